@@ -1,0 +1,62 @@
+/*
+ * Builds kernels in a helper process with limits on time and memory (a compiler is attack surface) and keeps the
+ * binaries on disk, named by the hash of source, options, device and driver.
+ *
+ * The helper is a fork of the engine, made first thing (no thread, no vendor library, no descriptor of any tenant yet):
+ * an engine never executes anything after it became its tenant. Embedded in an application that is not possible, so there
+ * the helper is the installed sycl-engine, executed as `sycl-engine --build-helper` with its socket as descriptor 3.
+ * The helper forks once more for each build, so that a build that hangs, crashes or eats memory ends alone.
+ */
+#ifndef SYCL_ENGINE_BUILD_SERVICE_H
+#define SYCL_ENGINE_BUILD_SERVICE_H
+
+#include "backend.h"
+
+#include <uv.h>
+
+struct build_service;
+struct build_job;
+
+struct build_result {
+	struct backend_fault fault; /* status 0: built */
+	const void *binary;         /* good until the callback returns */
+	size_t binary_bytes;
+	const char *log;            /* never NULL */
+	uint64_t build_ns;
+	bool from_cache;
+};
+
+/* On the loop's thread, never from inside build_service_submit. */
+typedef void build_done(void *owner, const struct build_result *result);
+
+struct build_request {
+	const struct backend_ops *backend;
+	const char *device_key;
+	enum backend_source_kind kind;
+	const char *source; /* copied */
+	size_t source_bytes;
+	const char *options; /* copied */
+	uint64_t time_limit_ns;      /* 0: LIMIT_BUILD_NS */
+	uint64_t memory_limit_bytes; /* 0: LIMIT_BUILD_MEMORY_BYTES */
+};
+
+/* Fork the helper. Call before any thread exists and before any vendor library is loaded. */
+int build_service_fork(struct build_service **service_out);
+/* Execute the helper instead (embedded); `program`: path of sycl-engine. */
+int build_service_spawn(const char *program, struct build_service **service_out);
+/* Join the loop; from then on on its thread. `cache_directory` NULL: nothing is kept. */
+int build_service_attach(struct build_service *service, uv_loop_t *loop, const char *cache_directory);
+int build_service_submit(struct build_service *service, const struct build_request *request, build_done *done,
+			 void *owner, struct build_job **job_out);
+/* The callback never comes; a running build is stopped. */
+void build_job_cancel(struct build_job *job);
+/* Stops the helper and all its builds; callbacks never come. Accepts NULL and half-built, returns NULL. */
+struct build_service *build_service_free(struct build_service *service);
+
+struct build_service_counters { uint64_t builds, cache_hits; };
+void build_service_counters(const struct build_service *service, struct build_service_counters *counters_out);
+
+/* The helper's whole life, for `sycl-engine --build-helper`; returns its exit status. */
+int build_helper_main(int socket);
+
+#endif

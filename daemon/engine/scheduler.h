@@ -1,0 +1,199 @@
+/*
+ * The heart of an engine: orders command groups by what they touch, moves data to where they run, sends them to
+ * lanes of devices, and tells when they are complete. Knows nothing of sessions, rings or ids.
+ *
+ * Threads: every function here is called on the engine's front thread, which owns all of this state; so there is no lock.
+ * Each open device has one thread that alone calls its backend; the two meet in bounded mailboxes.
+ * No function waits for device work. Callbacks come on the front thread, from scheduler_progress, never from inside
+ * another function of this header.
+ *
+ *   task_submit -> [pending: waits for other tasks] -> [ready] -> [sent to a lane] -> [complete] -> on_task_done
+ *
+ * Dependencies (per buffer: last writer, readers since; B12): a reader waits for the last writer, a writer for the last
+ * writer and all readers since; two readers do not wait for each other (B11). A host access is a task that, once granted,
+ * completes when it is released: groups on its buffer wait for it, also after a read one (D3, D6); read ones coexist, and
+ * a read host access does not wait for reading groups (D1, S11).
+ * Residency (per buffer and place): a place is the host (the buffer's arena range) or a device with memory of its own;
+ * devices with unified memory share the host's place. Moves are tasks of the scheduler's own, made at submission, when
+ * the order is known: a reader's place gets the contents if it lacks them; a write leaves its place as the only valid one;
+ * a no-init write moves nothing (C6).
+ * A failed task fails all that depend on it with STATUS_DEPENDENCY_FAILED and the first cause (M9): nothing runs on garbage.
+ */
+#ifndef SYCL_ENGINE_SCHEDULER_H
+#define SYCL_ENGINE_SCHEDULER_H
+
+#include "backend.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct scheduler;
+struct scheduler_device;
+struct sched_buffer;
+struct sched_program;
+struct sched_kernel;
+struct task;
+
+struct task_outcome {
+	struct backend_fault fault; /* status 0: success */
+	uint64_t submit_ns, start_ns, end_ns; /* CLOCK_MONOTONIC; start and end 0 for what ran on no device */
+	uint64_t device_ns;         /* end - start of the action and of the moves made for it */
+	uint64_t bytes_to_device, bytes_to_host; /* moved for it */
+};
+
+struct scheduler_callbacks {
+	/* A task is complete or failed; `owner` as given. For a host access: granted (see host_access_submit). The task
+	 * handle is dead after this, unless it was a granted host access. */
+	void (*on_task_done)(void *context, void *owner, struct task *task, const struct task_outcome *outcome);
+	/* A released buffer has no more users; its host range may be used again. */
+	void (*on_buffer_freed)(void *context, void *owner);
+	/* A program was loaded (kernel names as of backend program_kernels, or NULL) or could not be. */
+	void (*on_program_loaded)(void *context, void *owner, struct sched_program *program, const char *kernel_names,
+				  const struct backend_fault *fault);
+	/* A kernel was made (facts are the kernel's, good while it lives) or could not be. */
+	void (*on_kernel_created)(void *context, void *owner, struct sched_kernel *kernel,
+				  const struct backend_kernel_facts *facts, const struct backend_fault *fault);
+	/* From a device thread, any time: scheduler_progress has something to do. Must only wake the front thread. */
+	void (*wake_front)(void *context);
+};
+
+struct scheduler_config {
+	const struct backend_ops *const *backends; /* NULL ends it */
+	const char *cache_directory;               /* NULL: none */
+	uint32_t lanes_per_device;                 /* 0: a default */
+	void *flight_page;                         /* struct flight_page *, or NULL */
+};
+
+/* Nothing is opened or asked yet (A17, A20). 0 or a negative errno. */
+int scheduler_create(const struct scheduler_config *config, const struct scheduler_callbacks *callbacks, void *context,
+		     struct scheduler **scheduler_out);
+/* All tasks are done and all objects released; joins the device threads. Accepts NULL, returns NULL. */
+struct scheduler *scheduler_free(struct scheduler *scheduler);
+/* Nothing is pending, sent or being loaded. */
+bool scheduler_idle(const struct scheduler *scheduler);
+
+/* Handle what the device threads finished; calls callbacks. Call when wake_front was called. */
+void scheduler_progress(struct scheduler *scheduler);
+/* Send what was submitted since the last call (batches mailbox wake-ups). Call once per turn of the loop. */
+void scheduler_flush(struct scheduler *scheduler);
+
+/* One entry per platform and device of all backends; asks them on the first call. Good while the scheduler lives. */
+struct scheduler_platform_info {
+	const struct backend_platform_facts *facts;
+	const struct backend_ops *ops;
+};
+struct scheduler_device_info {
+	const struct backend_device_facts *facts;
+	const struct backend_ops *ops;
+	uint32_t platform; /* index into the scheduler's platforms */
+	uint32_t backend_index; /* index of backend enumerate */
+};
+int scheduler_discover(struct scheduler *scheduler, const struct scheduler_platform_info **platforms_out,
+		       uint32_t *platform_count_out, const struct scheduler_device_info **devices_out,
+		       uint32_t *device_count_out);
+bool scheduler_discovered(const struct scheduler *scheduler);
+
+/* Starts the device's thread on first use; -ENODEV: no such device. Opening goes on in the background: a device that
+ * cannot be opened fails its tasks with its own words. */
+int scheduler_device(struct scheduler *scheduler, uint32_t device, struct scheduler_device **device_out);
+
+/* `host`: page-aligned shared memory of size_bytes that lives until on_buffer_freed; NULL only for 0 bytes.
+ * `initialised`: host holds the contents. The buffer is released once; work that uses it goes on. */
+int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *host, bool initialised, void *owner,
+			struct sched_buffer **buffer_out);
+void sched_buffer_release(struct sched_buffer *buffer);
+
+/* Load a built binary on a device; the bytes are copied. on_program_loaded follows. Released at any time, once, also before it is
+ * loaded (then on_program_loaded still comes). */
+int sched_program_load(struct scheduler *scheduler, struct scheduler_device *device, const void *binary,
+		       size_t binary_bytes, void *owner, struct sched_program **program_out);
+void sched_program_release(struct sched_program *program);
+/* on_kernel_created follows. Tasks that use a kernel keep it. */
+int sched_kernel_create(struct scheduler *scheduler, struct sched_program *program, const char *name, void *owner,
+			struct sched_kernel **kernel_out);
+void sched_kernel_release(struct sched_kernel *kernel);
+
+struct task_requirement {
+	struct sched_buffer *buffer; /* each buffer once: the caller has merged modes */
+	uint32_t mode;               /* shared/access_mode.h */
+	uint64_t offset_bytes, size_bytes;
+};
+
+struct task_argument {
+	enum backend_argument_kind kind; /* VALUE, GLOBAL, LOCAL */
+	uint32_t requirement;            /* GLOBAL: index into requirements */
+	uint64_t offset_bytes;           /* GLOBAL */
+	const void *bytes;               /* VALUE; copied by task_submit */
+	uint64_t size_bytes;             /* VALUE and LOCAL */
+};
+
+enum task_action {
+	TASK_BARRIER = 0,
+	TASK_LAUNCH,
+	TASK_COPY,        /* requirement to requirement, or to or from host memory */
+	TASK_FILL,
+	TASK_HOST_UPDATE, /* the host's place becomes valid */
+};
+
+struct task_request {
+	struct scheduler_device *device;
+	void *owner;
+	const char *what;           /* for the flight page: kernel's name or the kind of action */
+	uint64_t flight_session, flight_queue, flight_group;
+	const struct task_requirement *requirements;
+	uint32_t requirement_count;
+	struct task *const *after;  /* tasks that are not done yet and must be complete first (events, in-order queue) */
+	uint32_t after_count;
+	const struct backend_fault *failed_dependency; /* not NULL: an event it depends on had failed already: fail with this cause */
+	enum task_action action;
+	struct {
+		struct sched_kernel *kernel; /* loaded for `device` */
+		uint32_t dimensions;
+		uint64_t global[3], local[3], offset[3]; /* local all 0: basic range; a 0 in global: nothing runs (B22, B23) */
+		const struct task_argument *arguments;
+		uint32_t argument_count;
+	} launch;
+	struct {
+		int32_t source, destination;  /* index into requirements, or -1: `host` */
+		void *host;                   /* stays good until the task is done */
+		uint64_t source_offset_bytes, destination_offset_bytes, size_bytes; /* offsets into buffers */
+	} copy;
+	struct {
+		uint32_t requirement;
+		uint64_t offset_bytes, size_bytes;
+		const void *pattern; /* copied */
+		uint32_t pattern_bytes;
+	} fill;
+};
+
+/*
+ * The caller has checked ranges, arguments and modes. Never blocks. -ENOMEM; otherwise every outcome comes by
+ * on_task_done. The task handle is good (for `after` of others) until on_task_done was called for it.
+ */
+int task_submit(struct scheduler *scheduler, const struct task_request *request, struct task **task_out);
+
+/*
+ * Ask for a buffer on the host. on_task_done with success: granted, the contents are in the buffer's host range (unless the mode is
+ * no-init), and the task stays until host_access_release. With a failure: not granted, the handle is dead.
+ * host_access_release may also be called before it is granted: then it is never granted, and on_task_done comes with
+ * STATUS_RUNTIME ("released before it was granted").
+ */
+int host_access_submit(struct scheduler *scheduler, struct sched_buffer *buffer, uint32_t mode, void *owner,
+		       struct task **task_out);
+void host_access_release(struct task *task);
+
+/* Is it running on its device now (1), waiting (0)? For event status. */
+bool task_running(const struct task *task);
+
+/* Counters for syclctl. */
+struct scheduler_counters {
+	uint64_t tasks_submitted, tasks_done, moves, moved_bytes_to_device, moved_bytes_to_host, device_wakes;
+	uint32_t tasks_open, buffers;
+};
+void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out);
+
+/* The DAG as text for tests and bug reports: one line per open task, "task N what: after M M; state". malloc'ed. */
+char *scheduler_dump(const struct scheduler *scheduler);
+
+#endif

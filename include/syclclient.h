@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file syclclient.h The whole public interface of libsyclclient. C99 and C++17; needs C standard headers only. */
+#ifndef SYCLCLIENT_H
+#define SYCLCLIENT_H
+
+#include "syclclient/types.h"
+#include "syclclient/result.h"
+#include "syclclient/platform.h"
+#include "syclclient/device.h"
+#include "syclclient/context.h"
+#include "syclclient/queue.h"
+#include "syclclient/buffer.h"
+#include "syclclient/kernel.h"
+#include "syclclient/handler.h"
+#include "syclclient/event.h"
+
+#endif

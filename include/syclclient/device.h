@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file device.h Devices, what they are, choosing one (A20 - A24). */
+#ifndef SYCLCLIENT_DEVICE_H
+#define SYCLCLIENT_DEVICE_H
+
+#include "result.h"
+
+SYCL_BEGIN_DECLS
+
+typedef enum sycl_device_type {
+	SYCL_DEVICE_TYPE_ALL = 0,
+	SYCL_DEVICE_TYPE_CPU = 1,
+	SYCL_DEVICE_TYPE_GPU = 2,
+	SYCL_DEVICE_TYPE_ACCELERATOR = 3,
+	SYCL_DEVICE_TYPE_CUSTOM = 4
+} sycl_device_type;
+
+typedef enum sycl_aspect {
+	SYCL_ASPECT_CPU = 0,
+	SYCL_ASPECT_GPU = 1,
+	SYCL_ASPECT_ACCELERATOR = 2,
+	SYCL_ASPECT_CUSTOM = 3,
+	SYCL_ASPECT_EMULATED = 4,
+	SYCL_ASPECT_HOST_DEBUGGABLE = 5,
+	SYCL_ASPECT_FP16 = 6,
+	SYCL_ASPECT_FP64 = 7,
+	SYCL_ASPECT_ATOMIC64 = 8,
+	SYCL_ASPECT_IMAGE = 9,
+	SYCL_ASPECT_ONLINE_COMPILER = 10,
+	SYCL_ASPECT_ONLINE_LINKER = 11,
+	SYCL_ASPECT_QUEUE_PROFILING = 12,
+	SYCL_ASPECT_USM_DEVICE_ALLOCATIONS = 13,
+	SYCL_ASPECT_USM_HOST_ALLOCATIONS = 14,
+	SYCL_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS = 15,
+	SYCL_ASPECT_USM_SHARED_ALLOCATIONS = 16,
+	SYCL_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS = 17,
+	SYCL_ASPECT_USM_SYSTEM_ALLOCATIONS = 18,
+	SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH = 19
+} sycl_aspect;
+
+typedef enum sycl_device_info {
+	SYCL_DEVICE_INFO_TYPE = 1,              /**< uint32_t, enum sycl_device_type */
+	SYCL_DEVICE_INFO_VENDOR_ID = 2,         /**< uint32_t */
+	SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS = 3, /**< uint32_t */
+	SYCL_DEVICE_INFO_MAX_WORK_ITEM_DIMENSIONS = 4, /**< uint32_t */
+	SYCL_DEVICE_INFO_MAX_WORK_ITEM_SIZES = 5, /**< uint64_t[3], SYCL's order */
+	SYCL_DEVICE_INFO_MAX_WORK_GROUP_SIZE = 6, /**< uint64_t */
+	SYCL_DEVICE_INFO_MAX_CLOCK_FREQUENCY_MHZ = 7, /**< uint32_t */
+	SYCL_DEVICE_INFO_ADDRESS_BITS = 8,      /**< uint32_t */
+	SYCL_DEVICE_INFO_MAX_MEM_ALLOC_BYTES = 9, /**< uint64_t */
+	SYCL_DEVICE_INFO_GLOBAL_MEM_BYTES = 10, /**< uint64_t */
+	SYCL_DEVICE_INFO_GLOBAL_MEM_CACHE_BYTES = 11, /**< uint64_t */
+	SYCL_DEVICE_INFO_GLOBAL_MEM_CACHE_LINE_BYTES = 12, /**< uint32_t */
+	SYCL_DEVICE_INFO_LOCAL_MEM_BYTES = 13,  /**< uint64_t */
+	SYCL_DEVICE_INFO_MAX_CONSTANT_BUFFER_BYTES = 14, /**< uint64_t */
+	SYCL_DEVICE_INFO_MEM_BASE_ADDR_ALIGN_BITS = 15, /**< uint32_t */
+	SYCL_DEVICE_INFO_MAX_PARAMETER_BYTES = 16, /**< uint64_t */
+	SYCL_DEVICE_INFO_PROFILING_TIMER_RESOLUTION_NS = 17, /**< uint64_t */
+	SYCL_DEVICE_INFO_NAME = 18,             /**< char[] */
+	SYCL_DEVICE_INFO_VENDOR = 19,           /**< char[] */
+	SYCL_DEVICE_INFO_VERSION = 20,          /**< char[] */
+	SYCL_DEVICE_INFO_DRIVER_VERSION = 21,   /**< char[] */
+	SYCL_DEVICE_INFO_EXTENSIONS = 22,       /**< char[] */
+	SYCL_DEVICE_INFO_BUILTIN_KERNELS = 23,  /**< char[], separated by semicolons */
+	SYCL_DEVICE_INFO_HOST_UNIFIED_MEMORY = 24, /**< uint32_t, 0 or 1 */
+	SYCL_DEVICE_INFO_IS_LITTLE_ENDIAN = 25, /**< uint32_t, 0 or 1 */
+	SYCL_DEVICE_INFO_IS_AVAILABLE = 26,     /**< uint32_t, 0 or 1 */
+	SYCL_DEVICE_INFO_SUB_GROUP_SIZES = 27,  /**< uint32_t[] */
+	SYCL_DEVICE_INFO_ERROR_CORRECTION = 28, /**< uint32_t, 0 or 1 */
+	SYCL_DEVICE_INFO_PRINTF_BUFFER_BYTES = 29, /**< uint64_t */
+	SYCL_DEVICE_INFO_PREFERRED_VECTOR_WIDTHS = 30, /**< uint64_t[7]: char short int long float double half */
+	SYCL_DEVICE_INFO_NATIVE_VECTOR_WIDTHS = 31, /**< uint64_t[7] */
+	SYCL_DEVICE_INFO_FP_CONFIG = 32,        /**< uint32_t[3]: half single double */
+	SYCL_DEVICE_INFO_ASPECTS = 33,          /**< uint64_t, bit n: aspect n */
+	SYCL_DEVICE_INFO_BACKEND = 34           /**< uint32_t, enum sycl_backend */
+} sycl_device_info;
+
+/** Devices of one type; of this platform only. As sycl_platform_get_platforms. A round trip the first time. */
+SYCL_API sycl_result sycl_platform_get_devices(sycl_platform platform, sycl_device_type type, uint32_t capacity,
+					       sycl_device *devices_out, uint32_t *count_out);
+/** Devices of all platforms of the connection (A21). */
+SYCL_API sycl_result sycl_device_get_devices(sycl_platform platform, sycl_device_type type, uint32_t capacity,
+					     sycl_device *devices_out, uint32_t *count_out);
+SYCL_API sycl_result sycl_device_retain(sycl_device device);
+SYCL_API sycl_result sycl_device_release(sycl_device device);
+SYCL_API sycl_result sycl_device_get_platform(sycl_device device, sycl_platform *platform_out);
+SYCL_API sycl_result sycl_device_get_info(sycl_device device, sycl_device_info info, size_t bytes, void *value,
+					  size_t *bytes_out);
+/** 1 or 0 in *has_out. */
+SYCL_API sycl_result sycl_device_has(sycl_device device, sycl_aspect aspect, uint32_t *has_out);
+
+/** A score; negative: never choose it (A22). */
+typedef int32_t sycl_device_selector(sycl_device device, void *user_data);
+/** Highest score wins. @retval SYCL_ERROR_RUNTIME none is acceptable. */
+SYCL_API sycl_result sycl_device_select(sycl_platform platform, sycl_device_selector *selector, void *user_data,
+					sycl_device *device_out);
+SYCL_API int32_t sycl_default_selector(sycl_device device, void *unused);
+SYCL_API int32_t sycl_cpu_selector(sycl_device device, void *unused);
+SYCL_API int32_t sycl_gpu_selector(sycl_device device, void *unused);
+SYCL_API int32_t sycl_accelerator_selector(sycl_device device, void *unused);
+
+SYCL_END_DECLS
+#endif

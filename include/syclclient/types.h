@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file types.h Handles, ranges and what every other header needs. */
+#ifndef SYCLCLIENT_TYPES_H
+#define SYCLCLIENT_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define SYCL_BEGIN_DECLS extern "C" {
+#define SYCL_END_DECLS }
+#else
+#define SYCL_BEGIN_DECLS
+#define SYCL_END_DECLS
+#endif
+
+#if defined(__GNUC__)
+#define SYCL_API __attribute__((visibility("default")))
+#else
+#define SYCL_API
+#endif
+
+#define SYCL_VERSION_MAJOR 0
+#define SYCL_VERSION_MINOR 1
+#define SYCL_VERSION_PATCH 0
+
+typedef struct sycl_platform_s *sycl_platform;
+typedef struct sycl_device_s *sycl_device;
+typedef struct sycl_context_s *sycl_context;
+typedef struct sycl_queue_s *sycl_queue;
+typedef struct sycl_buffer_s *sycl_buffer;
+typedef struct sycl_host_accessor_s *sycl_host_accessor;
+typedef struct sycl_kernel_bundle_s *sycl_kernel_bundle;
+typedef struct sycl_kernel_s *sycl_kernel;
+typedef struct sycl_handler_s *sycl_handler;
+typedef struct sycl_event_s *sycl_event;
+
+/** Wait without end. */
+#define SYCL_FOREVER_NS UINT64_MAX
+
+/** Sizes of an index space, in SYCL's order: the last dimension varies fastest (C18, E1). */
+typedef struct sycl_range {
+	uint32_t dimensions; /**< 1, 2 or 3 */
+	uint32_t reserved;   /**< must be 0 */
+	uint64_t size[3];    /**< size[0 .. dimensions - 1]; a 0 makes the space empty (B22) */
+} sycl_range;
+
+static inline sycl_range sycl_range1(uint64_t n0)
+{
+	sycl_range r = { 1, 0, { n0, 1, 1 } };
+	return r;
+}
+static inline sycl_range sycl_range2(uint64_t n0, uint64_t n1)
+{
+	sycl_range r = { 2, 0, { n0, n1, 1 } };
+	return r;
+}
+static inline sycl_range sycl_range3(uint64_t n0, uint64_t n1, uint64_t n2)
+{
+	sycl_range r = { 3, 0, { n0, n1, n2 } };
+	return r;
+}
+
+/** How an accessor uses memory (C1). The values are bits: 1 read, 2 write, 4 keep what is not written. */
+typedef enum sycl_access_mode {
+	SYCL_ACCESS_READ = 5,
+	SYCL_ACCESS_WRITE = 6,
+	SYCL_ACCESS_READ_WRITE = 7,
+	SYCL_ACCESS_WRITE_NO_INIT = 2,
+	SYCL_ACCESS_READ_WRITE_NO_INIT = 3
+} sycl_access_mode;
+
+typedef enum sycl_backend {
+	SYCL_BACKEND_KIND_OPENCL = 1,
+	SYCL_BACKEND_KIND_CUDA = 2,
+	SYCL_BACKEND_KIND_FAKE = 3 /**< tests only */
+} sycl_backend;
+
+#endif

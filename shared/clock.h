@@ -1,0 +1,23 @@
+/* Monotonic time only: wall-clock time must not time anything. */
+#ifndef SYCL_SHARED_CLOCK_H
+#define SYCL_SHARED_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+static inline uint64_t clock_now_ns(void)
+{
+	struct timespec t;
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* now + timeout, UINT64_MAX when that overflows (and for UINT64_MAX: for ever). */
+static inline uint64_t clock_deadline_ns(uint64_t timeout_ns)
+{
+	uint64_t now = clock_now_ns();
+	return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
+}
+
+#endif

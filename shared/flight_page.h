@@ -1,0 +1,37 @@
+/*
+ * Which command groups an engine has on its devices now. Written by the engine, read by the supervisor and by the
+ * engine's clients after it died, through a descriptor that cannot write: one entry is the offender, several are suspects.
+ */
+#ifndef SYCL_SHARED_FLIGHT_PAGE_H
+#define SYCL_SHARED_FLIGHT_PAGE_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define FLIGHT_MAGIC 0x7468676c69667973ull
+#define FLIGHT_LAYOUT 1u
+#define FLIGHT_ENTRIES 1022u
+#define FLIGHT_KERNEL_NAME_BYTES 40u
+
+struct flight_entry {
+	_Atomic uint64_t session; /* 0: free. Written last when taken, first when freed */
+	uint64_t queue;           /* id within the session */
+	uint64_t group;           /* number within the queue */
+	char what[FLIGHT_KERNEL_NAME_BYTES]; /* kernel's name, "copy", "fill" ...; cut off, always terminated */
+};
+
+static_assert(sizeof(struct flight_entry) == 64, "part of the layout");
+
+struct flight_page {
+	uint64_t magic;
+	uint32_t layout;
+	uint32_t entry_count;
+	_Atomic uint64_t more; /* groups in flight that found no free entry */
+	uint64_t reserved[13];
+	struct flight_entry entries[FLIGHT_ENTRIES];
+};
+
+static_assert(sizeof(struct flight_page) == 128 + 64 * FLIGHT_ENTRIES, "part of the layout");
+
+#endif

@@ -1,0 +1,41 @@
+/* Every size and count that both sides must agree on, and the defaults of what a session may have. */
+#ifndef SYCL_SHARED_LIMITS_H
+#define SYCL_SHARED_LIMITS_H
+
+#define PROTOCOL_MAJOR 1u
+#define PROTOCOL_MINOR 0u
+#define PROTOCOL_VERSION ((PROTOCOL_MAJOR << 16) | PROTOCOL_MINOR)
+
+/* Feature bits of Hello and Welcome. */
+#define FEATURE_RESUBMIT (1ull << 0) /* fixed-layout Resubmit records; room is kept, not offered yet */
+
+#define PACKET_BYTES_MAX 65536u      /* a datagram, and a record of a ring, at most */
+#define PACKET_DESCRIPTORS_MAX 8u    /* descriptors with one datagram, at most */
+#define DECODE_BYTES_MAX (1u << 20)  /* what one message may unpack to; 64 KiB of hostile bytes can ask for 4.5 MB */
+
+#define SUBMIT_RING_BYTES (1u << 20)
+#define REPLY_RING_BYTES (1u << 19)
+#define COMPLETION_SLOTS 65536u
+
+#define INLINE_SOURCE_BYTES_MAX (32u << 10)
+#define BUILD_LOG_BYTES_MAX (48u << 10)
+#define KERNEL_ARGUMENTS_MAX 1024u
+#define REQUIREMENTS_MAX 1024u
+#define DEPENDENCIES_MAX 1024u
+#define FILL_PATTERN_BYTES_MAX 128u
+#define NAME_BYTES_MAX 255u
+
+/* Defaults of Limits (session.proto); the configuration may change them. */
+#define LIMIT_OBJECTS 65536u
+#define LIMIT_ARENAS 64u
+#define LIMIT_ARENA_BYTES (16ull << 30)
+#define LIMIT_BUFFER_BYTES (16ull << 30)
+#define LIMIT_GROUPS_IN_FLIGHT 262144u
+#define LIMIT_BUILDS 4u
+#define LIMIT_SOURCE_BYTES (8ull << 20)
+#define LIMIT_BUILD_NS 60000000000ull
+#define LIMIT_BUILD_MEMORY_BYTES (4ull << 30)
+
+#define ARENA_ALIGNMENT_BYTES 4096u
+
+#endif

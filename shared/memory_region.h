@@ -1,0 +1,36 @@
+/*
+ * Shared memory as a sealed memfd. Made by the engine only, because a peer that could shrink the file could kill
+ * the engine with SIGBUS; the other side maps it after checking size and seals.
+ */
+#ifndef SYCL_SHARED_MEMORY_REGION_H
+#define SYCL_SHARED_MEMORY_REGION_H
+
+#include "cleanup.h"
+
+#include <stddef.h>
+
+struct memory_region {
+	int fd;
+	size_t size_bytes;
+	void *address;
+};
+
+/* A zeroed region, sealed against shrinking, growing and further sealing. 0 or a negative errno. */
+int memory_region_create(const char *name, size_t size_bytes, struct memory_region **region_out);
+
+/*
+ * As above, but whoever gets the descriptor from memory_region_readonly_fd can only read: sealed against future
+ * writes; the returned region keeps its own writable mapping.
+ */
+int memory_region_create_published(const char *name, size_t size_bytes, struct memory_region **region_out);
+
+/*
+ * Map what a peer sent; takes the descriptor, also on failure. -EPROTO: not a memfd of that size with
+ * SHRINK and GROW seals. `writable` 0: a read-only mapping.
+ */
+int memory_region_map(int fd, size_t size_bytes, int writable, struct memory_region **region_out);
+
+struct memory_region *memory_region_free(struct memory_region *region);
+DEFINE_CLEANUP(memory_region)
+
+#endif

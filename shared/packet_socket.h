@@ -1,0 +1,47 @@
+/*
+ * Datagrams with descriptors over AF_UNIX SOCK_SEQPACKET. Bytes and descriptors only: what is inside is packet.h's.
+ */
+#ifndef SYCL_SHARED_PACKET_SOCKET_H
+#define SYCL_SHARED_PACKET_SOCKET_H
+
+#include "limits.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Descriptors that came with a datagram. Those that nobody took are closed by packet_fds_close. */
+struct packet_fds {
+	int fds[PACKET_DESCRIPTORS_MAX]; /* -1 where taken */
+	unsigned count;
+};
+
+#define PACKET_FDS_INIT { .count = 0 }
+
+void packet_fds_close(struct packet_fds *fds);
+
+/* Take descriptor `index`, or -1 where there is none. */
+int packet_fds_take(struct packet_fds *fds, unsigned index);
+
+/*
+ * Send one datagram; the descriptors stay the caller's. Never raises SIGPIPE. `flags`: 0 or MSG_DONTWAIT.
+ * 0, or a negative errno: -EAGAIN (would block), -EPIPE or -ECONNRESET (peer gone).
+ */
+int packet_socket_send(int socket, const void *bytes, size_t count, const int *fds, unsigned fd_count, int flags);
+
+/*
+ * Receive one datagram into `buffer` (`capacity` bytes). Returns its size; 0: the peer hung up; a negative errno:
+ * -EAGAIN, -EMSGSIZE (larger than the buffer), -EPROTO (more descriptors than allowed, or cut off). Descriptors are
+ * CLOEXEC. On failure none is left open. `flags`: 0 or MSG_DONTWAIT.
+ */
+ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct packet_fds *fds_out, int flags);
+
+/* Connect to a path. 0 and the socket, or a negative errno (-ENAMETOOLONG for a long path). */
+int packet_socket_connect(const char *path, int *socket_out);
+
+/* Bind (mode `mode`), listen. Removes nothing. 0 or a negative errno. */
+int packet_socket_listen(const char *path, mode_t mode, int backlog, int *socket_out);
+
+/* Who is at the other end, by the kernel's word (SO_PEERCRED). 0 or a negative errno. */
+int packet_socket_peer(int socket, pid_t *pid_out, uid_t *uid_out, gid_t *gid_out);
+
+#endif

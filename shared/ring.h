@@ -1,0 +1,54 @@
+/*
+ * Writer and reader of one ring (ring_layout.h), the same code for submit and reply ring and for both sides.
+ * Neither trusts the other side's word. One thread at a time each; never blocks.
+ */
+#ifndef SYCL_SHARED_RING_H
+#define SYCL_SHARED_RING_H
+
+#include "ring_layout.h"
+
+#include <stdbool.h>
+
+struct ring_writer {
+	uint8_t *data;
+	uint64_t bytes;             /* power of two */
+	_Atomic uint64_t *head_word; /* ours */
+	_Atomic uint64_t *tail_word; /* the peer's */
+	uint64_t head;              /* private: what is published */
+	uint64_t reserved_end;      /* private: behind the reserved record; == head when none */
+	uint64_t tail;              /* private: the last good reading of the peer's word */
+};
+
+struct ring_reader {
+	const uint8_t *data;
+	uint64_t bytes;
+	_Atomic uint64_t *head_word; /* the peer's */
+	_Atomic uint64_t *tail_word; /* ours */
+	uint64_t head;              /* private: the last good reading of the peer's word */
+	uint64_t tail;              /* private: read up to here, published by ring_reader_publish */
+};
+
+void ring_writer_init(struct ring_writer *writer, void *data, uint64_t bytes, _Atomic uint64_t *head_word,
+		      _Atomic uint64_t *tail_word);
+void ring_reader_init(struct ring_reader *reader, const void *data, uint64_t bytes, _Atomic uint64_t *head_word,
+		      _Atomic uint64_t *tail_word);
+
+/*
+ * Make room for a record. The payload pointer is 8-aligned and stays good until commit or the next reserve.
+ * -EAGAIN: full now. -EMSGSIZE: larger than PACKET_BYTES_MAX or half the ring. -EPROTO: the peer's word is out of range.
+ */
+int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payload_bytes, void **payload_out);
+void ring_writer_commit(struct ring_writer *writer);
+
+/*
+ * Copy the next record's payload into `buffer` (private memory; at least PACKET_BYTES_MAX). 1: one was copied, 0: empty.
+ * -EPROTO: the peer's word, or a record's head, is out of range: the session must close.
+ * The room is given back by ring_reader_publish, so that a batch costs one store.
+ */
+int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_out, uint32_t *payload_bytes_out);
+void ring_reader_publish(struct ring_reader *reader);
+
+/* Is there something to read? For the re-check between setting a sleep flag and sleeping. */
+bool ring_reader_has_more(struct ring_reader *reader);
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * The ring memory: one sealed memfd per session, made by the engine, mapped by both.
+ *
+ *   0        +-----------------------------+
+ *            | struct ring_header          |  one page
+ *   submit   +-----------------------------+
+ *            | submit ring: client -> engine: records
+ *   reply    +-----------------------------+
+ *            | reply ring:  engine -> client: records
+ *   slots    +-----------------------------+
+ *            | completion slots, 8 bytes each
+ *            +-----------------------------+
+ *
+ * Positions (head, tail) count bytes ever written or read; the place in the ring is position & (bytes - 1).
+ * Each word has one writer. Everything here is hostile to both sides: a side keeps its own private copy of the
+ * words that it writes, reads the other's word once, checks it, and copies a record out before it looks at it.
+ */
+#ifndef SYCL_SHARED_RING_LAYOUT_H
+#define SYCL_SHARED_RING_LAYOUT_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RING_MAGIC 0x676e69726c637973ull /* "syclring" */
+#define RING_LAYOUT 1u                   /* a different layout is refused at the handshake, not guessed */
+
+struct ring_header {
+	uint64_t magic;
+	uint32_t layout;
+	uint32_t header_bytes;
+	uint64_t features;
+	uint64_t total_bytes;
+	uint64_t submit_offset;
+	uint64_t submit_bytes; /* a power of two */
+	uint64_t reply_offset;
+	uint64_t reply_bytes; /* a power of two */
+	uint64_t slots_offset;
+	uint64_t slot_count;
+	uint64_t reserved[6]; /* 0 */
+
+	_Alignas(64) _Atomic uint64_t submit_head; /* written by the client */
+	_Alignas(64) _Atomic uint64_t submit_tail; /* written by the engine */
+	_Alignas(64) _Atomic uint64_t reply_head;  /* written by the engine */
+	_Alignas(64) _Atomic uint64_t reply_tail;  /* written by the client */
+	/* 1: asleep, wake me. Set by the sleeper, taken back by whoever wakes it (exchange to 0). */
+	_Alignas(64) _Atomic uint32_t engine_sleeps;
+	_Alignas(64) _Atomic uint32_t client_sleeps;
+	/* 1: the client waits for room in the submit ring; taken back by the engine as above. */
+	_Alignas(64) _Atomic uint32_t client_wants_room;
+	/* 1: the engine waits for room in the reply ring; taken back by the client, which rings the bell. */
+	_Alignas(64) _Atomic uint32_t engine_wants_room;
+	_Alignas(64) uint8_t end[0];
+};
+
+static_assert(sizeof(struct ring_header) == 640, "the header's size is part of the layout");
+static_assert(offsetof(struct ring_header, submit_head) == 128, "part of the layout");
+static_assert(offsetof(struct ring_header, engine_wants_room) == 576, "part of the layout");
+
+/* In front of each record. Records begin at multiples of 8; one never wraps: a PAD record fills the end. */
+struct ring_record {
+	uint32_t payload_bytes; /* without this head and without padding */
+	uint16_t kind;
+	uint16_t reserved; /* 0 */
+};
+
+static_assert(sizeof(struct ring_record) == 8, "part of the layout");
+
+enum ring_record_kind {
+	RING_RECORD_PAD = 0,
+	RING_RECORD_MESSAGE = 1,  /* a packed Command or Reply */
+	RING_RECORD_RESUBMIT = 2, /* reserved for the fixed-layout form */
+};
+
+/* Written by the engine (or by the device, success only): status first, then sequence with release. */
+struct completion_slot {
+	_Atomic uint32_t sequence;
+	_Atomic uint32_t status; /* 0, or "something failed here": the reply ring says what */
+};
+
+static_assert(sizeof(struct completion_slot) == 8, "part of the layout");
+
+/* Has `sequence` reached `value`? Both wrap. */
+static inline int sequence_reached(uint32_t sequence, uint32_t value)
+{
+	return (int32_t)(sequence - value) >= 0;
+}
+
+#endif
