@@ -1,6 +1,7 @@
 /*
  * Which command groups an engine has on its devices now. Written by the engine, read by the supervisor and by the
- * engine's clients after it died, through a descriptor that cannot write: one entry is the offender, several are suspects.
+ * engine's clients after it died, through a descriptor that cannot write: one entry is the offender, several are
+ * suspects.
  */
 #ifndef SYCL_SHARED_FLIGHT_PAGE_H
 #define SYCL_SHARED_FLIGHT_PAGE_H
@@ -9,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define FLIGHT_MAGIC 0x7468676c69667973ull
+#define FLIGHT_MAGIC 0x746867696c667973ull /* "syflight" */
 #define FLIGHT_LAYOUT 1u
 #define FLIGHT_ENTRIES 1022u
 #define FLIGHT_KERNEL_NAME_BYTES 40u

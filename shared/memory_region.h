@@ -19,8 +19,8 @@ struct memory_region {
 int memory_region_create(const char *name, size_t size_bytes, struct memory_region **region_out);
 
 /*
- * As above, but whoever gets the descriptor from memory_region_readonly_fd can only read: sealed against future
- * writes; the returned region keeps its own writable mapping.
+ * As above, but whoever gets the descriptor can only read: it is sealed against future writes and writable mappings;
+ * the returned region keeps its own writable mapping. Send `fd` itself.
  */
 int memory_region_create_published(const char *name, size_t size_bytes, struct memory_region **region_out);
 

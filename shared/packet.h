@@ -13,7 +13,7 @@
 
 /* An allocator with a budget and without single frees: one per decoder, reset after each message. */
 struct decode_arena {
-	uint8_t *block;      /* capacity bytes; never grows */
+	uint8_t *block;      /* capacity bytes, then room for one received datagram; never grows */
 	size_t capacity;
 	size_t used;
 	bool overflowed;     /* the message wanted more than there is */

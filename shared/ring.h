@@ -35,13 +35,14 @@ void ring_reader_init(struct ring_reader *reader, const void *data, uint64_t byt
 
 /*
  * Make room for a record. The payload pointer is 8-aligned and stays good until commit or the next reserve.
- * -EAGAIN: full now. -EMSGSIZE: larger than PACKET_BYTES_MAX or half the ring. -EPROTO: the peer's word is out of range.
+ * -EAGAIN: full now. -EMSGSIZE: larger than PACKET_BYTES_MAX or than half the ring. -EPROTO: the peer's word is out
+ * of range.
  */
 int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payload_bytes, void **payload_out);
 void ring_writer_commit(struct ring_writer *writer);
 
 /*
- * Copy the next record's payload into `buffer` (private memory; at least PACKET_BYTES_MAX). 1: one was copied, 0: empty.
+ * Copy the next record's payload into `buffer` (private memory; at least PACKET_BYTES_MAX). 1: copied one; 0: empty.
  * -EPROTO: the peer's word, or a record's head, is out of range: the session must close.
  * The room is given back by ring_reader_publish, so that a batch costs one store.
  */

@@ -1,0 +1,232 @@
+/* Seeds of packet_unpack: every body of every message that arrives from outside, filled in, and malformed ones. */
+#include "corpus.h"
+
+#include "limits.h"
+#include "message_types.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How a message is filled. */
+enum shape { SMALL, LARGE_NUMBERS, MANY };
+
+enum { INPUT_BYTES_MAX = 2 + PACKET_BYTES_MAX };
+
+static _Alignas(16) uint8_t heap[4 << 20];
+static size_t heap_used;
+
+static void *take(size_t bytes)
+{
+	void *taken = heap + heap_used;
+	heap_used += (bytes + 15) & ~(size_t)15;
+	if (heap_used > sizeof(heap))
+		abort();
+	memset(taken, 0, bytes);
+	return taken;
+}
+
+static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum shape shape, unsigned depth);
+
+static size_t element_bytes(ProtobufCType type)
+{
+	switch (type) {
+	case PROTOBUF_C_TYPE_INT64:
+	case PROTOBUF_C_TYPE_UINT64:
+	case PROTOBUF_C_TYPE_SINT64:
+	case PROTOBUF_C_TYPE_FIXED64:
+	case PROTOBUF_C_TYPE_SFIXED64:
+	case PROTOBUF_C_TYPE_DOUBLE: return sizeof(uint64_t);
+	case PROTOBUF_C_TYPE_STRING:
+	case PROTOBUF_C_TYPE_MESSAGE: return sizeof(void *);
+	case PROTOBUF_C_TYPE_BYTES: return sizeof(ProtobufCBinaryData);
+	default: return sizeof(uint32_t);
+	}
+}
+
+static void fill_value(void *place, const ProtobufCFieldDescriptor *field, enum shape shape, unsigned depth)
+{
+	static uint8_t few_bytes[] = { 0, 1, 0xfe, 0xff };
+	static char text[] = "saxpy";
+	uint64_t number = shape == LARGE_NUMBERS ? UINT64_MAX : field->id;
+	uint32_t number32 = (uint32_t)number;
+	switch (field->type) {
+	case PROTOBUF_C_TYPE_STRING: *(char **)place = text; break;
+	case PROTOBUF_C_TYPE_BYTES:
+		*(ProtobufCBinaryData *)place = (ProtobufCBinaryData){ sizeof(few_bytes), few_bytes };
+		break;
+	case PROTOBUF_C_TYPE_MESSAGE: *(ProtobufCMessage **)place = filled(field->descriptor, shape, depth + 1); break;
+	case PROTOBUF_C_TYPE_BOOL: *(protobuf_c_boolean *)place = 1; break;
+	default:
+		if (element_bytes(field->type) == sizeof(number))
+			memcpy(place, &number, sizeof(number));
+		else
+			memcpy(place, &number32, sizeof(number32));
+	}
+}
+
+static void fill_field(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, enum shape shape,
+		       unsigned depth)
+{
+	uint8_t *base = (uint8_t *)message;
+	if (field->label != PROTOBUF_C_LABEL_REPEATED) {
+		if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
+			memcpy(base + field->quantifier_offset, &field->id, sizeof(field->id));
+		fill_value(base + field->offset, field, shape, depth);
+		return;
+	}
+	size_t count = shape == MANY ? 5 : 1;
+	uint8_t *elements = take(count * element_bytes(field->type));
+	for (size_t i = 0; i < count; i++)
+		fill_value(elements + i * element_bytes(field->type), field, shape, depth);
+	memcpy(base + field->offset, &elements, sizeof(elements));
+	memcpy(base + field->quantifier_offset, &count, sizeof(count));
+}
+
+/* Of each oneof the last field stays; `seed_bodies` chooses the others. */
+static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum shape shape, unsigned depth)
+{
+	ProtobufCMessage *message = take(type->sizeof_message);
+	type->message_init(message);
+	for (unsigned i = 0; depth < 8 && i < type->n_fields; i++)
+		fill_field(message, &type->fields[i], shape, depth);
+	return message;
+}
+
+static void seed_message(unsigned type, uint8_t arena, const char *name, const ProtobufCMessage *message)
+{
+	static uint8_t input[INPUT_BYTES_MAX];
+	size_t size = protobuf_c_message_get_packed_size(message);
+	if (size > PACKET_BYTES_MAX)
+		abort();
+	input[0] = (uint8_t)type;
+	input[1] = arena;
+	(void)protobuf_c_message_pack(message, input + 2);
+	seed("packet_unpack", name, input, size + 2);
+}
+
+/* A message without repeated fields looks the same in both of these shapes, one without numbers in all. */
+static bool worth_a_seed(const ProtobufCMessageDescriptor *type, const ProtobufCFieldDescriptor *body, enum shape shape,
+			 const ProtobufCMessage *message)
+{
+	if (shape == SMALL)
+		return true;
+	ProtobufCMessage *small = filled(type, SMALL, 0);
+	if (body)
+		fill_field(small, body, SMALL, 0);
+	return protobuf_c_message_get_packed_size(small) != protobuf_c_message_get_packed_size(message);
+}
+
+static void seed_bodies(unsigned type, enum shape shape, const char *shape_name)
+{
+	const ProtobufCMessageDescriptor *descriptor = message_types[type];
+	bool has_bodies = false;
+	for (unsigned i = 0; i < descriptor->n_fields; i++) {
+		const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
+		if (!(field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF))
+			continue;
+		has_bodies = true;
+		heap_used = 0;
+		ProtobufCMessage *message = filled(descriptor, shape, 0);
+		fill_field(message, field, shape, 0);
+		char name[128];
+		(void)snprintf(name, sizeof(name), "%s_%s_%s", descriptor->short_name, field->name, shape_name);
+		if (worth_a_seed(descriptor, field, shape, message))
+			seed_message(type, 0, name, message);
+	}
+	if (!has_bodies) {
+		heap_used = 0;
+		ProtobufCMessage *message = filled(descriptor, shape, 0);
+		char name[128];
+		(void)snprintf(name, sizeof(name), "%s_%s", descriptor->short_name, shape_name);
+		if (worth_a_seed(descriptor, NULL, shape, message))
+			seed_message(type, 0, name, message);
+	}
+}
+
+#define RAW(name, ...)                                                                   \
+	do {                                                                             \
+		static const uint8_t raw_[] = { __VA_ARGS__ };                           \
+		seed("packet_unpack", name, raw_, sizeof(raw_));                         \
+	} while (0)
+
+enum { PACKET, COMMAND, REPLY };
+
+static void seed_malformed(void)
+{
+	RAW("bad_varint_without_end", COMMAND, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff);
+	RAW("bad_field_zero", COMMAND, 0, 0x02, 0x00);
+	RAW("bad_length_beyond_end", COMMAND, 0, 0x0a, 0x7f, 0x08);
+	RAW("bad_length_of_four_gigabytes", COMMAND, 0, 0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x08, 0x01);
+	RAW("bad_length_negative", PACKET, 0, 0x22, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01);
+	RAW("bad_group_wire_types", COMMAND, 0, 0x0b, 0x08, 0x01, 0x0c);
+	RAW("bad_wire_type_of_body", COMMAND, 0, 0x08, 0x01);
+	RAW("bad_inner_message", COMMAND, 0, 0x0a, 0x02, 0x08, 0x80);
+	RAW("empty", COMMAND, 0);
+	RAW("two_bodies", COMMAND, 0, 0x72, 0x00, 0x0a, 0x02, 0x08, 0x05);
+	RAW("one_body_twice", COMMAND, 0, 0x0a, 0x02, 0x08, 0x05, 0x0a, 0x02, 0x08, 0x06);
+	RAW("unknown_body", COMMAND, 0, 0xca, 0x02, 0x02, 0x08, 0x01);
+	RAW("unknown_fields_of_every_wire_type", REPLY, 0, 0xf8, 0x07, 0x01, 0xf9, 0x07, 1, 2, 3, 4, 5, 6, 7, 8,
+	    0xfa, 0x07, 0x01, 'x', 0xfd, 0x07, 1, 2, 3, 4, 0x08, 0x2a);
+	RAW("unknown_enum_value", REPLY, 0, 0x1a, 0x06, 0x0a, 0x04, 0x10, 0xff, 0xff, 0x03);
+	RAW("string_with_zero_bytes", PACKET, 0, 0x22, 0x06, 0x12, 0x04, 'a', 0, 'b', 0);
+	RAW("string_not_utf8", PACKET, 0, 0x22, 0x04, 0x12, 0x02, 0xc3, 0x28);
+	RAW("overlong_varint", REPLY, 0, 0x08, 0x81, 0x80, 0x80, 0x80, 0x00);
+	RAW("descriptor_count_too_large", PACKET, 0, 0x08, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x2a, 0x00);
+	RAW("packed_and_unpacked_repeated", COMMAND, 0, 0x52, 0x0c, 0x42, 0x0a, 0x12, 0x04, 0x01, 0x02, 0x03, 0x04,
+	    0x10, 0x05, 0x10, 0x06);
+	RAW("packed_repeated_cut_off", COMMAND, 0, 0x52, 0x05, 0x42, 0x03, 0x12, 0x01, 0x80);
+}
+
+/* Messages that ask for far more memory than they are long. */
+static void seed_bombs(void)
+{
+	static uint8_t input[INPUT_BYTES_MAX];
+	size_t inner = PACKET_BYTES_MAX - 4;
+	input[0] = COMMAND;
+	input[2] = 10 << 3 | 2; /* command_group */
+	input[3] = (uint8_t)((inner & 0x7f) | 0x80);
+	input[4] = (uint8_t)((inner >> 7 & 0x7f) | 0x80);
+	input[5] = (uint8_t)(inner >> 14);
+	for (size_t i = 6; i + 1 < sizeof(input); i += 2)
+		input[i] = 6 << 3 | 2; /* an empty requirement */
+	seed("packet_unpack", "bomb_requirements", input, sizeof(input));
+	for (size_t i = 2; i + 1 < sizeof(input); i += 2) {
+		input[i] = 14 << 3 | 2; /* ping, again and again */
+		input[i + 1] = 0;
+	}
+	seed("packet_unpack", "bomb_bodies", input, 2 + 4096);
+	for (size_t i = 2; i + 1 < sizeof(input); i += 2)
+		input[i] = 15 << 3 | 2; /* a field that nobody knows */
+	seed("packet_unpack", "bomb_unknown_fields", input, 2 + 4096);
+}
+
+void make_message_seeds(void)
+{
+	for (unsigned type = 0; type < MESSAGE_TYPES; type++) {
+		seed_bodies(type, SMALL, "small");
+		seed_bodies(type, LARGE_NUMBERS, "large");
+		seed_bodies(type, MANY, "many");
+	}
+	uint8_t input[2 + 256] = { COMMAND };
+	uint8_t group[256];
+	size_t size = pack_example_group(group);
+	input[2] = 10 << 3 | 2;
+	input[3] = (uint8_t)(size & 0x7f);
+	memcpy(input + 4, group, size);
+	for (uint8_t arena = 1; arena < 64; arena = (uint8_t)(arena * 2)) {
+		char name[64];
+		(void)snprintf(name, sizeof(name), "group_in_an_arena_of_%u", arena * 32u);
+		input[1] = arena;
+		seed("packet_unpack", name, input, size + 4);
+	}
+	input[1] = 0;
+	for (size_t cut = 10; cut < size; cut += 30) {
+		char name[64];
+		(void)snprintf(name, sizeof(name), "group_cut_off_after_%zu", cut);
+		seed("packet_unpack", name, input, cut);
+	}
+	seed_malformed();
+	seed_bombs();
+}

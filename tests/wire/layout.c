@@ -1,0 +1,99 @@
+/* Sizes and offsets of what two processes map. A change asks for a new layout number, not for other figures here. */
+#include "flight_page.h"
+#include "limits.h"
+#include "ring_layout.h"
+
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+TestSuite(layout, .timeout = 10);
+
+#define AT(type, member, offset, bytes)                                                         \
+	do {                                                                                    \
+		cr_assert(eq(sz, offsetof(struct type, member), (offset)), #type "." #member);  \
+		cr_assert(eq(sz, sizeof(((struct type *)0)->member), (bytes)), #type "." #member); \
+	} while (0)
+
+Test(layout, of_the_ring_memory_s_header)
+{
+	cr_assert(eq(uint, RING_LAYOUT, 1));
+	AT(ring_header, magic, 0, 8);
+	AT(ring_header, layout, 8, 4);
+	AT(ring_header, header_bytes, 12, 4);
+	AT(ring_header, features, 16, 8);
+	AT(ring_header, total_bytes, 24, 8);
+	AT(ring_header, submit_offset, 32, 8);
+	AT(ring_header, submit_bytes, 40, 8);
+	AT(ring_header, reply_offset, 48, 8);
+	AT(ring_header, reply_bytes, 56, 8);
+	AT(ring_header, slots_offset, 64, 8);
+	AT(ring_header, slot_count, 72, 8);
+	AT(ring_header, reserved, 80, 48);
+	AT(ring_header, submit_head, 128, 8);
+	AT(ring_header, submit_tail, 192, 8);
+	AT(ring_header, reply_head, 256, 8);
+	AT(ring_header, reply_tail, 320, 8);
+	AT(ring_header, engine_sleeps, 384, 4);
+	AT(ring_header, client_sleeps, 448, 4);
+	AT(ring_header, client_wants_room, 512, 4);
+	AT(ring_header, engine_wants_room, 576, 4);
+	cr_assert(eq(sz, sizeof(struct ring_header), 640));
+}
+
+Test(layout, of_a_record_and_of_a_slot)
+{
+	AT(ring_record, payload_bytes, 0, 4);
+	AT(ring_record, kind, 4, 2);
+	AT(ring_record, reserved, 6, 2);
+	cr_assert(eq(sz, sizeof(struct ring_record), 8));
+	AT(completion_slot, sequence, 0, 4);
+	AT(completion_slot, status, 4, 4);
+	cr_assert(eq(sz, sizeof(struct completion_slot), 8));
+	cr_assert(eq(int, RING_RECORD_PAD, 0));
+	cr_assert(eq(int, RING_RECORD_MESSAGE, 1));
+	cr_assert(eq(int, RING_RECORD_RESUBMIT, 2));
+}
+
+Test(layout, of_the_flight_page)
+{
+	cr_assert(eq(uint, FLIGHT_LAYOUT, 1));
+	AT(flight_entry, session, 0, 8);
+	AT(flight_entry, queue, 8, 8);
+	AT(flight_entry, group, 16, 8);
+	AT(flight_entry, what, 24, 40);
+	AT(flight_page, magic, 0, 8);
+	AT(flight_page, layout, 8, 4);
+	AT(flight_page, entry_count, 12, 4);
+	AT(flight_page, more, 16, 8);
+	AT(flight_page, reserved, 24, 104);
+	AT(flight_page, entries, 128, 1022 * 64);
+	cr_assert(eq(sz, sizeof(struct flight_page), 65536));
+}
+
+Test(layout, the_magic_numbers_are_words_in_memory)
+{
+	uint64_t ring = RING_MAGIC, flight = FLIGHT_MAGIC;
+	cr_assert(eq(int, memcmp(&ring, "syclring", 8), 0));
+	cr_assert(eq(int, memcmp(&flight, "syflight", 8), 0));
+}
+
+Test(layout, the_words_are_single_machine_words_without_a_lock)
+{
+	_Atomic uint64_t wide = 0;
+	_Atomic uint32_t narrow = 0;
+	cr_assert(atomic_is_lock_free(&wide));
+	cr_assert(atomic_is_lock_free(&narrow));
+}
+
+Test(layout, sizes_that_both_sides_count_on)
+{
+	cr_assert(eq(uint, PROTOCOL_VERSION, 0x10000));
+	cr_assert(eq(uint, PACKET_BYTES_MAX, 65536));
+	cr_assert(eq(uint, PACKET_DESCRIPTORS_MAX, 8));
+	cr_assert(eq(uint, SUBMIT_RING_BYTES & (SUBMIT_RING_BYTES - 1), 0));
+	cr_assert(eq(uint, REPLY_RING_BYTES & (REPLY_RING_BYTES - 1), 0));
+	/* A record of the largest size fits, whatever lies in front of it. */
+	cr_assert(ge(uint, REPLY_RING_BYTES / 2, PACKET_BYTES_MAX + 8));
+}

@@ -1,0 +1,23 @@
+/* Every field of every message as lines of text, and the comparison of two such lists. */
+#ifndef SYCL_WIRE_LISTING_H
+#define SYCL_WIRE_LISTING_H
+
+#include <stddef.h>
+
+/* Fits the whole protocol several times. */
+enum { LISTING_BYTES_MAX = 256 * 1024 };
+
+/*
+ * One line each: "Message number name type" and "enum Name number VALUE". Types of fields as in the .proto files,
+ * with "repeated" in front and "oneof NAME" behind.
+ */
+void listing_of_this_build(char text[LISTING_BYTES_MAX]);
+
+/*
+ * How many rules `now` breaks against `kept`: a line of `kept` that is not in `now`, a line of `now` that is not in
+ * `kept`, a number or a name twice in one message of `kept`. A line "Message number name reserved" in `kept` stands for
+ * a field that was removed: then `now` must not use the number. What is wrong is written to `complaints`.
+ */
+unsigned listing_compare(const char *kept, const char *now, char *complaints, size_t complaints_bytes);
+
+#endif
