@@ -247,4 +247,7 @@ extern const struct backend_ops backend_fake_ops;
 /* The backends of this build, in the order of preference; NULL ends the list. `with_fake`: tests only. */
 const struct backend_ops *const *backend_registry(bool with_fake);
 
+/* What goes before a portable source for this kind of backend, "" if nothing: a build depends on it. Static. */
+const char *backend_portable_prelude(enum backend_kind kind);
+
 #endif

@@ -40,6 +40,11 @@ struct build_request {
 	uint64_t memory_limit_bytes; /* 0: LIMIT_BUILD_MEMORY_BYTES */
 };
 
+/*
+ * Once the helper has died, what is in the cache is still served; other builds fail and say so. An engine may not execute
+ * or fork anything by then, so there is no second helper.
+ */
+
 /* Fork the helper. Call before any thread exists and before any vendor library is loaded. */
 int build_service_fork(struct build_service **service_out);
 /* Execute the helper instead (embedded); `program`: path of sycl-engine. */
@@ -50,7 +55,10 @@ int build_service_submit(struct build_service *service, const struct build_reque
 			 void *owner, struct build_job **job_out);
 /* The callback never comes; a running build is stopped. */
 void build_job_cancel(struct build_job *job);
-/* Stops the helper and all its builds; callbacks never come. Accepts NULL and half-built, returns NULL. */
+/*
+ * Stops the helper and all its builds; callbacks never come. Not from inside a callback. Run the loop once more before it
+ * is closed. Accepts NULL and half-built, returns NULL.
+ */
 struct build_service *build_service_free(struct build_service *service);
 
 struct build_service_counters { uint64_t builds, cache_hits; };

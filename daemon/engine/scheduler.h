@@ -18,6 +18,9 @@
  * the order is known: a reader's place gets the contents if it lacks them; a write leaves its place as the only valid one;
  * a no-init write moves nothing (C6).
  * A failed task fails all that depend on it with STATUS_DEPENDENCY_FAILED and the first cause (M9): nothing runs on garbage.
+ * That is: what names it in `after`, and what needs the contents that it was to write. The buffer remembers the cause, so
+ * the outcome does not depend on when the next task was submitted; a no-init write of the whole buffer heals it. What is
+ * only ordered behind a failed task (a write behind a failed reader, a no-init write of the whole) runs.
  */
 #ifndef SYCL_ENGINE_SCHEDULER_H
 #define SYCL_ENGINE_SCHEDULER_H
@@ -48,13 +51,15 @@ struct scheduler_callbacks {
 	void (*on_task_done)(void *context, void *owner, struct task *task, const struct task_outcome *outcome);
 	/* A released buffer has no more users; its host range may be used again. */
 	void (*on_buffer_freed)(void *context, void *owner);
-	/* A program was loaded (kernel names as of backend program_kernels, or NULL) or could not be. */
+	/* A program was loaded (kernel names as of backend program_kernels, or NULL) or could not be. `fault` is never NULL;
+	 * status 0: loaded. Names and fault are good until the callback returns. */
 	void (*on_program_loaded)(void *context, void *owner, struct sched_program *program, const char *kernel_names,
 				  const struct backend_fault *fault);
-	/* A kernel was made (facts are the kernel's, good while it lives) or could not be. */
+	/* A kernel was made (facts are the kernel's, good while it lives) or could not be (facts NULL). `fault` as above. */
 	void (*on_kernel_created)(void *context, void *owner, struct sched_kernel *kernel,
 				  const struct backend_kernel_facts *facts, const struct backend_fault *fault);
-	/* From a device thread, any time: scheduler_progress has something to do. Must only wake the front thread. */
+	/* From a device thread, any time, or from inside a function of this header (something was complete at once):
+	 * scheduler_progress has something to do. Must only wake the front thread. Once until the next scheduler_progress. */
 	void (*wake_front)(void *context);
 };
 
@@ -68,14 +73,17 @@ struct scheduler_config {
 /* Nothing is opened or asked yet (A17, A20). 0 or a negative errno. */
 int scheduler_create(const struct scheduler_config *config, const struct scheduler_callbacks *callbacks, void *context,
 		     struct scheduler **scheduler_out);
-/* All tasks are done and all objects released; joins the device threads. Accepts NULL, returns NULL. */
+/* All tasks are done and all objects released; no callback comes any more. Joins the device threads. Accepts NULL,
+ * returns NULL. */
 struct scheduler *scheduler_free(struct scheduler *scheduler);
-/* Nothing is pending, sent or being loaded. */
+/* Nothing is pending, held, sent, being loaded or being freed, and no callback is due. */
 bool scheduler_idle(const struct scheduler *scheduler);
 
-/* Handle what the device threads finished; calls callbacks. Call when wake_front was called. */
+/* Handle what the device threads finished; calls callbacks, which may call everything here but scheduler_free and
+ * scheduler_progress. Flushes at its end. Call when wake_front was called. */
 void scheduler_progress(struct scheduler *scheduler);
-/* Send what was submitted since the last call (batches mailbox wake-ups). Call once per turn of the loop. */
+/* Send what was submitted and released since the last call (batches mailbox wake-ups); without it nothing needs to go on.
+ * Call once per turn of the loop. */
 void scheduler_flush(struct scheduler *scheduler);
 
 /* One entry per platform and device of all backends; asks them on the first call. Good while the scheduler lives. */
@@ -109,7 +117,7 @@ void sched_buffer_release(struct sched_buffer *buffer);
 int sched_program_load(struct scheduler *scheduler, struct scheduler_device *device, const void *binary,
 		       size_t binary_bytes, void *owner, struct sched_program **program_out);
 void sched_program_release(struct sched_program *program);
-/* on_kernel_created follows. Tasks that use a kernel keep it. */
+/* on_kernel_created follows. Tasks that use a kernel keep it. Released at any time, once, as a program. */
 int sched_kernel_create(struct scheduler *scheduler, struct sched_program *program, const char *name, void *owner,
 			struct sched_kernel **kernel_out);
 void sched_kernel_release(struct sched_kernel *kernel);
@@ -177,7 +185,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
  * Ask for a buffer on the host. on_task_done with success: granted, the contents are in the buffer's host range (unless the mode is
  * no-init), and the task stays until host_access_release. With a failure: not granted, the handle is dead.
  * host_access_release may also be called before it is granted: then it is never granted, and on_task_done comes with
- * STATUS_RUNTIME ("released before it was granted").
+ * STATUS_RUNTIME ("released before it was granted"). A no-init access gives up the contents when it is asked for.
  */
 int host_access_submit(struct scheduler *scheduler, struct sched_buffer *buffer, uint32_t mode, void *owner,
 		       struct task **task_out);
@@ -189,7 +197,7 @@ bool task_running(const struct task *task);
 /* Counters for syclctl. */
 struct scheduler_counters {
 	uint64_t tasks_submitted, tasks_done, moves, moved_bytes_to_device, moved_bytes_to_host, device_wakes;
-	uint32_t tasks_open, buffers;
+	uint32_t tasks_open, buffers; /* tasks: without the scheduler's own moves */
 };
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out);
 

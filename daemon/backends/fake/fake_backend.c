@@ -1,0 +1,154 @@
+/* The table of the fake backend, and its platform and devices as facts. */
+#include "fake_internal.h"
+
+#include "cleanup.h"
+#include "status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FAKE_TEXT_BYTES 32
+
+/* Bits of enum sycl_aspect: custom, emulated, host_debuggable, fp64, atomic64, online_compiler, queue_profiling. */
+#define FAKE_ASPECTS            ((1u << 3) | (1u << 4) | (1u << 5) | (1u << 7) | (1u << 8) | (1u << 10) | (1u << 12))
+#define FAKE_DEVICE_TYPE_CUSTOM 4u /* DeviceType of command.proto */
+
+struct backend {
+	struct backend_platform_facts platform;
+	struct backend_device_facts devices[FAKE_DEVICES_MAX];
+	char names[FAKE_DEVICES_MAX][FAKE_TEXT_BYTES], keys[FAKE_DEVICES_MAX][FAKE_TEXT_BYTES];
+};
+
+/* Facts are not const in the table; these never change. */
+static char platform_name[] = "Fake platform", vendor[] = "sycld", version[] = "1.0", profile[] = "FULL_PROFILE";
+static char nothing[] = "";
+
+static int refuse(enum fake_entry entry, struct backend_fault *fault_out)
+{
+	(void)pthread_mutex_lock(&fake_state.lock);
+	bool fails = fake_scripted_locked(entry, FAKE_ANY_DEVICE, fault_out);
+	(void)pthread_mutex_unlock(&fake_state.lock);
+	return fails ? -ENODEV : 0;
+}
+
+static int fake_open(const char *cache_directory, struct backend **backend_out, struct backend_fault *fault_out)
+{
+	(void)cache_directory;
+	int result = refuse(FAKE_OPEN, fault_out);
+	if (result < 0)
+		return result;
+	struct backend *backend = calloc(1, sizeof(*backend));
+	if (!backend) {
+		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the backend");
+		return -ENOMEM;
+	}
+	(void)pthread_mutex_lock(&fake_state.lock);
+	fake_state.counters.backends++;
+	(void)pthread_mutex_unlock(&fake_state.lock);
+	*backend_out = backend;
+	return 0;
+}
+
+static void fake_close(struct backend *backend)
+{
+	if (!backend)
+		return;
+	(void)pthread_mutex_lock(&fake_state.lock);
+	fake_state.counters.backends--;
+	(void)pthread_mutex_unlock(&fake_state.lock);
+	free(backend);
+}
+
+static void describe(struct backend *backend, uint32_t index)
+{
+	(void)snprintf(backend->names[index], FAKE_TEXT_BYTES, "Fake device %u", index);
+	(void)snprintf(backend->keys[index], FAKE_TEXT_BYTES, "fake-1-%u", index);
+	struct backend_device_facts *facts = &backend->devices[index];
+	*facts = (struct backend_device_facts){
+		.type = FAKE_DEVICE_TYPE_CUSTOM,
+		.name = backend->names[index],
+		.vendor = vendor,
+		.version = version,
+		.driver_version = version,
+		.extensions = nothing,
+		.builtin_kernels = nothing,
+		.key = backend->keys[index],
+		.max_compute_units = 1,
+		.max_work_item_dimensions = 3,
+		.max_clock_frequency_mhz = 1,
+		.address_bits = 64,
+		.max_work_item_sizes = {1024, 1024, 1024},
+		.max_work_group_size = 1024,
+		.max_mem_alloc_bytes = FAKE_ALLOCATION_BYTES_MAX,
+		.global_mem_bytes = 1ull << 32,
+		.global_mem_cache_bytes = 1u << 20,
+		.local_mem_bytes = 1u << 16,
+		.max_constant_buffer_bytes = 1u << 16,
+		.max_parameter_bytes = 1024,
+		.profiling_timer_resolution_ns = 1,
+		.global_mem_cache_line_bytes = 64,
+		.mem_base_addr_align_bits = 1024,
+		.aspects = FAKE_ASPECTS,
+		.host_unified_memory = fake_state.slots[index].options.unified,
+		.little_endian = true,
+		.available = true,
+	};
+	for (uint32_t i = 0; i < 7; i++)
+		facts->preferred_vector_widths[i] = facts->native_vector_widths[i] = 1;
+}
+
+static int fake_enumerate(struct backend *backend, struct backend_topology *topology_out,
+			  struct backend_fault *fault_out)
+{
+	int result = refuse(FAKE_ENUMERATE, fault_out);
+	if (result < 0)
+		return result;
+	backend->platform = (struct backend_platform_facts){
+		.kind = BACKEND_KIND_FAKE,
+		.available = true,
+		.name = platform_name,
+		.vendor = vendor,
+		.version = version,
+		.profile = profile,
+		.extensions = nothing,
+		.unavailable_reason = nothing,
+	};
+	(void)pthread_mutex_lock(&fake_state.lock);
+	uint32_t count = fake_state.device_count;
+	for (uint32_t i = 0; i < count; i++)
+		describe(backend, i);
+	(void)pthread_mutex_unlock(&fake_state.lock);
+	*topology_out = (struct backend_topology){
+		.platforms = &backend->platform,
+		.platform_count = 1,
+		.devices = backend->devices,
+		.device_count = count,
+	};
+	return 0;
+}
+
+const struct backend_ops backend_fake_ops = {
+	.version = BACKEND_OPS_VERSION,
+	.kind = BACKEND_KIND_FAKE,
+	.name = "fake",
+	.open = fake_open,
+	.close = fake_close,
+	.enumerate = fake_enumerate,
+	.build = fake_build,
+	.device_open = fake_device_open,
+	.device_close = fake_device_close,
+	.lane_create = fake_lane_create,
+	.lane_free = fake_lane_free,
+	.memory_create = fake_memory_create,
+	.memory_free = fake_memory_free,
+	.program_load = fake_program_load,
+	.program_kernels = fake_program_kernels,
+	.program_free = fake_program_free,
+	.kernel_create = fake_kernel_create,
+	.kernel_facts = fake_kernel_facts,
+	.kernel_free = fake_kernel_free,
+	.submit = fake_submit,
+	.flush = fake_flush,
+	.progress = fake_progress,
+};

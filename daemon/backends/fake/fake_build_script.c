@@ -1,0 +1,85 @@
+/* What a build does besides building: lines "#build WORD [VALUE]" of the source, for tests of the build service. */
+#include "fake_internal.h"
+
+#include "cleanup.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EAT_BYTES (1u << 20)
+
+static void eat(void)
+{
+	char *piece;
+
+	/* Linked, so that no compiler removes what nobody reads. */
+	static void *last;
+	while ((piece = malloc(EAT_BYTES))) {
+		memset(piece, 1, EAT_BYTES);
+		memcpy(piece, &last, sizeof(last));
+		last = piece;
+	}
+	(void)fputs("out of memory\n", stderr);
+	abort();
+}
+
+static void touch(const char *path)
+{
+	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		(void)!write(fd, "x", 1);
+}
+
+/* Blocks until somebody opens the other end. */
+static void wait_for_fifo(const char *path)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	(void)fd;
+}
+
+static void act(const char *word, const char *value, char **log_out)
+{
+	if (strcmp(word, "log") == 0) {
+		free(*log_out);
+		*log_out = strdup(value);
+	} else if (strcmp(word, "print") == 0) {
+		(void)fputs(value, stderr);
+	} else if (strcmp(word, "crash") == 0) {
+		(void)raise(SIGSEGV);
+	} else if (strcmp(word, "hang") == 0) {
+		for (;;)
+			(void)pause();
+	} else if (strcmp(word, "fork") == 0) {
+		/* A tool that the compiler starts: holds the file open until it is ended too. */
+		int fd = open(value, O_WRONLY | O_CLOEXEC);
+		if (fork() == 0)
+			for (;;)
+				(void)pause();
+		close_fd(&fd);
+	} else if (strcmp(word, "eat") == 0) {
+		eat();
+	} else if (strcmp(word, "exit") == 0) {
+		_exit((int)strtol(value, NULL, 10));
+	} else if (strcmp(word, "touch") == 0) {
+		touch(value);
+	} else if (strcmp(word, "wait") == 0) {
+		wait_for_fifo(value);
+	}
+}
+
+void fake_build_script(const char *source, size_t source_bytes, char **log_out)
+{
+	static const char prefix[] = "#build ";
+	CLEANUP(free_pointer) char *text = strndup(source, source_bytes);
+	char *rest = text;
+
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		if (strncmp(line, prefix, sizeof(prefix) - 1) != 0)
+			continue;
+		char *value = line + sizeof(prefix) - 1;
+		const char *word = strsep(&value, " ");
+		act(word, value ? value : "", log_out);
+	}
+}

@@ -1,0 +1,111 @@
+/*
+ * What a test may do to the fake backend. Its devices are ordinary host memory and a small set of built-in kernel
+ * functions, so everything really runs; this header scripts when it runs, what fails, and shows what happened.
+ *
+ * State is one per process. All functions may be called from any thread. Times are ns of CLOCK_MONOTONIC.
+ *
+ * A program is text: names of functions, one per line (empty lines and lines that begin with # are skipped).
+ *
+ *   fill_u32 (dst, value)      dst[i] = value          linear_id_u32 (dst)   dst[i] = i
+ *   increment_u32 (dst)        dst[i] += 1             add_u32 (dst, src)    dst[i] += src[i]
+ *   copy_u32 (dst, src)        dst[i] = src[i]         mix_u32 (dst, src, value)  dst[i] = dst[i] * 31 + src[i] + value
+ *   noop (anything)                                    hold (gate)           ends once the gate is open (fake_gate_open)
+ *   fail ([anything])          completes with STATUS_KERNEL      lose_device ([anything])  the device is lost
+ *   crash ([anything])         writes through a null pointer: the end of the process
+ *
+ * Lines "#build WORD [VALUE]" act when the program is built: log TEXT (the build's log), print TEXT (on stderr), crash,
+ * hang, eat (memory, until there is none), exit STATUS, touch FILE (appends a byte), wait FIFO (until its other end is
+ * opened), fork FIFO (opens it, and starts a process that keeps it open).
+ *
+ * dst, src: global memory; value, gate: uint32_t by value; i: linear index over the range (offset added per dimension
+ * for linear_id_u32 only). Other work goes on while a command is held, also on lanes of the same device.
+ */
+#ifndef SYCL_BACKENDS_FAKE_CONTROL_H
+#define SYCL_BACKENDS_FAKE_CONTROL_H
+
+#include "backend.h"
+
+#define FAKE_DEVICES_MAX 8u
+#define FAKE_GATES       64u
+#define FAKE_POISON      0xa5 /* every byte of new device memory */
+#define FAKE_ANY_DEVICE  UINT32_MAX
+
+struct fake_device_options {
+	bool unified; /* memory_create works in place on the host's memory */
+	bool manual; /* no worker thread: commands run inside progress(), on the device's own thread; delays are not kept */
+};
+
+/*
+ * Back to 3 devices with memory of their own, all gates closed, nothing scripted, counters 0, no log. Only while nothing
+ * is open.
+ */
+void fake_reset(void);
+/* Before enumerate. -EINVAL: more than FAKE_DEVICES_MAX. 0 devices: an empty platform. */
+int fake_devices(uint32_t count);
+/* Before device_open. */
+void fake_device_options(uint32_t device, struct fake_device_options options);
+
+/* Gates of the `hold` kernel, 0 to FAKE_GATES - 1. */
+void fake_gate_open(uint32_t gate);
+void fake_gate_close(uint32_t gate);
+/* While closed, commands of the device start but do not end. Open at first. */
+void fake_device_gate_close(uint32_t device);
+void fake_device_gate_open(uint32_t device);
+/* Each command of the device takes at least this long. */
+void fake_delay(uint32_t device, uint64_t delay_ns);
+/* From now on each reading of the clock is `step_ns` later than the one before, from `start_ns`; 0, 0: the real clock. */
+void fake_clock(uint64_t start_ns, uint64_t step_ns);
+
+enum fake_entry {
+	FAKE_OPEN = 0,
+	FAKE_ENUMERATE,
+	FAKE_BUILD,
+	FAKE_DEVICE_OPEN,
+	FAKE_LANE_CREATE,
+	FAKE_MEMORY_CREATE,
+	FAKE_PROGRAM_LOAD,
+	FAKE_PROGRAM_KERNELS,
+	FAKE_KERNEL_CREATE,
+	FAKE_SUBMIT,
+	FAKE_COMPLETION, /* the command ends with the fault; its function does not run */
+	FAKE_ENTRY_COUNT
+};
+
+/*
+ * After `skip` more calls of that entry on that device (FAKE_ANY_DEVICE; also for open, enumerate, build), `count` calls
+ * fail with this status and text ("" for none). device_lost: from then on everything of the device fails.
+ * -ENOSPC: too many scripts.
+ */
+int fake_fail(enum fake_entry entry, uint32_t device, uint32_t skip, uint32_t count, int32_t status, bool device_lost,
+	      const char *text);
+
+struct fake_counters {
+	uint64_t calls[FAKE_ENTRY_COUNT];
+	uint64_t launches, copies, writes, reads, fills, nops; /* ended with success */
+	uint64_t bytes_copied, bytes_written, bytes_read;
+	uint64_t flushes, progresses;
+	/* alive now */
+	uint32_t backends, devices, lanes, memories, programs, kernels;
+	uint64_t memory_bytes; /* private memory of devices */
+};
+/* Of one device, or the sum of all (FAKE_ANY_DEVICE). */
+void fake_counters(uint32_t device, struct fake_counters *counters_out);
+
+/* What was done, in the order in which it ended; starts empty, keeps up to `capacity` entries from now on. */
+struct fake_log_entry {
+	uint32_t device, lane; /* lane: index in the order of creation on its device */
+	enum backend_command_kind kind;
+	char what[32]; /* function of a launch, else "" */
+	uint64_t sequence;
+	uint64_t start_order, end_order; /* one count over all devices: smaller is earlier */
+	int32_t status;
+};
+int fake_log_start(uint32_t capacity);
+/* Entries so far; copies up to `capacity` of them. */
+uint32_t fake_log_read(struct fake_log_entry *entries, uint32_t capacity);
+
+/* Wait until so many commands have started, or ended, on the device (or all) since fake_reset. False: not in time. */
+bool fake_wait_started(uint32_t device, uint64_t count, uint64_t timeout_ns);
+bool fake_wait_ended(uint32_t device, uint64_t count, uint64_t timeout_ns);
+
+#endif

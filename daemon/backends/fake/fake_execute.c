@@ -1,0 +1,256 @@
+/* Runs the commands of a fake device: lanes side by side, each in its order, gates and delays kept. */
+#include "fake_internal.h"
+
+#include "clock.h"
+#include "status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool wait_reached(const struct backend_wait *wait)
+{
+	return !wait->lane->first || wait->lane->first->sequence > wait->sequence;
+}
+
+static bool can_start(const struct fake_command *command)
+{
+	for (uint32_t i = 0; i < command->wait_count; i++)
+		if (!wait_reached(&command->waits[i]))
+			return false;
+	return true;
+}
+
+static uint32_t value_of(const struct backend_argument *argument)
+{
+	uint32_t value = 0;
+	memcpy(&value, argument->value.bytes, sizeof(value));
+	return value;
+}
+
+/* Held by a gate, by the device's gate, or by a delay (then `due_ns` gets smaller). */
+static bool is_held(const struct backend_device *device, const struct fake_command *command, uint64_t *due_ns)
+{
+	if (device->slot->gate_closed)
+		return true;
+	if (command->command.kind == BACKEND_COMMAND_LAUNCH &&
+	    command->command.launch.kernel->function->special == FAKE_HOLD) {
+		uint32_t gate = value_of(&command->command.launch.arguments[0]);
+		if (gate >= FAKE_GATES || !fake_state.gates_open[gate])
+			return true;
+	}
+	if (command->due_ns == 0 || !device->has_worker || clock_now_ns() >= command->due_ns)
+		return false;
+	if (command->due_ns < *due_ns)
+		*due_ns = command->due_ns;
+	return true;
+}
+
+static bool in_range(const struct backend_memory *memory, uint64_t offset, uint64_t size)
+{
+	return memory && offset <= memory->size_bytes && size <= memory->size_bytes - offset;
+}
+
+static bool bind_argument(struct fake_launch *launch, const struct backend_argument *argument, bool first)
+{
+	if (argument->kind == BACKEND_ARGUMENT_VALUE) {
+		launch->value = value_of(argument);
+		return true;
+	}
+	if (launch->items > UINT64_MAX / sizeof(uint32_t) ||
+	    !in_range(argument->global.memory, argument->global.offset_bytes, launch->items * sizeof(uint32_t)))
+		return false;
+	void *data = argument->global.memory->data + argument->global.offset_bytes;
+	if (first)
+		launch->destination = data;
+	else
+		launch->source = data;
+	return true;
+}
+
+static void run_launch(struct fake_command *command)
+{
+	const struct backend_command *c = &command->command;
+	const struct fake_function *function = c->launch.kernel->function;
+	if (function->special == FAKE_FAIL) {
+		fake_fault(&command->fault, STATUS_KERNEL, "the kernel failed");
+	} else if (function->special == FAKE_LOSE) {
+		fake_fault(&command->fault, STATUS_DEVICE_LOST, "the kernel lost the device");
+		command->fault.device_lost = true;
+	} else if (function->special == FAKE_CRASH) {
+		*(volatile int *)0 = 0; // NOLINT(clang-analyzer-core.NullDereference): what this function is for
+	}
+	if (!function->run)
+		return;
+	struct fake_launch launch = {.items = 1, .command = c};
+	for (uint32_t i = 0; i < 3; i++)
+		launch.items *= c->launch.global[i];
+	for (uint32_t i = 0; i < c->launch.argument_count; i++) {
+		if (bind_argument(&launch, &c->launch.arguments[i], i == 0))
+			continue;
+		fake_fault(&command->fault, STATUS_KERNEL, "%s: argument %u is smaller than the range", function->name,
+			   i);
+		return;
+	}
+	function->run(&launch);
+}
+
+static void run_fill(struct fake_command *command)
+{
+	const struct backend_command *c = &command->command;
+	uint8_t *to = c->fill.memory->data + c->fill.offset_bytes;
+	for (uint64_t done = 0; done < c->fill.size_bytes; done += c->fill.pattern_bytes)
+		memcpy(to + done, c->fill.pattern, c->fill.pattern_bytes);
+}
+
+/* Everything that leads outside of a memory is a mistake of whoever submitted it. */
+static bool ranges_good(const struct backend_command *c)
+{
+	if (c->kind == BACKEND_COMMAND_COPY)
+		return in_range(c->copy.source, c->copy.source_offset_bytes, c->copy.size_bytes) &&
+		       in_range(c->copy.destination, c->copy.destination_offset_bytes, c->copy.size_bytes);
+	if (c->kind == BACKEND_COMMAND_WRITE || c->kind == BACKEND_COMMAND_READ)
+		return in_range(c->transfer.memory, c->transfer.offset_bytes, c->transfer.size_bytes);
+	if (c->kind == BACKEND_COMMAND_FILL)
+		return c->fill.pattern_bytes > 0 && c->fill.size_bytes % c->fill.pattern_bytes == 0 &&
+		       in_range(c->fill.memory, c->fill.offset_bytes, c->fill.size_bytes);
+	return true;
+}
+
+static void run_command(struct fake_command *command)
+{
+	const struct backend_command *c = &command->command;
+	if (!ranges_good(c)) {
+		fake_fault(&command->fault, STATUS_RUNTIME, "a command leads outside of its memory");
+		return;
+	}
+	switch (c->kind) {
+	case BACKEND_COMMAND_LAUNCH:
+		run_launch(command);
+		break;
+	case BACKEND_COMMAND_COPY:
+		memmove(c->copy.destination->data + c->copy.destination_offset_bytes,
+			c->copy.source->data + c->copy.source_offset_bytes, c->copy.size_bytes);
+		break;
+	case BACKEND_COMMAND_WRITE:
+		memmove(c->transfer.memory->data + c->transfer.offset_bytes, c->transfer.host, c->transfer.size_bytes);
+		break;
+	case BACKEND_COMMAND_READ:
+		memmove(c->transfer.host, c->transfer.memory->data + c->transfer.offset_bytes, c->transfer.size_bytes);
+		break;
+	case BACKEND_COMMAND_FILL:
+		run_fill(command);
+		break;
+	case BACKEND_COMMAND_NOP:
+		break;
+	}
+}
+
+static void count_command(struct fake_counters *counters, const struct backend_command *c)
+{
+	switch (c->kind) {
+	case BACKEND_COMMAND_LAUNCH:
+		counters->launches++;
+		break;
+	case BACKEND_COMMAND_COPY:
+		counters->copies++;
+		counters->bytes_copied += c->copy.size_bytes;
+		break;
+	case BACKEND_COMMAND_WRITE:
+		counters->writes++;
+		counters->bytes_written += c->transfer.size_bytes;
+		break;
+	case BACKEND_COMMAND_READ:
+		counters->reads++;
+		counters->bytes_read += c->transfer.size_bytes;
+		break;
+	case BACKEND_COMMAND_FILL:
+		counters->fills++;
+		break;
+	case BACKEND_COMMAND_NOP:
+		counters->nops++;
+		break;
+	}
+}
+
+/* Off its lane and onto the list that progress() reports. */
+static void end_command(struct backend_device *device, struct fake_command *command)
+{
+	struct backend_lane *lane = command->lane;
+	lane->first = command->next;
+	if (!lane->first)
+		lane->last = NULL;
+	command->next = NULL;
+	command->end_ns = command->started ? fake_now_locked() : 0;
+	if (command->fault.status == STATUS_SUCCESS)
+		count_command(&device->slot->counters, &command->command);
+	fake_log_locked(command);
+	if (device->ended_last)
+		device->ended_last->next = command;
+	else
+		device->ended_first = command;
+	device->ended_last = command;
+	device->slot->ended++;
+}
+
+static void start_command(struct backend_device *device, struct fake_command *command)
+{
+	command->started = true;
+	command->start_order = fake_state.order++;
+	command->start_ns = fake_now_locked();
+	if (device->slot->delay_ns > 0)
+		command->due_ns = clock_now_ns() + device->slot->delay_ns;
+	device->slot->started++;
+}
+
+void fake_device_lose_locked(struct backend_device *device, const struct backend_fault *fault)
+{
+	device->slot->lost = true;
+	for (struct backend_lane *lane = device->lanes; lane; lane = lane->next) {
+		while (lane->first) {
+			lane->first->fault = *fault;
+			lane->first->fault.status = STATUS_DEVICE_LOST;
+			end_command(device, lane->first);
+		}
+	}
+}
+
+/* One command of a lane, if it can end now. */
+static bool step_lane(struct backend_device *device, struct backend_lane *lane, uint64_t *due_ns, bool *changed)
+{
+	struct fake_command *command = lane->first;
+	if (!command)
+		return false;
+	if (!command->started) {
+		if (!can_start(command))
+			return false;
+		start_command(device, command);
+		*changed = true;
+	}
+	if (is_held(device, command, due_ns))
+		return false;
+	if (!fake_scripted_locked(FAKE_COMPLETION, device->index, &command->fault))
+		run_command(command);
+	bool lost = command->fault.device_lost;
+	end_command(device, command);
+	if (lost)
+		fake_device_lose_locked(device, &command->fault);
+	*changed = true;
+	return true;
+}
+
+bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out)
+{
+	bool changed = false, ended = false, again;
+	uint64_t due_ns;
+	do {
+		again = false;
+		due_ns = UINT64_MAX;
+		for (struct backend_lane *lane = device->lanes; lane; lane = lane->next)
+			again |= step_lane(device, lane, &due_ns, &changed);
+		ended |= again;
+	} while (again);
+	if (changed)
+		(void)pthread_cond_broadcast(&fake_state.changed);
+	*due_ns_out = due_ns;
+	return ended;
+}

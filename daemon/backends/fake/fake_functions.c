@@ -1,0 +1,73 @@
+/* The built-in kernel functions. They run on the fake device's own memory. */
+#include "fake_internal.h"
+
+#include <string.h>
+
+static void run_fill(const struct fake_launch *launch)
+{
+	for (uint64_t i = 0; i < launch->items; i++)
+		launch->destination[i] = launch->value;
+}
+
+static void run_increment(const struct fake_launch *launch)
+{
+	for (uint64_t i = 0; i < launch->items; i++)
+		launch->destination[i]++;
+}
+
+static void run_copy(const struct fake_launch *launch)
+{
+	for (uint64_t i = 0; i < launch->items; i++)
+		launch->destination[i] = launch->source[i];
+}
+
+static void run_add(const struct fake_launch *launch)
+{
+	for (uint64_t i = 0; i < launch->items; i++)
+		launch->destination[i] += launch->source[i];
+}
+
+static void run_mix(const struct fake_launch *launch)
+{
+	for (uint64_t i = 0; i < launch->items; i++)
+		launch->destination[i] = launch->destination[i] * 31u + launch->source[i] + launch->value;
+}
+
+/* Ids with the offset, so that a test sees that the offset arrived. */
+static void run_linear_id(const struct fake_launch *launch)
+{
+	const uint64_t *global = launch->command->launch.global;
+	const uint64_t *offset = launch->command->launch.offset;
+	uint64_t i = 0;
+	for (uint64_t z = 0; z < global[0]; z++)
+		for (uint64_t y = 0; y < global[1]; y++)
+			for (uint64_t x = 0; x < global[2]; x++)
+				launch->destination[i++] =
+					(uint32_t)(((z + offset[0]) * global[1] + y + offset[1]) * global[2] + x +
+						   offset[2]);
+}
+
+#define GLOBAL BACKEND_ARGUMENT_GLOBAL
+#define VALUE  BACKEND_ARGUMENT_VALUE
+
+static const struct fake_function functions[] = {
+	{.name = "fill_u32", .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_fill},
+	{.name = "linear_id_u32", .argument_count = 1, .kinds = {GLOBAL}, .run = run_linear_id},
+	{.name = "increment_u32", .argument_count = 1, .kinds = {GLOBAL}, .run = run_increment},
+	{.name = "add_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .run = run_add},
+	{.name = "copy_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .run = run_copy},
+	{.name = "mix_u32", .argument_count = 3, .kinds = {GLOBAL, GLOBAL, VALUE}, .run = run_mix},
+	{.name = "noop", .any_arguments = true},
+	{.name = "hold", .special = FAKE_HOLD, .argument_count = 1, .kinds = {VALUE}},
+	{.name = "fail", .special = FAKE_FAIL, .any_arguments = true},
+	{.name = "lose_device", .special = FAKE_LOSE, .any_arguments = true},
+	{.name = "crash", .special = FAKE_CRASH, .any_arguments = true},
+};
+
+const struct fake_function *fake_function_find(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0)
+			return &functions[i];
+	return NULL;
+}

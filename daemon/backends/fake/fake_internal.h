@@ -1,0 +1,170 @@
+/* Inside the fake backend. One lock guards everything; nothing is held for long but the built-in functions. */
+#ifndef SYCL_BACKENDS_FAKE_INTERNAL_H
+#define SYCL_BACKENDS_FAKE_INTERNAL_H
+
+#include "fake_control.h"
+
+#include <pthread.h>
+
+#define FAKE_SCRIPTS_MAX          64u
+#define FAKE_ARGUMENTS_MAX        3u
+#define FAKE_ALLOCATION_BYTES_MAX (1ull << 30)
+
+struct fake_script {
+	enum fake_entry entry;
+	uint32_t device;
+	uint32_t skip, count;
+	struct backend_fault fault;
+};
+
+/* What outlives an opened device. */
+struct fake_slot {
+	struct fake_device_options options;
+	struct fake_counters counters;
+	uint64_t started, ended, delay_ns;
+	bool gate_closed, lost;
+	struct backend_device *open; /* NULL: not open */
+};
+
+struct fake_state {
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* something started or ended */
+	uint32_t device_count;
+	struct fake_slot slots[FAKE_DEVICES_MAX];
+	struct fake_counters counters; /* what belongs to no device */
+	bool gates_open[FAKE_GATES];
+	struct fake_script scripts[FAKE_SCRIPTS_MAX];
+	uint32_t script_count;
+	uint64_t clock_ns, clock_step_ns;
+	uint64_t order;
+	struct fake_log_entry *log;
+	uint32_t log_capacity, log_count;
+};
+
+extern struct fake_state fake_state;
+
+struct fake_function;
+
+struct fake_command {
+	struct fake_command *next;
+	struct backend_command command; /* its pointers lead into what follows, or to the objects */
+	uint64_t sequence;
+	bool started;
+	uint64_t start_order, start_ns, due_ns;
+	struct backend_fault fault;
+	uint64_t end_ns;
+	uint32_t wait_count;
+	struct backend_wait *waits;
+	struct backend_lane *lane;
+	uint8_t storage[];
+};
+
+struct backend_lane {
+	struct backend_device *device;
+	struct backend_lane *next;
+	uint32_t index;
+	struct fake_command *first, *last;
+};
+
+struct backend_device {
+	struct fake_slot *slot;
+	uint32_t index, lane_count;
+	backend_wake *wake;
+	void *token;
+	struct backend_lane *lanes;
+	struct fake_command *ended_first, *ended_last; /* not reported yet */
+	pthread_t worker;
+	pthread_cond_t work;
+	bool has_worker, quit;
+};
+
+struct backend_memory {
+	struct backend_device *device;
+	uint8_t *data;
+	uint64_t size_bytes;
+	bool in_place;
+};
+
+struct backend_program {
+	struct backend_device *device;
+	uint32_t count;
+	const struct fake_function *functions[];
+};
+
+struct backend_kernel {
+	struct backend_device *device;
+	const struct fake_function *function;
+	struct backend_argument_facts arguments[FAKE_ARGUMENTS_MAX];
+};
+
+enum fake_special { FAKE_PLAIN = 0, FAKE_HOLD, FAKE_FAIL, FAKE_LOSE, FAKE_CRASH };
+
+/* One launch as its function sees it. */
+struct fake_launch {
+	uint32_t *destination;
+	const uint32_t *source;
+	uint32_t value;
+	uint64_t items;
+	const struct backend_command *command;
+};
+
+struct fake_function {
+	const char *name;
+	enum fake_special special;
+	uint32_t argument_count;
+	enum backend_argument_kind kinds[FAKE_ARGUMENTS_MAX];
+	bool any_arguments;
+	void (*run)(const struct fake_launch *launch);
+};
+
+/* fake_functions.c: NULL: no such function. */
+const struct fake_function *fake_function_find(const char *name, size_t length);
+
+/* fake_state.c: with the lock held. */
+uint64_t fake_now_locked(void);
+/* Counts the call; true: a script says that it fails, and how. */
+bool fake_scripted_locked(enum fake_entry entry, uint32_t device, struct backend_fault *fault_out);
+void fake_log_locked(const struct fake_command *command);
+/* The same without the lock; also fails with the loss of the device where it is lost. */
+bool fake_entry_fails(enum fake_entry entry, struct backend_device *device, struct backend_fault *fault_out);
+
+__attribute__((format(printf, 3, 4))) void fake_fault(struct backend_fault *fault_out, int32_t status,
+						      const char *format, ...);
+
+/* fake_execute.c, with the lock held: start and end what can; true if something ended. `due_ns_out`: the real time at which to
+ * look again, UINT64_MAX: only when something changes. */
+bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out);
+void fake_device_lose_locked(struct backend_device *device, const struct backend_fault *fault);
+/* Whoever runs the commands of this device must look. */
+void fake_poke_locked(struct backend_device *device);
+
+/* Entries of the table, by file. */
+int fake_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
+		     struct backend_device **device_out, struct backend_fault *fault_out);
+void fake_device_close(struct backend_device *device);
+int fake_lane_create(struct backend_device *device, struct backend_lane **lane_out, struct backend_fault *fault_out);
+void fake_lane_free(struct backend_lane *lane);
+int fake_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
+		       struct backend_memory **memory_out, struct backend_fault *fault_out);
+void fake_memory_free(struct backend_memory *memory);
+int fake_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
+		uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
+void fake_flush(struct backend_device *device);
+uint32_t fake_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
+
+int fake_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
+	       size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
+	       struct backend_fault *fault_out);
+int fake_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
+		      struct backend_program **program_out, struct backend_fault *fault_out);
+int fake_program_kernels(struct backend_program *program, char **names_out, struct backend_fault *fault_out);
+void fake_program_free(struct backend_program *program);
+int fake_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
+		       struct backend_fault *fault_out);
+void fake_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
+void fake_kernel_free(struct backend_kernel *kernel);
+
+/* Do what the source's "#build" lines say; `log_out`: a log that they ask for, malloc'ed. */
+void fake_build_script(const char *source, size_t source_bytes, char **log_out);
+
+#endif

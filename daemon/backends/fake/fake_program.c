@@ -1,0 +1,218 @@
+/* Programs of the fake backend: names of built-in functions, one per line. The binary is a magic line and those names. */
+#include "fake_internal.h"
+
+#include "cleanup.h"
+#include "status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[] = "fake program 1\n";
+#define MAGIC_BYTES (sizeof(magic) - 1)
+
+/* The next line that names something; false at the end. `line_out`: 1 for the first. */
+static bool next_name(const char **at, const char *end, uint32_t *line, const char **name_out, size_t *length_out)
+{
+	while (*at < end) {
+		const char *start = *at;
+		const char *stop = memchr(start, '\n', (size_t)(end - start));
+		if (!stop)
+			stop = end;
+		*at = stop < end ? stop + 1 : end;
+		(*line)++;
+		while (start < stop && (*start == ' ' || *start == '\t'))
+			start++;
+		while (start < stop && (stop[-1] == ' ' || stop[-1] == '\t' || stop[-1] == '\r'))
+			stop--;
+		if (start == stop || *start == '#')
+			continue;
+		*name_out = start;
+		*length_out = (size_t)(stop - start);
+		return true;
+	}
+	return false;
+}
+
+static int refuse_build(uint32_t line, const char *name, size_t length, char **log_out, struct backend_fault *fault_out)
+{
+	char *log = NULL;
+	if (asprintf(&log, "line %u: no function \"%.*s\"\n", line, (int)(length < 64 ? length : 64), name) >= 0)
+		*log_out = log;
+	fake_fault(fault_out, STATUS_BUILD, "the program does not compile");
+	return -EINVAL;
+}
+
+int fake_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
+	       size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
+	       struct backend_fault *fault_out)
+{
+	(void)backend;
+	(void)kind;
+	(void)options;
+	(void)pthread_mutex_lock(&fake_state.lock);
+	bool fails = fake_scripted_locked(FAKE_BUILD, device, fault_out);
+	(void)pthread_mutex_unlock(&fake_state.lock);
+	if (fails)
+		return -EINVAL;
+
+	CLEANUP(free_pointer) char *log = NULL;
+	fake_build_script(source, source_bytes, &log);
+	CLEANUP(free_pointer) char *binary = malloc(MAGIC_BYTES + source_bytes + 1);
+	if (!binary) {
+		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the program");
+		return -ENOMEM;
+	}
+	memcpy(binary, magic, MAGIC_BYTES);
+	size_t used = MAGIC_BYTES;
+	const char *at = source, *name;
+	size_t length;
+	uint32_t line = 0;
+	while (next_name(&at, source + source_bytes, &line, &name, &length)) {
+		if (!fake_function_find(name, length))
+			return refuse_build(line, name, length, log_out, fault_out);
+		memcpy(binary + used, name, length);
+		used += length;
+		binary[used++] = '\n';
+	}
+	*binary_bytes_out = used;
+	*binary_out = TAKE(binary);
+	*log_out = TAKE(log);
+	return 0;
+}
+
+static int refuse_binary(struct backend_fault *fault_out)
+{
+	fake_fault(fault_out, STATUS_INVALID, "not a binary for this device");
+	return -EINVAL;
+}
+
+int fake_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
+		      struct backend_program **program_out, struct backend_fault *fault_out)
+{
+	if (fake_entry_fails(FAKE_PROGRAM_LOAD, device, fault_out))
+		return -EIO;
+	if (binary_bytes < MAGIC_BYTES || memcmp(binary, magic, MAGIC_BYTES) != 0)
+		return refuse_binary(fault_out);
+
+	const char *end = (const char *)binary + binary_bytes;
+	size_t lines = 0;
+	for (const char *p = (const char *)binary + MAGIC_BYTES; p < end; p++)
+		lines += *p == '\n';
+	CLEANUP(free_pointer)
+	struct backend_program *program = calloc(1, sizeof(*program) + (lines + 1) * sizeof(void *));
+	if (!program) {
+		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the program");
+		return -ENOMEM;
+	}
+	program->device = device;
+	const char *at = (const char *)binary + MAGIC_BYTES, *name;
+	size_t length;
+	uint32_t line = 0;
+	while (next_name(&at, end, &line, &name, &length)) {
+		const struct fake_function *function = fake_function_find(name, length);
+		if (!function)
+			return refuse_binary(fault_out);
+		program->functions[program->count++] = function;
+	}
+	(void)pthread_mutex_lock(&fake_state.lock);
+	device->slot->counters.programs++;
+	(void)pthread_mutex_unlock(&fake_state.lock);
+	*program_out = TAKE(program);
+	return 0;
+}
+
+int fake_program_kernels(struct backend_program *program, char **names_out, struct backend_fault *fault_out)
+{
+	if (fake_entry_fails(FAKE_PROGRAM_KERNELS, program->device, fault_out))
+		return -EIO;
+	size_t bytes = 1;
+	for (uint32_t i = 0; i < program->count; i++)
+		bytes += strlen(program->functions[i]->name) + 1;
+	char *names = calloc(1, bytes);
+	if (!names) {
+		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the names of kernels");
+		return -ENOMEM;
+	}
+	char *at = names;
+	for (uint32_t i = 0; i < program->count; i++) {
+		size_t length = strlen(program->functions[i]->name) + 1;
+		memcpy(at, program->functions[i]->name, length);
+		at += length;
+	}
+	*names_out = names;
+	return 0;
+}
+
+void fake_program_free(struct backend_program *program)
+{
+	if (!program)
+		return;
+	(void)pthread_mutex_lock(&fake_state.lock);
+	program->device->slot->counters.programs--;
+	(void)pthread_mutex_unlock(&fake_state.lock);
+	free(program);
+}
+
+static void describe_arguments(struct backend_kernel *kernel)
+{
+	for (uint32_t i = 0; i < kernel->function->argument_count; i++) {
+		struct backend_argument_facts *facts = &kernel->arguments[i];
+		bool global = kernel->function->kinds[i] == BACKEND_ARGUMENT_GLOBAL;
+		facts->kind = kernel->function->kinds[i];
+		facts->size_bytes = global ? 0 : sizeof(uint32_t);
+		facts->is_const = global && i > 0;
+		(void)snprintf(facts->type_name, sizeof(facts->type_name), "%s", global ? "uint*" : "uint");
+		(void)snprintf(facts->name, sizeof(facts->name), "%s",
+			       !global  ? "value"
+			       : i == 0 ? "destination"
+					: "source");
+	}
+}
+
+int fake_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
+		       struct backend_fault *fault_out)
+{
+	if (fake_entry_fails(FAKE_KERNEL_CREATE, program->device, fault_out))
+		return -EIO;
+	for (uint32_t i = 0; i < program->count; i++) {
+		if (strcmp(program->functions[i]->name, name) != 0)
+			continue;
+		struct backend_kernel *kernel = calloc(1, sizeof(*kernel));
+		if (!kernel) {
+			fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the kernel");
+			return -ENOMEM;
+		}
+		kernel->device = program->device;
+		kernel->function = program->functions[i];
+		describe_arguments(kernel);
+		(void)pthread_mutex_lock(&fake_state.lock);
+		kernel->device->slot->counters.kernels++;
+		(void)pthread_mutex_unlock(&fake_state.lock);
+		*kernel_out = kernel;
+		return 0;
+	}
+	fake_fault(fault_out, STATUS_INVALID, "the program has no kernel \"%.100s\"", name);
+	return -ENOENT;
+}
+
+void fake_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out)
+{
+	*facts_out = (struct backend_kernel_facts){
+		.arguments = kernel->arguments,
+		.argument_count = kernel->function->argument_count,
+		.max_work_group_size = 1024,
+		.preferred_multiple = 1,
+	};
+}
+
+void fake_kernel_free(struct backend_kernel *kernel)
+{
+	if (!kernel)
+		return;
+	(void)pthread_mutex_lock(&fake_state.lock);
+	kernel->device->slot->counters.kernels--;
+	(void)pthread_mutex_unlock(&fake_state.lock);
+	free(kernel);
+}

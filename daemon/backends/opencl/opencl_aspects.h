@@ -1,0 +1,36 @@
+/* What the driver's texts mean to SYCL: aspects by extension, the device's version. Pure functions. */
+#ifndef SYCL_BACKENDS_OPENCL_ASPECTS_H
+#define SYCL_BACKENDS_OPENCL_ASPECTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bit numbers, equal to those of the public enum sycl_aspect; only those that this backend can report. */
+enum opencl_aspect {
+	OPENCL_ASPECT_CPU = 0,
+	OPENCL_ASPECT_GPU = 1,
+	OPENCL_ASPECT_ACCELERATOR = 2,
+	OPENCL_ASPECT_CUSTOM = 3,
+	OPENCL_ASPECT_FP16 = 6,
+	OPENCL_ASPECT_FP64 = 7,
+	OPENCL_ASPECT_ATOMIC64 = 8,
+	OPENCL_ASPECT_IMAGE = 9,
+	OPENCL_ASPECT_ONLINE_COMPILER = 10,
+	OPENCL_ASPECT_ONLINE_LINKER = 11,
+	OPENCL_ASPECT_QUEUE_PROFILING = 12,
+};
+
+/* Is this whole word in the list, which blanks separate? */
+bool opencl_has_extension(const char *extensions, const char *name);
+
+/* The aspects that follow from extensions alone (J17): atomic64 needs both of its two. */
+uint64_t opencl_extension_aspects(const char *extensions);
+
+/*
+ * "OpenCL 3.0 words" of device and platform to "3.0": the device's version, never above the platform's (A14). A text
+ * that does not look so is copied as it is.
+ */
+void opencl_version(const char *device, const char *platform, char *version, size_t capacity);
+
+#endif

@@ -1,0 +1,32 @@
+/* The table of this backend. */
+#include "opencl_device.h"
+#include "opencl_kernel.h"
+#include "opencl_lane.h"
+#include "opencl_platforms.h"
+#include "opencl_program.h"
+#include "opencl_submit.h"
+
+const struct backend_ops backend_opencl_ops = {
+	.version = BACKEND_OPS_VERSION,
+	.kind = BACKEND_KIND_OPENCL,
+	.name = "opencl",
+	.open = opencl_open,
+	.close = opencl_close,
+	.enumerate = opencl_enumerate,
+	.build = opencl_build,
+	.device_open = opencl_device_open,
+	.device_close = opencl_device_close,
+	.lane_create = opencl_lane_create,
+	.lane_free = opencl_lane_free,
+	.memory_create = opencl_memory_create,
+	.memory_free = opencl_memory_free,
+	.program_load = opencl_program_load,
+	.program_kernels = opencl_program_kernels,
+	.program_free = opencl_program_drop,
+	.kernel_create = opencl_kernel_create,
+	.kernel_facts = opencl_kernel_facts,
+	.kernel_free = opencl_kernel_drop,
+	.submit = opencl_submit,
+	.flush = opencl_flush,
+	.progress = opencl_progress,
+};

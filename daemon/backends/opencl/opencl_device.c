@@ -1,0 +1,97 @@
+#include "opencl_device.h"
+
+#include "opencl_aspects.h"
+#include "opencl_fault.h"
+#include "status.h"
+
+int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
+		       struct backend_device **device_out, struct backend_fault *fault_out)
+{
+	cl_int code = CL_SUCCESS;
+
+	if (!backend->enumerated || index >= backend->device_count) {
+		opencl_fault_words(fault_out, STATUS_INVALID, "OpenCL has no device %u", index);
+		return -EINVAL;
+	}
+	struct backend_device *device = calloc(1, sizeof(*device));
+	if (!device) {
+		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
+		return -ENOMEM;
+	}
+	device->cl = &backend->cl;
+	device->facts = &backend->devices[index];
+	device->id = backend->device_ids[index];
+	device->wake = wake;
+	device->token = token;
+	device->profiling = (device->facts->aspects & 1ull << OPENCL_ASPECT_QUEUE_PROFILING) != 0;
+	/*
+	 * PoCL put its signal handlers in place when its devices were listed; nothing here changes them again.
+	 */
+	device->context = device->cl->CreateContext(NULL, 1, &device->id, NULL, NULL, &code);
+	if (!device->context) {
+		free(device);
+		return opencl_fault_code(fault_out, code, "open the device");
+	}
+	(void)pthread_mutex_init(&device->lock, NULL);
+	(void)pthread_cond_init(&device->callback_ended, NULL);
+	if (device->profiling)
+		opencl_clock_open(&device->clock, device->cl, device->context, device->id);
+	*device_out = device;
+	return 0;
+}
+
+void opencl_device_close(struct backend_device *device)
+{
+	if (!device)
+		return;
+	/* A driver's thread may still be inside a callback of a command that was already reported. */
+	(void)pthread_mutex_lock(&device->lock);
+	while (device->callbacks > 0)
+		(void)pthread_cond_wait(&device->callback_ended, &device->lock);
+	(void)pthread_mutex_unlock(&device->lock);
+
+	(void)device->cl->ReleaseContext(device->context);
+	(void)pthread_cond_destroy(&device->callback_ended);
+	(void)pthread_mutex_destroy(&device->lock);
+	free(device);
+}
+
+int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
+			 struct backend_memory **memory_out, struct backend_fault *fault_out)
+{
+	cl_int code = CL_SUCCESS;
+	cl_mem_flags flags = CL_MEM_READ_WRITE;
+
+	if (size_bytes == 0 || size_bytes > device->facts->max_mem_alloc_bytes) {
+		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
+				   "%llu bytes asked for, the device allows 1 to %llu in one allocation",
+				   (unsigned long long)size_bytes, (unsigned long long)device->facts->max_mem_alloc_bytes);
+		return -ENOMEM;
+	}
+	struct backend_memory *memory = calloc(1, sizeof(*memory));
+	if (!memory) {
+		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
+		return -ENOMEM;
+	}
+	memory->device = device;
+	memory->size_bytes = size_bytes;
+	if (host && device->facts->host_unified_memory) {
+		memory->host = host;
+		flags |= CL_MEM_USE_HOST_PTR;
+	}
+	memory->buffer = device->cl->CreateBuffer(device->context, flags, size_bytes, memory->host, &code);
+	if (!memory->buffer) {
+		free(memory);
+		return opencl_fault_code(fault_out, code, "allocate memory");
+	}
+	*memory_out = memory;
+	return 0;
+}
+
+void opencl_memory_free(struct backend_memory *memory)
+{
+	if (!memory)
+		return;
+	(void)memory->device->cl->ReleaseMemObject(memory->buffer);
+	free(memory);
+}

@@ -1,0 +1,17 @@
+/* Turns the vendor's codes into a status, an errno and a sentence. */
+#ifndef SYCL_BACKENDS_OPENCL_FAULT_H
+#define SYCL_BACKENDS_OPENCL_FAULT_H
+
+#include "backend.h"
+
+/* "CL_INVALID_VALUE"; "an unknown error" for a code that the standard does not have. Static. */
+const char *opencl_code_name(int32_t code);
+
+/* Fill the fault for a code of the vendor, with what was tried ("start the kernel"). Returns the errno that fits. */
+int opencl_fault_code(struct backend_fault *fault_out, int32_t code, const char *what);
+
+/* A fault that this backend itself found, in its own words. */
+void opencl_fault_words(struct backend_fault *fault_out, int32_t status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,249 @@
+#include "opencl_kernel.h"
+
+#include "opencl_argument_types.h"
+#include "opencl_fault.h"
+#include "status.h"
+
+#include <string.h>
+
+static uint64_t group_size(struct backend_kernel *kernel, cl_kernel_work_group_info what)
+{
+	const struct backend_device *device = kernel->program->device;
+	size_t value = 0;
+	return device->cl->GetKernelWorkGroupInfo(kernel->kernel, device->id, what, sizeof(value), &value, NULL) == CL_SUCCESS
+		       ? value
+		       : 0;
+}
+
+static uint64_t group_bytes(struct backend_kernel *kernel, cl_kernel_work_group_info what)
+{
+	const struct backend_device *device = kernel->program->device;
+	cl_ulong value = 0;
+	return device->cl->GetKernelWorkGroupInfo(kernel->kernel, device->id, what, sizeof(value), &value, NULL) == CL_SUCCESS
+		       ? value
+		       : 0;
+}
+
+static void fill_facts(struct backend_kernel *kernel)
+{
+	const struct backend_device *device = kernel->program->device;
+	size_t required[3] = { 0 };
+
+	kernel->facts.arguments = kernel->arguments;
+	kernel->facts.max_work_group_size = group_size(kernel, CL_KERNEL_WORK_GROUP_SIZE);
+	kernel->facts.preferred_multiple = group_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
+	kernel->facts.private_mem_bytes = group_bytes(kernel, CL_KERNEL_PRIVATE_MEM_SIZE);
+	kernel->facts.local_mem_bytes = group_bytes(kernel, CL_KERNEL_LOCAL_MEM_SIZE);
+	if (device->cl->GetKernelWorkGroupInfo(kernel->kernel, device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+					       sizeof(required), required, NULL) != CL_SUCCESS)
+		return;
+	/* The attribute has three values, whatever the launch's dimensions; reversed as for three. */
+	for (int i = 0; i < 3; i++)
+		kernel->facts.required_work_group_size[i] = required[2 - i];
+}
+
+/* From the binary; for a kernel that it does not describe from the driver. */
+static int fill_arguments(struct backend_kernel *kernel, const char *name, cl_uint count)
+{
+	const struct backend_device *device = kernel->program->device;
+	const struct opencl_binary_kernel *known = opencl_binary_kernel(kernel->program->binary, name);
+
+	kernel->arguments = calloc(count ? count : 1, sizeof(*kernel->arguments));
+	kernel->temporaries = calloc(count ? count : 1, sizeof(cl_mem));
+	if (!kernel->arguments || !kernel->temporaries)
+		return -ENOMEM;
+	kernel->facts.argument_count = count;
+	for (cl_uint i = 0; i < count; i++) {
+		if (known && known->argument_count == count)
+			kernel->arguments[i] = known->arguments[i];
+		else
+			opencl_argument_facts(device->cl, kernel->kernel, i, device->facts->address_bits,
+					      &kernel->arguments[i]);
+	}
+	return 0;
+}
+
+int opencl_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
+			 struct backend_fault *fault_out)
+{
+	const struct opencl_library *cl = program->device->cl;
+	cl_int code = CL_SUCCESS;
+	cl_uint count = 0;
+	struct backend_kernel *kernel = calloc(1, sizeof(*kernel));
+	if (!kernel) {
+		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
+		return -ENOMEM;
+	}
+	kernel->references = 1;
+	kernel->program = program;
+	kernel->period_ns = UINT64_MAX;
+	program->references++;
+	kernel->kernel = cl->CreateKernel(program->program, name, &code);
+	if (!kernel->kernel) {
+		opencl_kernel_drop(kernel);
+		return opencl_fault_code(fault_out, code, "make the kernel");
+	}
+	code = cl->GetKernelInfo(kernel->kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL);
+	if (code != CL_SUCCESS) {
+		opencl_kernel_drop(kernel);
+		return opencl_fault_code(fault_out, code, "count the kernel's arguments");
+	}
+	if (fill_arguments(kernel, name, count) < 0) {
+		opencl_kernel_drop(kernel);
+		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
+		return -ENOMEM;
+	}
+	fill_facts(kernel);
+	*kernel_out = kernel;
+	return 0;
+}
+
+void opencl_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out)
+{
+	*facts_out = kernel->facts;
+}
+
+void opencl_kernel_drop(struct backend_kernel *kernel)
+{
+	if (!kernel || --kernel->references > 0)
+		return;
+	if (kernel->kernel)
+		(void)kernel->program->device->cl->ReleaseKernel(kernel->kernel);
+	opencl_program_drop(kernel->program);
+	free(kernel->arguments);
+	free(kernel->temporaries);
+	free(kernel);
+}
+
+void opencl_kernel_drop_temporaries(struct backend_kernel *kernel)
+{
+	for (uint32_t i = 0; i < kernel->facts.argument_count; i++) {
+		if (kernel->temporaries[i])
+			(void)kernel->program->device->cl->ReleaseMemObject(kernel->temporaries[i]);
+		kernel->temporaries[i] = NULL;
+	}
+}
+
+/*
+ * OpenCL has no pointer into the middle of a buffer. An aligned place is a sub-buffer; any other one, where the memory
+ * is host memory used in place, is a buffer of its own over the same bytes.
+ */
+static int make_part(struct backend_kernel *kernel, uint32_t index, const struct backend_argument *argument,
+		     struct backend_fault *fault_out)
+{
+	const struct backend_device *device = kernel->program->device;
+	const struct backend_memory *memory = argument->global.memory;
+	uint64_t offset = argument->global.offset_bytes, align = device->facts->mem_base_addr_align_bits / 8;
+	const cl_buffer_region region = { offset, memory->size_bytes - offset };
+	cl_int code = CL_SUCCESS;
+
+	if (align == 0 || offset % align == 0) {
+		kernel->temporaries[index] = device->cl->CreateSubBuffer(memory->buffer, CL_MEM_READ_WRITE,
+									  CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+	} else if (memory->host) {
+		kernel->temporaries[index] = device->cl->CreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+								      region.size, memory->host + offset, &code);
+	} else {
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "argument %u begins at byte %llu of its buffer; this device needs a multiple of %llu", index,
+				   (unsigned long long)offset, (unsigned long long)align);
+		return -EINVAL;
+	}
+	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "make a part of a buffer");
+}
+
+static int set_global(struct backend_kernel *kernel, uint32_t index, const struct backend_argument *argument,
+		      struct backend_fault *fault_out, cl_int *code_out)
+{
+	const struct backend_memory *memory = argument->global.memory;
+	cl_mem object = memory ? memory->buffer : NULL;
+
+	if (memory && argument->global.offset_bytes > 0 && argument->global.offset_bytes < memory->size_bytes) {
+		int error = make_part(kernel, index, argument, fault_out);
+		if (error < 0)
+			return error;
+		object = kernel->temporaries[index];
+	} else if (memory && argument->global.offset_bytes >= memory->size_bytes) {
+		object = NULL; /* past the end: nothing can be read there */
+	}
+	*code_out = kernel->program->device->cl->SetKernelArg(kernel->kernel, index, sizeof(cl_mem), object ? &object : NULL);
+	return 0;
+}
+
+/*
+ * Drivers do not all check: PoCL takes a value where a buffer belongs, and its bytes for an address. So the kinds must
+ * agree before anything reaches it.
+ */
+static int check(const struct backend_kernel *kernel, uint32_t index, const struct backend_argument *argument,
+		 struct backend_fault *fault_out)
+{
+	const struct backend_argument_facts *facts = &kernel->arguments[index];
+
+	if (facts->kind != BACKEND_ARGUMENT_UNKNOWN && facts->kind != argument->kind) {
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u (%s %s) is of another kind", index,
+				   facts->type_name, facts->name);
+		return -EINVAL;
+	}
+	if (argument->kind == BACKEND_ARGUMENT_VALUE && facts->size_bytes != 0 &&
+	    argument->value.size_bytes != facts->size_bytes) {
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u (%s %s) has %u bytes, not %zu", index,
+				   facts->type_name, facts->name, facts->size_bytes, argument->value.size_bytes);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int set_argument(struct backend_kernel *kernel, uint32_t index, const struct backend_argument *argument,
+			uint64_t *local_bytes, struct backend_fault *fault_out)
+{
+	const struct opencl_library *cl = kernel->program->device->cl;
+	cl_int code = CL_SUCCESS;
+	int error = check(kernel, index, argument, fault_out);
+
+	if (error < 0)
+		return error;
+	switch (argument->kind) {
+	case BACKEND_ARGUMENT_VALUE:
+		code = cl->SetKernelArg(kernel->kernel, index, argument->value.size_bytes, argument->value.bytes);
+		break;
+	case BACKEND_ARGUMENT_LOCAL:
+		if (argument->local_bytes > kernel->program->device->facts->local_mem_bytes - *local_bytes) {
+			opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "local memory: the device has %llu bytes",
+					   (unsigned long long)kernel->program->device->facts->local_mem_bytes);
+			return -ENOMEM;
+		}
+		*local_bytes += argument->local_bytes;
+		/* OpenCL has no empty local memory. */
+		code = cl->SetKernelArg(kernel->kernel, index, argument->local_bytes ? argument->local_bytes : 1, NULL);
+		break;
+	case BACKEND_ARGUMENT_GLOBAL:
+		error = set_global(kernel, index, argument, fault_out, &code);
+		break;
+	default:
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u is of an unknown kind", index);
+		return -EINVAL;
+	}
+	if (error == 0 && code != CL_SUCCESS)
+		error = opencl_fault_code(fault_out, code, "set an argument");
+	return error;
+}
+
+int opencl_kernel_set_arguments(struct backend_kernel *kernel, const struct backend_argument *arguments,
+				uint32_t count, struct backend_fault *fault_out)
+{
+	uint64_t device_bytes = kernel->program->device->facts->local_mem_bytes, local_bytes = kernel->facts.local_mem_bytes;
+
+	if (count != kernel->facts.argument_count) {
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "the kernel has %u arguments, %u are set",
+				   kernel->facts.argument_count, count);
+		return -EINVAL;
+	}
+	if (local_bytes > device_bytes)
+		local_bytes = device_bytes;
+	for (uint32_t i = 0; i < count; i++) {
+		int error = set_argument(kernel, i, &arguments[i], &local_bytes, fault_out);
+		if (error < 0)
+			return error;
+	}
+	return 0;
+}

@@ -1,0 +1,89 @@
+/*
+ * What the opaque objects of backend.h are here. A device and all of its objects belong to the device's own thread; the
+ * marked members are shared with threads of the driver.
+ */
+#ifndef SYCL_BACKENDS_OPENCL_OBJECTS_H
+#define SYCL_BACKENDS_OPENCL_OBJECTS_H
+
+#include "opencl_binary.h"
+#include "opencl_clock.h"
+#include "opencl_library.h"
+
+#include <pthread.h>
+
+struct backend {
+	struct opencl_library cl;
+	bool enumerated;
+	uint32_t platform_count, device_count;
+	struct backend_platform_facts *platforms;
+	struct backend_device_facts *devices;
+	cl_device_id *device_ids; /* by index of `devices` */
+};
+
+struct backend_device {
+	const struct opencl_library *cl;
+	const struct backend_device_facts *facts;
+	cl_device_id id;
+	cl_context context;
+	bool profiling;
+	struct opencl_clock clock;
+	struct backend_lane *lanes;   /* all, linked by `next` */
+	struct backend_lane *unflushed; /* linked by `next_unflushed` */
+
+	backend_wake *wake;
+	void *token;
+	pthread_mutex_t lock;         /* guards what follows and `armed` of the lanes */
+	pthread_cond_t callback_ended;
+	unsigned callbacks;           /* promised by the driver and not yet returned */
+};
+
+/* One command that no progress() has reported. */
+struct opencl_flight {
+	uint64_t sequence, submit_ns;
+	cl_event event;
+	struct backend_kernel *kernel; /* of a launch; a reference */
+	void *staging;                 /* host bytes that the command reads; NULL: none */
+	uint64_t period_ns;            /* estimate for what is no launch */
+};
+
+struct backend_lane {
+	struct backend_device *device;
+	struct backend_lane *next, *next_unflushed;
+	cl_command_queue queue;
+	bool is_unflushed;
+	bool armed;                    /* a callback of this lane is to come; guarded by the device's lock */
+	uint64_t last_sequence;        /* submitted; 0: none */
+	uint64_t last_end_ns;          /* of the last reported command, CLOCK_MONOTONIC */
+	struct opencl_flight *flights; /* ring of `capacity` (a power of two), from head to tail (counts, never wrapped) */
+	size_t capacity, head, tail;
+};
+
+struct backend_memory {
+	struct backend_device *device;
+	cl_mem buffer;
+	uint64_t size_bytes;
+	char *host; /* works in place on these pages; NULL: memory of the driver's own */
+};
+
+struct backend_program {
+	struct backend_device *device;
+	unsigned references; /* the engine's, and one per kernel */
+	cl_program program;
+	struct opencl_binary *binary;
+};
+
+struct backend_kernel {
+	struct backend_program *program;
+	unsigned references; /* the engine's, and one per flight */
+	cl_kernel kernel;
+	struct backend_kernel_facts facts;
+	struct backend_argument_facts *arguments;
+	cl_mem *temporaries; /* room for one per argument, used within one submit */
+	uint64_t period_ns;  /* how long one launch keeps a lane busy, lately; UINT64_MAX: not known yet */
+};
+
+/* Drop one reference; the last one frees. Accept NULL. */
+void opencl_program_drop(struct backend_program *program);
+void opencl_kernel_drop(struct backend_kernel *kernel);
+
+#endif

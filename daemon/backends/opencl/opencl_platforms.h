@@ -1,0 +1,12 @@
+/* Finds platforms and devices, with all that they tell about themselves. */
+#ifndef SYCL_BACKENDS_OPENCL_PLATFORMS_H
+#define SYCL_BACKENDS_OPENCL_PLATFORMS_H
+
+#include "opencl_objects.h"
+
+/* backend_ops' open, close, enumerate. */
+int opencl_open(const char *cache_directory, struct backend **backend_out, struct backend_fault *fault_out);
+void opencl_close(struct backend *backend);
+int opencl_enumerate(struct backend *backend, struct backend_topology *topology_out, struct backend_fault *fault_out);
+
+#endif

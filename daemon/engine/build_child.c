@@ -1,0 +1,176 @@
+#include "build_child.h"
+
+#include "build_file.h"
+#include "cleanup.h"
+#include "limits.h"
+#include "status.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+enum { CHILD_SOURCE = 3, CHILD_BINARY = 4, CHILD_REPORT = 5, CHILD_FIRST_OTHER = 6 };
+
+#define CHILD_NICE       5
+#define CHILD_FILE_BYTES (1ull << 30)
+
+/* AddressSanitizer's shadow counts as data: any limit would end the process at once. */
+#if defined(__SANITIZE_ADDRESS__)
+#define CHILD_LIMITS_MEMORY 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define CHILD_LIMITS_MEMORY 0
+#endif
+#endif
+#ifndef CHILD_LIMITS_MEMORY
+#define CHILD_LIMITS_MEMORY 1
+#endif
+
+static void report(int32_t status, int32_t native_code, const char *text)
+{
+	struct build_report report = { .status = status, .native_code = native_code };
+
+	(void)snprintf(report.text, sizeof(report.text), "%s", text);
+	(void)build_file_write(CHILD_REPORT, &report, sizeof(report));
+}
+
+/* Descriptors in fixed places, every other one closed: nothing of the helper's is reachable. */
+static int place_files(const struct build_child_files *files)
+{
+	const int from[] = { files->source, files->binary, files->report, files->log };
+	int moved[4];
+
+	for (int i = 0; i < 4; i++) {
+		moved[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 16);
+		if (moved[i] < 0)
+			return -errno;
+	}
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null < 0 || dup2(null, 0) < 0 || dup2(moved[3], 1) < 0 || dup2(moved[3], 2) < 0)
+		return -errno;
+	for (int i = 0; i < 3; i++)
+		if (dup3(moved[i], CHILD_SOURCE + i, O_CLOEXEC) < 0)
+			return -errno;
+	return close_range(CHILD_FIRST_OTHER, ~0u, 0) < 0 ? -errno : 0;
+}
+
+static void set_limit(__rlimit_resource_t resource, uint64_t value)
+{
+	const struct rlimit limit = { .rlim_cur = (rlim_t)value, .rlim_max = (rlim_t)value };
+	(void)setrlimit(resource, &limit);
+}
+
+static void limit_self(const Sycl__V1__BuildJob *job)
+{
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)setpriority(PRIO_PROCESS, 0, CHILD_NICE);
+	(void)umask(077);
+	(void)chdir("/");
+	set_limit(RLIMIT_CORE, 0);
+	set_limit(RLIMIT_FSIZE, CHILD_FILE_BYTES);
+	/* Only in case the helper cannot stop it; its wall-clock limit comes first. */
+	set_limit(RLIMIT_CPU, job->time_limit_ns / 1000000000u + 2);
+	/* Data rather than address space: GPU drivers reserve terabytes of that without using them. */
+	if (CHILD_LIMITS_MEMORY)
+		set_limit(RLIMIT_DATA, job->memory_limit_bytes);
+}
+
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	for (int signal_number = 1; signal_number < NSIG; signal_number++)
+		(void)signal(signal_number, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_IGN); /* writing too much is an error, not an end */
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static const struct backend_ops *find_backend(uint32_t kind)
+{
+	for (const struct backend_ops *const *ops = backend_registry(true); *ops; ops++)
+		if ((uint32_t)(*ops)->kind == kind)
+			return *ops;
+	return NULL;
+}
+
+static int find_device(const struct backend_topology *topology, const char *key, uint32_t *device_out)
+{
+	for (uint32_t i = 0; i < topology->device_count; i++) {
+		if (strcmp(topology->devices[i].key, key) != 0)
+			continue;
+		*device_out = i;
+		return 0;
+	}
+	return -ENODEV;
+}
+
+static void write_results(const void *binary, size_t binary_bytes, const char *log, struct backend_fault *fault)
+{
+	/* The backend's log says it all; what was printed on the way may only repeat it. */
+	if (log && log[0] != '\0') {
+		(void)!ftruncate(STDERR_FILENO, 0);
+		(void)lseek(STDERR_FILENO, 0, SEEK_SET);
+		(void)build_file_write(STDERR_FILENO, log, strlen(log));
+	} else if (fault->status == STATUS_SUCCESS) {
+		(void)!ftruncate(STDERR_FILENO, 0);
+	}
+	if (fault->status == STATUS_SUCCESS && build_file_write(CHILD_BINARY, binary, binary_bytes) < 0) {
+		fault->status = STATUS_BUILD;
+		(void)snprintf(fault->text, sizeof(fault->text), "the binary is too large");
+	}
+}
+
+static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, const char *source, size_t source_bytes)
+{
+	struct backend *backend = NULL;
+	struct backend_topology topology = { 0 };
+	struct backend_fault fault = { 0 };
+	uint32_t device = 0;
+	void *binary = NULL;
+	size_t binary_bytes = 0;
+	char *log = NULL;
+
+	int error = ops->open(job->cache_directory[0] ? job->cache_directory : NULL, &backend, &fault);
+	if (error == 0)
+		error = ops->enumerate(backend, &topology, &fault);
+	if (error == 0) {
+		error = find_device(&topology, job->device_key, &device);
+		if (error < 0)
+			(void)snprintf(fault.text, sizeof(fault.text), "the compiler does not find the device");
+	}
+	if (error == 0)
+		error = ops->build(backend, device, (enum backend_source_kind)job->kind, source, source_bytes, job->options,
+				   &binary, &binary_bytes, &log, &fault);
+	if (error < 0 && fault.status == STATUS_SUCCESS)
+		fault.status = STATUS_BUILD;
+	if (error == 0)
+		fault = (struct backend_fault){ .status = STATUS_SUCCESS };
+	write_results(binary, binary_bytes, log, &fault);
+	report(fault.status, fault.native_code, fault.text);
+	free(binary);
+	free(log);
+}
+
+_Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build_child_files *files)
+{
+	CLEANUP(free_pointer) char *source = NULL;
+	size_t source_bytes = 0;
+
+	if (place_files(files) < 0)
+		_exit(1);
+	reset_signals();
+	const struct backend_ops *ops = find_backend(job->backend);
+	if (!ops || build_file_read(CHILD_SOURCE, LIMIT_SOURCE_BYTES, &source, &source_bytes) < 0) {
+		report(STATUS_RUNTIME, 0, "the source did not reach the compiler");
+		_exit(1);
+	}
+	limit_self(job);
+	build(ops, job, source, source_bytes);
+	/* Not exit: drivers stop threads and clean up then, for nothing and sometimes for ever. */
+	_exit(0);
+}

@@ -1,0 +1,22 @@
+/* The process that does one build: forked by the helper, limited, and gone afterwards. */
+#ifndef SYCL_ENGINE_BUILD_CHILD_H
+#define SYCL_ENGINE_BUILD_CHILD_H
+
+#include "backend.h"
+
+#include "build.pb-c.h"
+
+/* What the child reports through its pipe; its absence means that it did not live to. */
+struct build_report {
+	int32_t status, native_code;
+	char text[BACKEND_TEXT_BYTES];
+};
+
+struct build_child_files {
+	int source, log, binary, report;
+};
+
+/* Never returns. Whatever the compiler prints goes to the log file as well. */
+_Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build_child_files *files);
+
+#endif

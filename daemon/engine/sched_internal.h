@@ -1,0 +1,392 @@
+/*
+ * Inside the scheduler. Everything here belongs to the front thread unless it says "device thread".
+ *
+ * A task's life. Counted are: `open_in`, predecessors that are not done; `unmet`, those of them that are not sent to the
+ * same device either.
+ *
+ *   PENDING --(unmet 0, few enough open_in)--> [room in a lane?] --no--> PARKED --room--> SENT --back, open_in 0--> DONE
+ *      \--(front_only, open_in 0)---------------------------------------------------------------------------------> DONE
+ *      \--(host access, open_in 0)--> HELD --released------------------------------------------------------------> DONE
+ *
+ * front_only: nothing is sent to a device: barriers, host updates, empty ranges, host accesses, whatever has failed already,
+ * and a task that came back before a predecessor did (lanes report in any order).
+ */
+#ifndef SYCL_ENGINE_SCHED_INTERNAL_H
+#define SYCL_ENGINE_SCHED_INTERNAL_H
+
+#include "flight_page.h"
+#include "sched_mailbox.h"
+#include "scheduler.h"
+
+#include <assert.h>
+
+#define SCHED_DEVICES_MAX      63u /* with the host 64 places: one word */
+#define SCHED_LANES_DEFAULT    8u
+#define SCHED_LANES_MAX        32u
+#define SCHED_LANE_DEPTH       96u /* sent and not come back; more would only make a lane harder to share */
+#define SCHED_PREDECESSORS_MAX 8u  /* sent before the task and not done; a task with more waits for some */
+#define SCHED_TASKS_KEPT       1024u
+#define SCHED_EDGES_KEPT       2048u
+#define SCHED_STORAGE_BYTES    384u /* of a task that is kept for the next one */
+#define SCHED_NO_FLIGHT        UINT32_MAX
+#define SCHED_HOST_PLACE       0u
+
+static_assert(SCHED_LANES_MAX * SCHED_LANE_DEPTH < SCHED_MAILBOX_SLOTS, "full lanes leave room for other messages");
+
+/* Why something failed, shared by all that failed because of it. Counted on the front thread. */
+struct sched_cause {
+	uint32_t references;
+	struct backend_fault fault;
+};
+
+enum sched_notice_kind {
+	SCHED_NOTICE_TASK,
+	SCHED_NOTICE_BUFFER_FREED,
+	SCHED_NOTICE_PROGRAM_LOADED,
+	SCHED_NOTICE_KERNEL_CREATED,
+};
+
+/* A callback that is due. */
+struct sched_notice {
+	enum sched_notice_kind kind;
+	bool queued;
+	struct sched_notice *next;
+	void *object;
+};
+
+/* `to` waits for `from`. `data`: it also fails with it. `sent`: no longer in to->unmet, because both are of one device. */
+struct task_edge {
+	struct task *from, *to;
+	struct task_edge *next_out;
+	struct task_edge *previous_in, *next_in;
+	bool data, sent;
+};
+
+enum task_use_kind { TASK_USE_WRITE, TASK_USE_READ, TASK_USE_HOST_READ, TASK_USE_MOVE };
+
+struct task_use_list {
+	struct task_use *first;
+	uint32_t count;
+};
+
+/* A task's use of a buffer; in one of the buffer's lists while nothing has been written after it. */
+struct task_use {
+	struct sched_buffer *buffer;
+	struct task *task;
+	enum task_use_kind kind;
+	uint32_t place;
+	struct task_use_list *list; /* NULL: in none */
+	struct task_use *previous, *next;
+};
+
+/* The memory of a buffer on one device; for a device with unified memory a view of the host's. */
+struct sched_memory {
+	struct sched_message message;
+	struct sched_memory *next;
+	struct sched_buffer *buffer;
+	struct scheduler_device *device;
+	uint64_t size_bytes;
+	void *host;                    /* NULL: memory of its own */
+	struct backend_memory *handle; /* device thread; NULL: not made yet */
+};
+
+/* Tracked as one range for now; the functions of sched_residency.h take ranges. */
+struct sched_buffer {
+	struct scheduler *scheduler;
+	void *owner, *host;
+	uint64_t size_bytes;
+	uint64_t valid;                                    /* bit per place; 0: no contents anywhere */
+	struct task *writer;                               /* the last one, while it is open */
+	struct task_use_list readers, host_readers, moves; /* open, since the last write */
+	struct sched_cause *poison;                        /* the last write failed */
+	struct sched_memory *memories;
+	uint32_t references; /* open tasks, and the owner */
+	uint32_t frees_away;
+	struct sched_notice notice;
+};
+
+struct sched_program {
+	struct sched_message message;
+	struct scheduler *scheduler;
+	struct scheduler_device *device;
+	void *owner, *binary;
+	size_t binary_bytes;
+	uint32_t references; /* the owner, the load, kernels that are being made */
+	bool released;
+	struct sched_notice notice;
+	/* device thread, until it comes back */
+	struct backend_program *handle;
+	char *names;
+	struct backend_fault fault;
+};
+
+struct sched_kernel {
+	struct sched_message message;
+	struct scheduler *scheduler;
+	struct sched_program *program; /* until it is made */
+	struct scheduler_device *device;
+	void *owner;
+	char *name;
+	uint32_t references; /* the owner, the making, open tasks */
+	bool released;
+	struct sched_notice notice;
+	/* device thread, until it comes back */
+	struct backend_kernel *handle;
+	struct backend_kernel_facts facts;
+	struct backend_fault fault; /* also read by the device thread later; never changes again */
+};
+
+/* A command that was sent to the same device before and is not done. */
+struct task_predecessor {
+	uint32_t lane;
+	bool data;
+	uint64_t sequence;
+};
+
+/* What the device thread has of a task between send and return. */
+struct task_send {
+	uint32_t lane;
+	uint64_t sequence;
+	uint32_t predecessor_count;
+	struct task_predecessor predecessors[SCHED_PREDECESSORS_MAX];
+	struct backend_command command; /* objects are filled in by the device thread */
+	struct sched_kernel *kernel;
+	struct backend_argument *arguments;
+	struct sched_memory **argument_memories; /* one per argument; NULL where there is none */
+	struct sched_memory *source, *destination;
+	uint32_t flight; /* entry of the flight page */
+	uint64_t flight_session, flight_queue, flight_group;
+	char what[FLIGHT_KERNEL_NAME_BYTES];
+	/* out */
+	struct sched_cause *cause; /* failed on its own */
+	bool skipped;              /* not run: a predecessor had failed */
+	bool remembered;           /* in the device thread's list of failures: needs a FORGET */
+	uint64_t start_ns, end_ns;
+	/* the device thread's own */
+	struct task *lane_next, *failed_next;
+};
+
+enum task_state { TASK_PENDING, TASK_PARKED, TASK_SENT, TASK_HELD, TASK_DONE };
+enum task_role { TASK_ROLE_GROUP, TASK_ROLE_MOVE, TASK_ROLE_HOST_ACCESS };
+
+struct task {
+	struct sched_message message;
+	struct scheduler *scheduler;
+	struct scheduler_device *device;
+	void *owner;
+	uint64_t number;   /* in the order of submission, moves included */
+	uint64_t identity; /* of this use of the memory: a kept task gets a new one */
+	enum task_state state;
+	enum task_role role;
+	bool front_only, queued, told, released;
+	bool direct; /* `cause` is this task's own failure (or that of a move made for it) */
+	uint32_t open_in, unmet;
+	struct task_edge *out, *in;
+	struct task *open_previous, *open_next;
+	struct task *list_next;                 /* runnable, parked */
+	struct task *lane_previous, *lane_next; /* sent on one lane */
+	uint64_t mark;                          /* identity of the task that an edge was added to last */
+	struct task_edge *mark_edge;            /* and that edge */
+	struct sched_cause *cause;
+	struct task *beneficiary; /* of a move */
+	struct task_use *uses;
+	uint32_t use_count;
+	uint64_t submit_ns, device_ns, bytes_to_device, bytes_to_host;
+	struct sched_notice notice;
+	uint32_t storage_bytes;
+	struct task_send send;
+	_Alignas(16) uint8_t storage[];
+};
+
+struct task_list {
+	struct task *first, *last;
+};
+
+struct sched_lane {
+	struct task *first, *last; /* sent and not come back */
+	uint32_t count;
+	uint64_t sequence;
+	struct task_list parked;
+};
+
+/* The device thread's own view of a lane. */
+struct sched_worker_lane {
+	struct backend_lane *handle; /* NULL: not made yet */
+	struct task *first, *last;
+};
+
+#define SCHED_COMPLETIONS 64u
+
+/* Device thread only. */
+struct sched_worker {
+	struct backend_device *handle;
+	bool unusable; /* could not be opened, or was lost */
+	bool unflushed;
+	struct backend_fault fault;
+	struct sched_worker_lane lanes[SCHED_LANES_MAX];
+	struct task *failed;
+	struct backend_completion completions[SCHED_COMPLETIONS];
+};
+
+struct scheduler_device {
+	struct scheduler *scheduler;
+	uint32_t index, backend_index, place;
+	bool unified;
+	const struct backend_ops *ops;
+	struct backend *backend;
+	pthread_t thread;
+	struct sched_lane lanes[SCHED_LANES_MAX];
+	uint32_t lane_count;
+	struct task_list parked;           /* all lanes were full */
+	struct sched_message_list waiting; /* for room in the mailbox */
+	uint32_t sent;                     /* in all lanes */
+	uint32_t away;                     /* messages in or behind the mailbox */
+	uint32_t unpublished;
+	struct sched_cause *lost;
+	/* both threads */
+	struct sched_mailbox to_device, to_front;
+	struct sched_sleeper sleeper;
+	_Atomic uint32_t poked; /* progress() has something */
+	_Atomic uint32_t quit;
+	struct sched_worker worker;
+};
+
+/* Entries of the flight page that no task has. The front hands them out, the device thread fills and clears them. */
+struct sched_flight {
+	struct flight_page *page;
+	uint32_t free_count;
+	uint32_t free[FLIGHT_ENTRIES];
+};
+
+struct sched_backend {
+	const struct backend_ops *ops;
+	struct backend *handle;                    /* NULL: not available */
+	struct backend_platform_facts unavailable; /* name and reason are owned */
+};
+
+struct scheduler {
+	struct scheduler_callbacks callbacks;
+	void *context;
+	char *cache_directory;
+	uint32_t lanes_per_device;
+	struct sched_flight flight;
+
+	struct sched_backend *backends;
+	uint32_t backend_count;
+	struct scheduler_platform_info *platforms;
+	struct scheduler_device_info *infos;
+	uint32_t platform_count, device_count;
+	bool discovered;
+	struct scheduler_device *devices[SCHED_DEVICES_MAX]; /* NULL: not open */
+
+	uint64_t last_number, last_identity;
+	struct task *open_first, *open_last;
+	struct task_list runnable;
+	struct sched_notice *notice_first, *notice_last;
+	uint32_t open_count; /* with moves */
+	uint32_t away;       /* messages of all devices, waiting ones included */
+	struct scheduler_counters counters;
+
+	struct task *spare_tasks;
+	uint32_t spare_task_count;
+	struct task_edge *spare_edges;
+	uint32_t spare_edge_count;
+
+	_Atomic uint32_t front_pending;     /* wake_front was called and scheduler_progress not yet */
+	struct sched_sleeper front_sleeper; /* scheduler_free only */
+};
+
+/* sched_pool.c */
+int sched_reserve_edges(struct scheduler *scheduler, uint32_t count);
+int sched_reserve_tasks(struct scheduler *scheduler, uint32_t count);
+/* From what was reserved: cannot fail. */
+struct task_edge *sched_take_edge(struct scheduler *scheduler);
+void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge);
+/* All fields set as for a new task, but `storage`. NULL: no memory. */
+struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes);
+void sched_give_task(struct scheduler *scheduler, struct task *task);
+void sched_pool_free(struct scheduler *scheduler);
+
+/* sched_cause.c. Any thread may create; references belong to the front. Never NULL: one cause stands for "no memory". */
+struct sched_cause *sched_cause_create(const struct backend_fault *fault);
+struct sched_cause *sched_cause_hold(struct sched_cause *cause);
+void sched_cause_drop(struct sched_cause *cause);
+/* A fault as its bystanders see it: DEPENDENCY_FAILED with the first cause. */
+void sched_cause_derive(const struct sched_cause *cause, struct backend_fault *fault_out);
+/* Fill in a status where a backend gave none. */
+void sched_fault_complete(struct backend_fault *fault, int negative_errno);
+
+/* sched_task.c */
+void task_open(struct task *task);
+void task_edge_add(struct task *from, struct task *to, bool data);
+/* It has failed, or will not run: no matter what state it is in. */
+void task_doom(struct task *task, struct sched_cause *cause, bool direct);
+/* Queue it if nothing keeps it from going on. */
+void task_consider(struct task *task);
+void task_finish(struct task *task);
+/* Nobody knows it any more. */
+void task_release(struct task *task);
+void task_outcome_fault(const struct task *task, struct backend_fault *fault_out);
+/* Let everything runnable go on. */
+void scheduler_run(struct scheduler *scheduler);
+
+/* sched_lane.c */
+void sched_lane_dispatch(struct task *task);
+/* The device thread is done with it. */
+void sched_lane_return(struct task *task);
+/* After some came back: as many of those that waited for room as there is room. */
+void sched_lane_unpark(struct scheduler_device *device);
+/* Some wait for room, and nothing will come back: those that were unparked did not take it. */
+bool sched_lane_stalled(const struct scheduler_device *device);
+
+/* sched_device.c, front side */
+void sched_device_post(struct scheduler_device *device, struct sched_message *message);
+void sched_device_publish(struct scheduler_device *device);
+/* Handle what came back. */
+void sched_device_drain(struct scheduler_device *device);
+int sched_device_start(struct scheduler *scheduler, uint32_t index, struct scheduler_device **device_out);
+/* Nothing is away. */
+void sched_device_stop(struct scheduler_device *device);
+
+/* sched_worker.c and sched_execute.c: the device's thread */
+void *sched_worker_main(void *device);
+void sched_worker_handle(struct scheduler_device *device, struct sched_message *message);
+void sched_worker_return(struct scheduler_device *device, struct sched_message *message);
+void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault);
+void sched_execute(struct scheduler_device *device, struct task *task);
+void sched_execute_failed(struct scheduler_device *device, struct task *task, const struct backend_fault *fault);
+void sched_execute_forget(struct scheduler_device *device, struct task *task);
+void sched_execute_completion(struct scheduler_device *device, const struct backend_completion *completion);
+
+/* sched_flight.c */
+void sched_flight_init(struct sched_flight *flight, void *page);
+uint32_t sched_flight_take(struct sched_flight *flight);
+void sched_flight_give(struct sched_flight *flight, uint32_t entry);
+void sched_flight_enter(struct sched_flight *flight, const struct task_send *send); /* device thread */
+void sched_flight_leave(struct sched_flight *flight, const struct task_send *send); /* device thread */
+
+/* sched_buffer.c */
+void sched_buffer_drop(struct sched_buffer *buffer);
+void sched_memory_freed(struct sched_memory *memory);
+/* Of that buffer on that device, made here if it is new. NULL: no memory. */
+struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device);
+
+/* sched_program.c */
+void sched_program_returned(struct sched_program *program);
+void sched_kernel_returned(struct sched_kernel *kernel);
+void sched_kernel_drop(struct sched_kernel *kernel);
+void sched_program_tell(struct sched_program *program);
+void sched_kernel_tell(struct sched_kernel *kernel);
+void sched_program_destroy(struct sched_program *program);
+void sched_kernel_destroy(struct sched_kernel *kernel);
+
+/* sched_notice.c */
+void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice, enum sched_notice_kind kind,
+			void *object);
+/* Calls the callbacks that are due; false: some are left. */
+bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit);
+/* Without calling anything. */
+void sched_notice_discard(struct scheduler *scheduler);
+void sched_wake_front(struct scheduler *scheduler);
+
+#endif

@@ -1,0 +1,114 @@
+/* Tasks and edges that are kept for the next submission, so that a steady stream allocates nothing. */
+#include "sched_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int sched_reserve_edges(struct scheduler *scheduler, uint32_t count)
+{
+	while (scheduler->spare_edge_count < count) {
+		struct task_edge *edge = malloc(sizeof(*edge));
+		if (!edge)
+			return -ENOMEM;
+		edge->next_out = scheduler->spare_edges;
+		scheduler->spare_edges = edge;
+		scheduler->spare_edge_count++;
+	}
+	return 0;
+}
+
+struct task_edge *sched_take_edge(struct scheduler *scheduler)
+{
+	struct task_edge *edge = scheduler->spare_edges;
+	scheduler->spare_edges = edge->next_out;
+	scheduler->spare_edge_count--;
+	return edge;
+}
+
+void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge)
+{
+	if (scheduler->spare_edge_count >= SCHED_EDGES_KEPT) {
+		free(edge);
+		return;
+	}
+	edge->next_out = scheduler->spare_edges;
+	scheduler->spare_edges = edge;
+	scheduler->spare_edge_count++;
+}
+
+static struct task *allocate_task(size_t storage_bytes)
+{
+	size_t bytes = sizeof(struct task) + storage_bytes;
+	struct task *task = aligned_alloc(_Alignof(struct task), (bytes + 63) & ~(size_t)63);
+	if (task)
+		task->storage_bytes = (uint32_t)storage_bytes;
+	return task;
+}
+
+static void keep_task(struct scheduler *scheduler, struct task *task)
+{
+	task->list_next = scheduler->spare_tasks;
+	scheduler->spare_tasks = task;
+	scheduler->spare_task_count++;
+}
+
+int sched_reserve_tasks(struct scheduler *scheduler, uint32_t count)
+{
+	while (scheduler->spare_task_count < count) {
+		struct task *task = allocate_task(SCHED_STORAGE_BYTES);
+		if (!task)
+			return -ENOMEM;
+		keep_task(scheduler, task);
+	}
+	return 0;
+}
+
+struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes)
+{
+	struct task *task;
+	if (storage_bytes > UINT32_MAX / 2)
+		return NULL;
+	if (storage_bytes > SCHED_STORAGE_BYTES) {
+		task = allocate_task(storage_bytes);
+	} else if (scheduler->spare_tasks) {
+		task = scheduler->spare_tasks;
+		scheduler->spare_tasks = task->list_next;
+		scheduler->spare_task_count--;
+	} else {
+		task = allocate_task(SCHED_STORAGE_BYTES);
+	}
+	if (!task)
+		return NULL;
+	uint32_t kept = task->storage_bytes;
+	memset(task, 0, offsetof(struct task, storage));
+	task->storage_bytes = kept;
+	task->scheduler = scheduler;
+	task->identity = ++scheduler->last_identity;
+	task->message.kind = SCHED_MESSAGE_SEND;
+	task->uses = (struct task_use *)(void *)task->storage;
+	task->send.flight = SCHED_NO_FLIGHT;
+	return task;
+}
+
+void sched_give_task(struct scheduler *scheduler, struct task *task)
+{
+	if (task->storage_bytes != SCHED_STORAGE_BYTES || scheduler->spare_task_count >= SCHED_TASKS_KEPT)
+		free(task);
+	else
+		keep_task(scheduler, task);
+}
+
+void sched_pool_free(struct scheduler *scheduler)
+{
+	while (scheduler->spare_tasks) {
+		struct task *task = scheduler->spare_tasks;
+		scheduler->spare_tasks = task->list_next;
+		free(task);
+	}
+	while (scheduler->spare_edges) {
+		struct task_edge *edge = scheduler->spare_edges;
+		scheduler->spare_edges = edge->next_out;
+		free(edge);
+	}
+}

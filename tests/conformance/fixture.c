@@ -1,0 +1,269 @@
+#include "target.h"
+
+#include "clock.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define FIXTURE_DEADLINE_NS 60000000000ull
+
+static void wake(void *token)
+{
+	const uint64_t one = 1;
+	ssize_t written = write(*(int *)token, &one, sizeof(one));
+	(void)written; /* full: readable already */
+}
+
+void fixture_open_backend(struct fixture *fixture)
+{
+	struct backend_fault fault = { 0 };
+
+	*fixture = (struct fixture){ .ops = conformance_target.ops, .wake_fd = -1 };
+	if (conformance_target.prepare)
+		conformance_target.prepare();
+	cr_assert_eq(fixture->ops->version, BACKEND_OPS_VERSION);
+	cr_assert_eq(fixture->ops->open(CONFORMANCE_CACHE, &fixture->backend, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s", fault.text);
+}
+
+void fixture_open(struct fixture *fixture, uint32_t device)
+{
+	struct backend_fault fault = { 0 };
+
+	if (!fixture->backend)
+		fixture_open_backend(fixture);
+	cr_assert_lt(device, fixture->topology.device_count);
+	fixture->index = device;
+	fixture->facts = &fixture->topology.devices[device];
+	fixture->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	cr_assert_geq(fixture->wake_fd, 0);
+	cr_assert_eq(fixture->ops->device_open(fixture->backend, device, wake, &fixture->wake_fd, &fixture->device, &fault), 0,
+		     "%s", fault.text);
+	for (uint32_t i = 0; i < TEST_LANES; i++) {
+		cr_assert_eq(fixture->ops->lane_create(fixture->device, &fixture->lanes[i].lane, &fault), 0, "%s", fault.text);
+		fixture->lanes[i].next_sequence = 1;
+	}
+}
+
+bool fixture_open_unified(struct fixture *fixture)
+{
+	fixture_open_backend(fixture);
+	for (uint32_t i = 0; i < fixture->topology.device_count; i++) {
+		if (!fixture->topology.devices[i].host_unified_memory)
+			continue;
+		fixture_open(fixture, i);
+		return true;
+	}
+	fixture->ops->close(fixture->backend);
+	fixture->backend = NULL;
+	return false;
+}
+
+void fixture_close(struct fixture *fixture)
+{
+	fixture->ops->program_free(fixture->program);
+	for (uint32_t i = 0; i < TEST_LANES; i++) {
+		if (fixture->lanes[i].lane)
+			fixture->ops->lane_free(fixture->lanes[i].lane);
+		free(fixture->lanes[i].seen);
+	}
+	if (fixture->device)
+		fixture->ops->device_close(fixture->device);
+	fixture->ops->close(fixture->backend);
+	if (fixture->wake_fd >= 0)
+		(void)close(fixture->wake_fd);
+	*fixture = (struct fixture){ .wake_fd = -1 };
+}
+
+struct backend_program *fixture_build(struct fixture *fixture, enum backend_source_kind kind, const char *source,
+				      const char *options)
+{
+	struct backend_fault fault = { 0 };
+	struct backend_program *program = NULL;
+	void *binary = NULL;
+	size_t binary_bytes = 0;
+	char *log = NULL;
+
+	int error = fixture->ops->build(fixture->backend, fixture->index, kind, source, strlen(source), options, &binary,
+					&binary_bytes, &log, &fault);
+	cr_assert_eq(error, 0, "%s\n%s", fault.text, log ? log : "");
+	error = fixture->ops->program_load(fixture->device, binary, binary_bytes, &program, &fault);
+	cr_assert_eq(error, 0, "%s", fault.text);
+	free(binary);
+	free(log);
+	return program;
+}
+
+struct backend_kernel *fixture_kernel(struct fixture *fixture, const char *name)
+{
+	struct backend_fault fault = { 0 };
+	struct backend_kernel *kernel = NULL;
+
+	if (!fixture->program)
+		fixture->program =
+			fixture_build(fixture, conformance_target.source_kind, conformance_target.source, "");
+	int error = fixture->ops->kernel_create(fixture->program, name, &kernel, &fault);
+	cr_assert_eq(error, 0, "%s: %s", name, fault.text);
+	return kernel;
+}
+
+struct backend_memory *fixture_memory(struct fixture *fixture, uint64_t size_bytes, void *host)
+{
+	struct backend_fault fault = { 0 };
+	struct backend_memory *memory = NULL;
+
+	int error = fixture->ops->memory_create(fixture->device, size_bytes, host, &memory, &fault);
+	cr_assert_eq(error, 0, "%s", fault.text);
+	return memory;
+}
+
+static uint64_t submit(struct fixture *fixture, uint32_t lane, const struct backend_command *command,
+		       const struct backend_wait *waits, uint32_t wait_count)
+{
+	struct backend_fault fault = { 0 };
+	uint64_t sequence = fixture->lanes[lane].next_sequence++;
+
+	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, waits, wait_count, sequence, &fault);
+	cr_assert_eq(error, 0, "%s", fault.text);
+	return sequence;
+}
+
+uint64_t fixture_submit(struct fixture *fixture, uint32_t lane, const struct backend_command *command)
+{
+	return submit(fixture, lane, command, NULL, 0);
+}
+
+uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane, const struct backend_command *command,
+			      uint32_t other_lane, uint64_t other_sequence)
+{
+	const struct backend_wait wait = { fixture->lanes[other_lane].lane, other_sequence };
+	return submit(fixture, lane, command, &wait, 1);
+}
+
+struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane, const struct backend_command *command)
+{
+	struct backend_fault fault = { 0 };
+	uint64_t sequence = fixture->lanes[lane].next_sequence++;
+
+	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, NULL, 0, sequence, &fault);
+	cr_assert_lt(error, 0);
+	cr_assert_neq(fault.status, 0);
+	cr_assert_neq(fault.text[0], '\0');
+	return fault;
+}
+
+static void remember(struct fixture *fixture, const struct backend_completion *completion)
+{
+	for (uint32_t i = 0; i < TEST_LANES; i++) {
+		struct test_lane *lane = &fixture->lanes[i];
+		if (lane->lane != completion->lane)
+			continue;
+		if (lane->seen_count == lane->seen_capacity) {
+			lane->seen_capacity = lane->seen_capacity ? lane->seen_capacity * 2 : 64;
+			lane->seen = reallocarray(lane->seen, lane->seen_capacity, sizeof(*lane->seen));
+			cr_assert_not_null(lane->seen);
+		}
+		lane->seen[lane->seen_count++] = *completion;
+		return;
+	}
+	cr_assert_fail("a completion of an unknown lane");
+}
+
+void fixture_progress(struct fixture *fixture)
+{
+	struct backend_completion completions[16];
+	uint32_t count;
+
+	do {
+		count = fixture->ops->progress(fixture->device, completions, 16);
+		cr_assert_leq(count, 16);
+		for (uint32_t i = 0; i < count; i++)
+			remember(fixture, &completions[i]);
+	} while (count == 16);
+}
+
+static const struct backend_completion *find_seen(const struct test_lane *lane, uint64_t sequence)
+{
+	for (size_t i = lane->seen_count; i > 0; i--)
+		if (lane->seen[i - 1].sequence == sequence)
+			return &lane->seen[i - 1];
+	return NULL;
+}
+
+struct backend_completion fixture_finish(struct fixture *fixture, uint32_t lane, uint64_t sequence)
+{
+	uint64_t deadline = clock_deadline_ns(FIXTURE_DEADLINE_NS);
+	const struct backend_completion *seen;
+
+	fixture->ops->flush(fixture->device);
+	for (;;) {
+		struct pollfd poll_fd = { .fd = fixture->wake_fd, .events = POLLIN };
+		uint64_t count;
+		fixture_progress(fixture);
+		seen = find_seen(&fixture->lanes[lane], sequence);
+		if (seen)
+			return *seen;
+		/* Only the wake may end the wait: a backend that forgets to call it fails here. */
+		cr_assert_lt(clock_now_ns(), deadline, "no completion of %llu", (unsigned long long)sequence);
+		(void)poll(&poll_fd, 1, 1000 * 61);
+		ssize_t got = read(fixture->wake_fd, &count, sizeof(count));
+		(void)got;
+	}
+}
+
+void fixture_wait(struct fixture *fixture, uint32_t lane, uint64_t sequence)
+{
+	struct backend_completion completion = fixture_finish(fixture, lane, sequence);
+	cr_assert_eq(completion.fault.status, 0, "%s", completion.fault.text);
+}
+
+static void move(struct fixture *fixture, enum backend_command_kind kind, struct backend_memory *memory, uint64_t offset,
+		 void *bytes, uint64_t size)
+{
+	const struct backend_command command = {
+		.kind = kind,
+		.transfer = { .memory = memory, .offset_bytes = offset, .size_bytes = size, .host = bytes },
+	};
+	fixture_wait(fixture, 0, fixture_submit(fixture, 0, &command));
+}
+
+void fixture_write(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, const void *bytes, uint64_t size)
+{
+	void *copy = malloc(size);
+
+	cr_assert_not_null(copy);
+	memcpy(copy, bytes, size);
+	move(fixture, BACKEND_COMMAND_WRITE, memory, offset, copy, size);
+	free(copy);
+}
+
+void fixture_read(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, void *bytes, uint64_t size)
+{
+	move(fixture, BACKEND_COMMAND_READ, memory, offset, bytes, size);
+}
+
+struct backend_command launch_command(struct backend_kernel *kernel, uint32_t dimensions, const uint64_t *global,
+				      const struct backend_argument *arguments, uint32_t count)
+{
+	struct backend_command command = {
+		.kind = BACKEND_COMMAND_LAUNCH,
+		.launch = { .kernel = kernel, .dimensions = dimensions, .arguments = arguments, .argument_count = count },
+	};
+	for (uint32_t i = 0; i < 3; i++) /* none is 0, by contract */
+		command.launch.global[i] = i < dimensions ? global[i] : 1;
+	return command;
+}
+
+struct backend_argument global_argument(struct backend_memory *memory)
+{
+	return (struct backend_argument){ .kind = BACKEND_ARGUMENT_GLOBAL, .global = { .memory = memory } };
+}
+
+struct backend_argument value_argument(const void *bytes, size_t size)
+{
+	return (struct backend_argument){ .kind = BACKEND_ARGUMENT_VALUE, .value = { .bytes = bytes, .size_bytes = size } };
+}

@@ -1,0 +1,187 @@
+/* Texts of the driver and what becomes of them; what the fault codes say. */
+#include "opencl_aspects.h"
+#include "opencl_binary.h"
+#include "opencl_fault.h"
+#include "target.h"
+
+#include "syclclient/device.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(opencl_facts, .timeout = 60);
+
+#define SAME_NUMBER(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), "one numbering")
+SAME_NUMBER(OPENCL_ASPECT_CPU, SYCL_ASPECT_CPU);
+SAME_NUMBER(OPENCL_ASPECT_GPU, SYCL_ASPECT_GPU);
+SAME_NUMBER(OPENCL_ASPECT_ACCELERATOR, SYCL_ASPECT_ACCELERATOR);
+SAME_NUMBER(OPENCL_ASPECT_CUSTOM, SYCL_ASPECT_CUSTOM);
+SAME_NUMBER(OPENCL_ASPECT_FP16, SYCL_ASPECT_FP16);
+SAME_NUMBER(OPENCL_ASPECT_FP64, SYCL_ASPECT_FP64);
+SAME_NUMBER(OPENCL_ASPECT_ATOMIC64, SYCL_ASPECT_ATOMIC64);
+SAME_NUMBER(OPENCL_ASPECT_IMAGE, SYCL_ASPECT_IMAGE);
+SAME_NUMBER(OPENCL_ASPECT_ONLINE_COMPILER, SYCL_ASPECT_ONLINE_COMPILER);
+SAME_NUMBER(OPENCL_ASPECT_ONLINE_LINKER, SYCL_ASPECT_ONLINE_LINKER);
+SAME_NUMBER(OPENCL_ASPECT_QUEUE_PROFILING, SYCL_ASPECT_QUEUE_PROFILING);
+
+Test(opencl_facts, J17_aspects_follow_from_whole_extension_names)
+{
+	const uint64_t fp16 = 1ull << SYCL_ASPECT_FP16, fp64 = 1ull << SYCL_ASPECT_FP64, atomic64 = 1ull << SYCL_ASPECT_ATOMIC64;
+
+	cr_assert_eq(opencl_extension_aspects(""), 0);
+	cr_assert_eq(opencl_extension_aspects("cl_khr_fp16"), fp16);
+	cr_assert_eq(opencl_extension_aspects("cl_khr_fp1"), 0);
+	cr_assert_eq(opencl_extension_aspects("cl_khr_fp161 xcl_khr_fp64"), 0);
+	cr_assert_eq(opencl_extension_aspects("  cl_khr_fp16   cl_khr_fp64 "), fp16 | fp64);
+	cr_assert_eq(opencl_extension_aspects("cl_khr_int64_base_atomics"), 0);
+	cr_assert_eq(opencl_extension_aspects("cl_khr_int64_extended_atomics"), 0);
+	cr_assert_eq(opencl_extension_aspects("cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"), atomic64);
+}
+
+Test(opencl_facts, J14_extensions_match_as_whole_words)
+{
+	cr_assert(opencl_has_extension("a bb ccc", "bb"));
+	cr_assert(opencl_has_extension("a bb ccc", "ccc"));
+	cr_assert(!opencl_has_extension("a bb ccc", "b"));
+	cr_assert(!opencl_has_extension("a bb ccc", "cccc"));
+	cr_assert(!opencl_has_extension("a bb ccc", ""));
+	cr_assert(!opencl_has_extension("", "a"));
+}
+
+Test(opencl_facts, A14_versions_never_exceed_the_platforms)
+{
+	char text[32];
+
+	opencl_version("OpenCL 3.0 PoCL something", "OpenCL 3.0 PoCL 3.1", text, sizeof(text));
+	cr_assert_str_eq(text, "3.0");
+	opencl_version("OpenCL 3.0", "OpenCL 1.2 x", text, sizeof(text));
+	cr_assert_str_eq(text, "1.2");
+	opencl_version("OpenCL 2.1", "OpenCL 2.2", text, sizeof(text));
+	cr_assert_str_eq(text, "2.1");
+	opencl_version("OpenCL 1.10", "OpenCL 1.9", text, sizeof(text));
+	cr_assert_str_eq(text, "1.9");
+	opencl_version("strange", "OpenCL 1.2", text, sizeof(text));
+	cr_assert_str_eq(text, "strange");
+}
+
+Test(opencl_facts, A9_A14_the_platforms_are_those_of_OpenCL)
+{
+	struct fixture fixture = { .wake_fd = -1 };
+
+	fixture_open_backend(&fixture);
+	for (uint32_t i = 0; i < fixture.topology.device_count; i++) {
+		unsigned major = 0, minor = 0;
+		cr_assert_eq(sscanf(fixture.topology.devices[i].version, "%u.%u", &major, &minor), 2);
+		cr_assert(major >= 1 && major <= 9);
+	}
+	bool pocl = false;
+	for (uint32_t i = 0; i < fixture.topology.platform_count; i++)
+		pocl |= strcmp(fixture.topology.platforms[i].name, "Portable Computing Language") == 0;
+	cr_assert(pocl);
+	fixture_close(&fixture);
+}
+
+Test(opencl_facts, A24_the_CPU_device_has_its_aspects)
+{
+	struct fixture fixture = { .wake_fd = -1 };
+
+	fixture_open_backend(&fixture);
+	const struct backend_device_facts *facts = &fixture.topology.devices[0];
+	cr_assert(facts->aspects & 1ull << SYCL_ASPECT_CPU);
+	cr_assert(facts->aspects & 1ull << SYCL_ASPECT_FP64);
+	cr_assert(facts->aspects & 1ull << SYCL_ASPECT_ONLINE_COMPILER);
+	cr_assert(facts->aspects & 1ull << SYCL_ASPECT_QUEUE_PROFILING);
+	cr_assert_not(facts->aspects & 1ull << SYCL_ASPECT_GPU);
+	cr_assert(facts->host_unified_memory);
+	fixture_close(&fixture);
+}
+
+/* No device is not an error. PoCL reads this when its library is loaded, so it is a process of its own. */
+Test(opencl_facts, A1_a_platform_without_devices)
+{
+	struct fixture fixture = { .wake_fd = -1 };
+
+	cr_assert_eq(setenv("POCL_DEVICES", "", 1), 0);
+	fixture_open_backend(&fixture);
+	cr_assert_geq(fixture.topology.platform_count, 1);
+	cr_assert_eq(fixture.topology.device_count, 0);
+	fixture_close(&fixture);
+}
+
+Test(opencl_facts, two_devices_of_one_kind_share_their_key)
+{
+	struct fixture fixture = { .wake_fd = -1 };
+
+	cr_assert_eq(setenv("POCL_DEVICES", "pthread pthread", 1), 0);
+	fixture_open_backend(&fixture);
+	cr_assert_eq(fixture.topology.device_count, 2);
+	cr_assert_str_eq(fixture.topology.devices[0].key, fixture.topology.devices[1].key);
+	fixture_close(&fixture);
+}
+
+/* Where no loader is, the platform is there and not available (A4). */
+Test(opencl_facts, A4_without_a_driver_the_backend_says_so)
+{
+	struct backend *backend = NULL;
+	struct backend_fault fault = { 0 };
+
+	cr_assert_eq(setenv("OCL_ICD_VENDORS", "/nonexistent", 1), 0);
+	cr_assert_eq(backend_opencl_ops.open(NULL, &backend, &fault), -19);
+	cr_assert_null(backend);
+	cr_assert_neq(fault.text[0], '\0');
+}
+
+Test(opencl_facts, J16_faults_name_the_code)
+{
+	struct backend_fault fault = { 0 };
+
+	cr_assert_lt(opencl_fault_code(&fault, -54, "start the kernel"), 0);
+	cr_assert_eq(fault.native_code, -54);
+	cr_assert_eq(fault.status, -4);
+	cr_assert_not_null(strstr(fault.text, "CL_INVALID_WORK_GROUP_SIZE"));
+	cr_assert_lt(opencl_fault_code(&fault, -12345, "do it"), 0);
+	cr_assert_eq(fault.status, -1);
+	cr_assert_eq(fault.native_code, -12345);
+	cr_assert_lt(opencl_fault_code(&fault, -2, "do it"), 0);
+	cr_assert(fault.device_lost);
+}
+
+/* A binary comes from a compiler that a tenant's source was fed to: any bytes must be refused or read whole. */
+Test(opencl_facts, damaged_binaries_are_refused)
+{
+	struct backend_argument_facts arguments[] = { { .kind = BACKEND_ARGUMENT_GLOBAL, .type_name = "int*", .name = "x" },
+						      { .kind = BACKEND_ARGUMENT_VALUE, .size_bytes = 4, .type_name = "int" } };
+	char name[] = "kernel", payload[] = "payload";
+	struct opencl_binary_kernel kernel = { .name = name, .argument_count = 2, .arguments = arguments };
+	const struct opencl_binary binary = { .kernel_count = 1, .kernels = &kernel, .payload = payload, .payload_bytes = 7 };
+	void *bytes = NULL;
+	size_t count = 0;
+	struct opencl_binary *read = NULL;
+
+	cr_assert_eq(opencl_binary_pack(&binary, &bytes, &count), 0);
+	cr_assert_eq(opencl_binary_unpack(bytes, count, &read), 0);
+	cr_assert_eq(read->kernel_count, 1);
+	cr_assert_str_eq(read->kernels[0].arguments[0].type_name, "int*");
+	cr_assert_eq(read->kernels[0].arguments[1].size_bytes, 4);
+	cr_assert_eq(memcmp(read->payload, "payload", 7), 0);
+	read = opencl_binary_free(read);
+	for (size_t i = 0; i < count; i++) {
+		char *copy = malloc(i ? i : 1); /* its exact size, so that reading past it is seen */
+		memcpy(copy, bytes, i);
+		cr_assert_lt(opencl_binary_unpack(copy, i, &read), 0, "cut at %zu", i);
+		cr_assert_null(read);
+		free(copy);
+	}
+	for (size_t i = 0; i < count * 8; i++) {
+		char *copy = malloc(count);
+		memcpy(copy, bytes, count);
+		copy[i / 8] ^= (char)(1 << (i % 8));
+		if (opencl_binary_unpack(copy, count, &read) == 0)
+			read = opencl_binary_free(read);
+		cr_assert_null(read);
+		free(copy);
+	}
+	free(bytes);
+}

@@ -1,0 +1,19 @@
+/* The fake backend: it must keep the contract that everything else is tested against. */
+#include "fake_control.h"
+#include "target.h"
+
+static void prepare(void)
+{
+	const struct fake_device_options unified = { .unified = true };
+
+	fake_reset();
+	fake_device_options(1, unified);
+}
+
+const struct conformance_target conformance_target = {
+	.ops = &backend_fake_ops,
+	.prepare = prepare,
+	.source_kind = BACKEND_SOURCE_PORTABLE,
+	.source = "fill_u32\nlinear_id_u32\nincrement_u32\nadd_u32\ncopy_u32\nmix_u32\n",
+	.has_offsets = true,
+};

@@ -1,0 +1,7 @@
+/* What sycl-engine does for --build-helper, and nothing else. */
+#include "build_service.h"
+
+int main(void)
+{
+	return build_helper_main(3);
+}

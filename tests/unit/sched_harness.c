@@ -1,0 +1,379 @@
+/* See sched_harness.h. */
+#include "sched_harness.h"
+
+#include "clock.h"
+#include "flight_page.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static const char program_text[] =
+	"fill_u32\nlinear_id_u32\nincrement_u32\nadd_u32\ncopy_u32\nmix_u32\nnoop\nhold\nfail\n"
+	"lose_device\n";
+
+static _Noreturn void give_up(const char *what)
+{
+	(void)fprintf(stderr, "harness: %s\n", what);
+	abort();
+}
+
+static void note(struct harness *harness, struct probe *probe)
+{
+	probe->done = true;
+	probe->calls++;
+	probe->order = ++harness->order;
+}
+
+static void on_task_done(void *context, void *owner, struct task *task, const struct task_outcome *outcome)
+{
+	struct probe *probe = owner;
+	(void)task;
+	note(context, probe);
+	probe->outcome = *outcome;
+	probe->fault = outcome->fault;
+}
+
+static void on_buffer_freed(void *context, void *owner)
+{
+	note(context, owner);
+}
+
+static void on_program_loaded(void *context, void *owner, struct sched_program *program, const char *kernel_names,
+			      const struct backend_fault *fault)
+{
+	struct probe *probe = owner;
+	(void)program;
+	note(context, probe);
+	probe->fault = *fault;
+	probe->names[0] = '\0';
+	for (const char *at = kernel_names; at && *at; at += strlen(at) + 1) {
+		if (probe->names[0])
+			(void)strncat(probe->names, " ", sizeof(probe->names) - strlen(probe->names) - 1);
+		(void)strncat(probe->names, at, sizeof(probe->names) - strlen(probe->names) - 1);
+	}
+}
+
+static void on_kernel_created(void *context, void *owner, struct sched_kernel *kernel,
+			      const struct backend_kernel_facts *facts, const struct backend_fault *fault)
+{
+	struct probe *probe = owner;
+	(void)kernel;
+	note(context, probe);
+	probe->fault = *fault;
+	probe->argument_count = facts ? facts->argument_count : UINT32_MAX;
+}
+
+static void wake_front(void *context)
+{
+	struct harness *harness = context;
+	uint64_t one = 1;
+	if (write(harness->bell, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		give_up("the bell is broken");
+}
+
+static const struct backend_ops *const backends[] = {&backend_fake_ops, NULL};
+
+void harness_start(struct harness *harness, uint32_t devices)
+{
+	static const struct scheduler_callbacks callbacks = {
+		.on_task_done = on_task_done,
+		.on_buffer_freed = on_buffer_freed,
+		.on_program_loaded = on_program_loaded,
+		.on_kernel_created = on_kernel_created,
+		.wake_front = wake_front,
+	};
+	memset(harness, 0, sizeof(*harness));
+	harness->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	harness->flight = calloc(1, sizeof(struct flight_page));
+	struct scheduler_config config = {.backends = backends, .flight_page = harness->flight};
+	if (harness->bell < 0 || !harness->flight ||
+	    scheduler_create(&config, &callbacks, harness, &harness->scheduler) < 0)
+		give_up("no scheduler");
+	for (uint32_t i = 0; i < devices; i++)
+		if (scheduler_device(harness->scheduler, i, &harness->devices[i]) < 0)
+			give_up("no device");
+}
+
+static const char *alive(void)
+{
+	struct fake_counters counters;
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	if (counters.kernels)
+		return "a kernel is left";
+	if (counters.programs)
+		return "a program is left";
+	if (counters.memories || counters.memory_bytes)
+		return "a memory is left";
+	if (counters.lanes)
+		return "a lane is left";
+	if (counters.devices)
+		return "a device is left";
+	return counters.backends ? "a backend is left" : NULL;
+}
+
+const char *harness_stop(struct harness *harness)
+{
+	for (uint32_t i = 0; i < HARNESS_DEVICES; i++) {
+		for (uint32_t k = 0; k < 16; k++)
+			if (harness->kernels[i][k].kernel)
+				sched_kernel_release(harness->kernels[i][k].kernel);
+		if (harness->programs[i])
+			sched_program_release(harness->programs[i]);
+	}
+	scheduler_flush(harness->scheduler);
+	const char *open = harness_settle(harness) ? NULL : "something is still open";
+	const struct flight_page *page = harness->flight;
+	for (uint32_t i = 0; i < FLIGHT_ENTRIES && !open; i++)
+		if (atomic_load(&page->entries[i].session) != 0)
+			open = "the flight page still names something";
+	harness->scheduler = scheduler_free(harness->scheduler);
+	(void)close(harness->bell);
+	free(harness->flight);
+	return open ? open : alive();
+}
+
+void harness_turn(struct harness *harness)
+{
+	uint64_t count;
+	if (read(harness->bell, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		give_up("the bell is broken");
+	scheduler_progress(harness->scheduler);
+}
+
+static bool turn_until(struct harness *harness, bool (*reached)(struct harness *, const void *), const void *what)
+{
+	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	scheduler_flush(harness->scheduler);
+	while (!reached(harness, what)) {
+		uint64_t now = clock_now_ns();
+		if (now >= deadline)
+			return false;
+		struct pollfd poll_fd = {.fd = harness->bell, .events = POLLIN};
+		if (poll(&poll_fd, 1, (int)((deadline - now) / 1000000u) + 1) > 0)
+			harness_turn(harness);
+	}
+	return true;
+}
+
+static bool probe_done(struct harness *harness, const void *what)
+{
+	(void)harness;
+	return ((const struct probe *)what)->done;
+}
+
+static bool nothing_open(struct harness *harness, const void *what)
+{
+	(void)what;
+	return scheduler_idle(harness->scheduler);
+}
+
+bool harness_wait(struct harness *harness, const struct probe *probe)
+{
+	return turn_until(harness, probe_done, probe);
+}
+
+bool harness_settle(struct harness *harness)
+{
+	return turn_until(harness, nothing_open, NULL);
+}
+
+static struct probe *scratch(struct harness *harness)
+{
+	if (harness->scratch_used == sizeof(harness->scratch) / sizeof(harness->scratch[0]))
+		give_up("too many objects");
+	return &harness->scratch[harness->scratch_used++];
+}
+
+static void load(struct harness *harness, uint32_t device)
+{
+	void *binary;
+	size_t bytes;
+	char *log;
+	struct backend_fault fault;
+	if (backend_fake_ops.build(NULL, device, BACKEND_SOURCE_BUILTIN, program_text, sizeof(program_text) - 1, "",
+				   &binary, &bytes, &log, &fault) < 0)
+		give_up(fault.text);
+	if (sched_program_load(harness->scheduler, harness->devices[device], binary, bytes, scratch(harness),
+			       &harness->programs[device]) < 0)
+		give_up("no program");
+	free(binary);
+}
+
+struct sched_kernel *harness_kernel(struct harness *harness, uint32_t device, const char *name)
+{
+	if (!harness->programs[device])
+		load(harness, device);
+	uint32_t at = 0;
+	while (harness->kernels[device][at].kernel && strcmp(harness->kernels[device][at].name, name) != 0)
+		at++;
+	if (!harness->kernels[device][at].kernel) {
+		(void)snprintf(harness->kernels[device][at].name, sizeof(harness->kernels[device][at].name), "%s",
+			       name);
+		if (sched_kernel_create(harness->scheduler, harness->programs[device], name, scratch(harness),
+					&harness->kernels[device][at].kernel) < 0)
+			give_up("no kernel");
+	}
+	return harness->kernels[device][at].kernel;
+}
+
+void harness_words(struct harness *harness, struct words *words, uint32_t count, bool initialised, uint32_t first)
+{
+	size_t bytes = (count * sizeof(uint32_t) + 4095) & ~(size_t)4095;
+	*words = (struct words){.count = count};
+	words->host = aligned_alloc(4096, bytes ? bytes : 4096);
+	if (!words->host)
+		give_up("no memory");
+	memset(words->host, 0xee, bytes);
+	for (uint32_t i = 0; initialised && i < count; i++)
+		words->host[i] = first + i;
+	if (sched_buffer_create(harness->scheduler, count * sizeof(uint32_t), count ? words->host : NULL, initialised,
+				&words->freed, &words->buffer) < 0)
+		give_up("no buffer");
+}
+
+void harness_words_free(struct harness *harness, struct words *words)
+{
+	if (words->buffer)
+		sched_buffer_release(words->buffer);
+	words->buffer = NULL;
+	if (!harness_wait(harness, &words->freed))
+		give_up("a buffer is not freed");
+	free(words->host);
+	words->host = NULL;
+}
+
+struct task *harness_submit(struct harness *harness, struct task_request *request, struct probe *probe)
+{
+	struct task *task;
+	*probe = (struct probe){.done = false};
+	request->owner = probe;
+	if (task_submit(harness->scheduler, request, &task) < 0)
+		give_up("a task could not be submitted");
+	probe->task = task;
+	return task;
+}
+
+static uint32_t fill_requirements(const struct use *uses, uint32_t count, struct task_requirement *requirements)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t words = uses[i].count ? uses[i].count : uses[i].words->count;
+		requirements[i] = (struct task_requirement){
+			.buffer = uses[i].words->buffer,
+			.mode = uses[i].mode,
+			.offset_bytes = uses[i].first * sizeof(uint32_t),
+			.size_bytes = words * sizeof(uint32_t),
+		};
+	}
+	return count;
+}
+
+struct task *harness_launch(struct harness *harness, const struct launch *launch, struct probe *probe)
+{
+	struct task_requirement requirements[16];
+	struct task_argument arguments[17];
+	struct task_request request = {
+		.device = harness->devices[launch->device],
+		.what = launch->kernel,
+		.flight_session = launch->session,
+		.flight_group = launch->group,
+		.requirements = requirements,
+		.requirement_count = fill_requirements(launch->uses, launch->use_count, requirements),
+		.after = launch->after,
+		.after_count = launch->after_count,
+		.action = TASK_LAUNCH,
+	};
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < launch->use_count; i++)
+		if (!launch->uses[i].unused)
+			arguments[count++] = (struct task_argument){
+				.kind = BACKEND_ARGUMENT_GLOBAL,
+				.requirement = i,
+				.offset_bytes = launch->uses[i].first * sizeof(uint32_t),
+			};
+	if (launch->has_value)
+		arguments[count++] = (struct task_argument){
+			.kind = BACKEND_ARGUMENT_VALUE,
+			.bytes = &launch->value,
+			.size_bytes = sizeof(launch->value),
+		};
+	request.launch.kernel = harness_kernel(harness, launch->device, launch->kernel);
+	request.launch.arguments = arguments;
+	request.launch.argument_count = count;
+	request.launch.dimensions = launch->global ? 3 : 1;
+	request.launch.global[0] = launch->items       ? launch->items
+				   : launch->use_count ? requirements[0].size_bytes / sizeof(uint32_t)
+						       : 1;
+	if (launch->global)
+		memcpy(request.launch.global, launch->global, sizeof(request.launch.global));
+	return harness_submit(harness, &request, probe);
+}
+
+struct task *harness_hold(struct harness *harness, uint32_t device, uint32_t gate, const struct use *uses,
+			  uint32_t use_count, struct probe *probe)
+{
+	struct use required[16];
+	for (uint32_t i = 0; i < use_count; i++) {
+		required[i] = uses[i];
+		required[i].unused = true;
+	}
+	struct launch launch = {
+		.device = device,
+		.kernel = "hold",
+		.uses = required,
+		.use_count = use_count,
+		.has_value = true,
+		.value = gate,
+		.items = 1,
+	};
+	return harness_launch(harness, &launch, probe);
+}
+
+struct task *harness_host(struct harness *harness, struct words *words, uint32_t mode, struct probe *probe)
+{
+	struct task *task;
+	*probe = (struct probe){.done = false};
+	if (host_access_submit(harness->scheduler, words->buffer, mode, probe, &task) < 0)
+		give_up("a host access could not be submitted");
+	probe->task = task;
+	return task;
+}
+
+unsigned harness_number(struct harness *harness)
+{
+	struct scheduler_counters counters;
+	scheduler_counters(harness->scheduler, &counters);
+	return (unsigned)(counters.tasks_submitted + counters.moves);
+}
+
+/* "task N what: after M M; state" */
+static bool line_has_edge(const char *line, unsigned from, unsigned to)
+{
+	char *end;
+	if (strncmp(line, "task ", 5) != 0 || strtoul(line + 5, &end, 10) != to)
+		return false;
+	const char *after = strstr(end, ": after");
+	if (!after)
+		return false;
+	after += strlen(": after");
+	for (unsigned long other = strtoul(after, &end, 10); end != after; other = strtoul(after, &end, 10)) {
+		if (other == from)
+			return true;
+		after = end;
+	}
+	return false;
+}
+
+bool harness_edge(struct harness *harness, unsigned from, unsigned to)
+{
+	char *text = scheduler_dump(harness->scheduler), *rest = text, *line;
+	bool found = false;
+	while (!found && (line = strsep(&rest, "\n")))
+		found = line_has_edge(line, from, to);
+	free(text);
+	return found;
+}

@@ -1,0 +1,98 @@
+/*
+ * A scheduler on fake devices for tests: objects made in one line, waits with a deadline. No Criterion inside, so that race
+ * tests use it too: what cannot be done ends the program with a sentence.
+ */
+#ifndef TESTS_UNIT_SCHED_HARNESS_H
+#define TESTS_UNIT_SCHED_HARNESS_H
+
+#include "fake_control.h"
+#include "scheduler.h"
+
+#define HARNESS_DEVICES    4u
+#define HARNESS_TIMEOUT_NS 8000000000ull
+#define HARNESS_GATE       0u
+
+/* One task, buffer, program or kernel as the callbacks see it. */
+struct probe {
+	bool done; /* task done, host access granted, buffer freed, program loaded, kernel made */
+	uint32_t calls;
+	uint64_t order; /* 1 for the first callback of all */
+	struct task *task;
+	struct task_outcome outcome;
+	struct backend_fault fault;
+	uint32_t argument_count;
+	char names[256]; /* of a program's kernels, joined by spaces */
+};
+
+struct harness {
+	struct scheduler *scheduler;
+	struct scheduler_device *devices[HARNESS_DEVICES];
+	struct sched_program *programs[HARNESS_DEVICES];
+	struct {
+		char name[32];
+		struct sched_kernel *kernel;
+	} kernels[HARNESS_DEVICES][16];
+	int bell;
+	uint64_t order;
+	void *flight;
+	struct probe scratch[64]; /* of objects that nobody looks at */
+	uint32_t scratch_used;
+};
+
+struct words {
+	struct sched_buffer *buffer;
+	uint32_t *host;
+	uint32_t count;
+	struct probe freed;
+};
+
+struct use {
+	struct words *words;
+	uint32_t mode;
+	uint32_t first, count; /* range in words; count 0: all */
+	bool unused;           /* a requirement that is no argument */
+};
+
+struct launch {
+	uint32_t device;
+	const char *kernel;
+	const struct use *uses;
+	uint32_t use_count;
+	bool has_value;
+	uint32_t value;
+	uint32_t items;         /* 0: as many as the first use has words, or 1 */
+	const uint64_t *global; /* 3 values, instead of items */
+	struct task **after;
+	uint32_t after_count;
+	uint64_t session, group;
+};
+
+void harness_start(struct harness *harness, uint32_t devices);
+/* Frees everything and says what the fake backend still has alive; NULL: nothing. */
+const char *harness_stop(struct harness *harness);
+
+struct sched_kernel *harness_kernel(struct harness *harness, uint32_t device, const char *name);
+/* A buffer of `count` words; `initialised`: filled with `first`, first + 1 ... */
+void harness_words(struct harness *harness, struct words *words, uint32_t count, bool initialised, uint32_t first);
+void harness_words_free(struct harness *harness, struct words *words);
+
+struct task *harness_launch(struct harness *harness, const struct launch *launch, struct probe *probe);
+/* A kernel that ends when the gate is opened; uses are requirements only. */
+struct task *harness_hold(struct harness *harness, uint32_t device, uint32_t gate, const struct use *uses,
+			  uint32_t use_count, struct probe *probe);
+struct task *harness_submit(struct harness *harness, struct task_request *request, struct probe *probe);
+struct task *harness_host(struct harness *harness, struct words *words, uint32_t mode, struct probe *probe);
+
+/* Turn until the probe is done; false: not in time. */
+bool harness_wait(struct harness *harness, const struct probe *probe);
+/* Turn until nothing is open; false: not in time. */
+bool harness_settle(struct harness *harness);
+/* One turn without waiting. */
+void harness_turn(struct harness *harness);
+
+/* The number of the task that was submitted last, moves counted. */
+unsigned harness_number(struct harness *harness);
+/* Is there an edge between the tasks in the present dump? By their numbers (order of submission, moves counted). */
+bool harness_edge(struct harness *harness, unsigned from, unsigned to);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * Random command groups over several devices, against a model that runs them one after the other in the order of submission.
+ * Whatever the scheduler makes of it, contents, host accesses and failures must be those of the model.
+ */
+#ifndef TESTS_UNIT_SCHED_MODEL_H
+#define TESTS_UNIT_SCHED_MODEL_H
+
+#include <stdint.h>
+
+/* The seed also decides which devices have unified memory and which are manual. NULL: equal; else what is different. */
+const char *model_run(uint64_t seed, uint32_t tasks);
+
+#endif
