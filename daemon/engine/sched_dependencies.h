@@ -1,8 +1,9 @@
 /*
  * Which task waits for which, by the buffers that they use (front thread).
  *
- * Per buffer: the last writer while it is open, and what was submitted since: readers, host accesses for reading, moves.
- * A reader gets edges from the writer and from host accesses; a writer from all of them; then the lists start anew.
+ * Per buffer: the last writer while it is open, and what was submitted since: readers, host accesses for reading,
+ * moves. A reader gets edges from the writer and from host accesses; a writer from all of them; then the lists start
+ * anew.
  */
 #ifndef SYCL_ENGINE_SCHED_DEPENDENCIES_H
 #define SYCL_ENGINE_SCHED_DEPENDENCIES_H

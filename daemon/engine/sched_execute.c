@@ -6,8 +6,8 @@
 #include <errno.h>
 
 /*
- * Failures that the front may not know yet. What it sent before it knew is checked against them; what it sends after the
- * FORGET cannot name them.
+ * Failures that the front may not know yet. What it sent before it knew is checked against them; what it sends after
+ * the FORGET cannot name them.
  */
 static void remember(struct sched_worker *worker, struct task *task)
 {

@@ -1,15 +1,15 @@
 /*
  * Inside the scheduler. Everything here belongs to the front thread unless it says "device thread".
  *
- * A task's life. Counted are: `open_in`, predecessors that are not done; `unmet`, those of them that are not sent to the
- * same device either.
+ * A task's life. Counted are: `open_in`, predecessors that are not done; `unmet`, those of them that are not sent to
+ * the same device either.
  *
- *   PENDING --(unmet 0, few enough open_in)--> [room in a lane?] --no--> PARKED --room--> SENT --back, open_in 0--> DONE
- *      \--(front_only, open_in 0)---------------------------------------------------------------------------------> DONE
- *      \--(host access, open_in 0)--> HELD --released------------------------------------------------------------> DONE
+ *   PENDING --(unmet 0, few enough open_in)--> [room in a lane?] --no--> PARKED --room--> SENT --back, open_in 0-> DONE
+ *      \--(front_only, open_in 0)--------------------------------------------------------------------------------> DONE
+ *      \--(host access, open_in 0)--> HELD --released-----------------------------------------------------------> DONE
  *
- * front_only: nothing is sent to a device: barriers, host updates, empty ranges, host accesses, whatever has failed already,
- * and a task that came back before a predecessor did (lanes report in any order).
+ * front_only: nothing is sent to a device: barriers, host updates, empty ranges, host accesses, whatever has failed
+ * already, and a task that came back before a predecessor did (lanes report in any order).
  */
 #ifndef SYCL_ENGINE_SCHED_INTERNAL_H
 #define SYCL_ENGINE_SCHED_INTERNAL_H
@@ -54,7 +54,10 @@ struct sched_notice {
 	void *object;
 };
 
-/* `to` waits for `from`. `data`: it also fails with it. `sent`: no longer in to->unmet, because both are of one device. */
+/*
+ * `to` waits for `from`. `data`: it also fails with it. `sent`: no longer in to->unmet, because both are of one
+ * device.
+ */
 struct task_edge {
 	struct task *from, *to;
 	struct task_edge *next_out;
@@ -307,7 +310,9 @@ struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes);
 void sched_give_task(struct scheduler *scheduler, struct task *task);
 void sched_pool_free(struct scheduler *scheduler);
 
-/* sched_cause.c. Any thread may create; references belong to the front. Never NULL: one cause stands for "no memory". */
+/*
+ * sched_cause.c. Any thread may create; references belong to the front. Never NULL: one cause stands for "no memory".
+ */
 struct sched_cause *sched_cause_create(const struct backend_fault *fault);
 struct sched_cause *sched_cause_hold(struct sched_cause *cause);
 void sched_cause_drop(struct sched_cause *cause);

@@ -1,5 +1,6 @@
 /*
- * The way between the front thread and one device's thread: one ring of pointers each way, one writer and one reader each.
+ * The way between the front thread and one device's thread: one ring of pointers each way, one writer and one reader
+ * each.
  *
  * Every message that goes to a device comes back once, and at most SCHED_MAILBOX_SLOTS are away at a time (the front
  * counts); so neither ring can be full, nobody ever waits for room, and no position needs to be given back.

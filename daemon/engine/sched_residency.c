@@ -92,7 +92,10 @@ void sched_residency_bring(struct task *task, struct sched_buffer *buffer, uint3
 	(void)offset_bytes;
 	(void)size_bytes;
 	if (buffer->valid == 0) {
-		/* Nothing was ever written: whatever is there is as good as anything, but from now on it is the contents. */
+		/*
+		 * Nothing was ever written: whatever is there is as good as anything, but from now on it is the
+		 * contents.
+		 */
 		buffer->valid = place_bit(place);
 		return;
 	}

@@ -106,7 +106,10 @@ void task_consider(struct task *task)
 
 void task_doom(struct task *task, struct sched_cause *cause, bool direct)
 {
-	/* What ran on garbage may have failed of it, and may be told so before its predecessor is: that one is the cause. */
+	/*
+	 * What ran on garbage may have failed of it, and may be told so before its predecessor is: that one is the
+	 * cause.
+	 */
 	bool replaces = task->cause && task->direct && !direct && !task->cause->fault.device_lost;
 	if (task->cause && !replaces)
 		return;

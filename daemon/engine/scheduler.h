@@ -2,25 +2,26 @@
  * The heart of an engine: orders command groups by what they touch, moves data to where they run, sends them to
  * lanes of devices, and tells when they are complete. Knows nothing of sessions, rings or ids.
  *
- * Threads: every function here is called on the engine's front thread, which owns all of this state; so there is no lock.
- * Each open device has one thread that alone calls its backend; the two meet in bounded mailboxes.
+ * Threads: every function here is called on the engine's front thread, which owns all of this state; so there is no
+ * lock. Each open device has one thread that alone calls its backend; the two meet in bounded mailboxes.
  * No function waits for device work. Callbacks come on the front thread, from scheduler_progress, never from inside
  * another function of this header.
  *
  *   task_submit -> [pending: waits for other tasks] -> [ready] -> [sent to a lane] -> [complete] -> on_task_done
  *
  * Dependencies (per buffer: last writer, readers since; B12): a reader waits for the last writer, a writer for the last
- * writer and all readers since; two readers do not wait for each other (B11). A host access is a task that, once granted,
- * completes when it is released: groups on its buffer wait for it, also after a read one (D3, D6); read ones coexist, and
- * a read host access does not wait for reading groups (D1, S11).
+ * writer and all readers since; two readers do not wait for each other (B11). A host access is a task that, once
+ * granted, completes when it is released: groups on its buffer wait for it, also after a read one (D3, D6); read ones
+ * coexist, and a read host access does not wait for reading groups (D1, S11).
  * Residency (per buffer and place): a place is the host (the buffer's arena range) or a device with memory of its own;
  * devices with unified memory share the host's place. Moves are tasks of the scheduler's own, made at submission, when
- * the order is known: a reader's place gets the contents if it lacks them; a write leaves its place as the only valid one;
- * a no-init write moves nothing (C6).
- * A failed task fails all that depend on it with STATUS_DEPENDENCY_FAILED and the first cause (M9): nothing runs on garbage.
- * That is: what names it in `after`, and what needs the contents that it was to write. The buffer remembers the cause, so
- * the outcome does not depend on when the next task was submitted; a no-init write of the whole buffer heals it. What is
- * only ordered behind a failed task (a write behind a failed reader, a no-init write of the whole) runs.
+ * the order is known: a reader's place gets the contents if it lacks them; a write leaves its place as the only valid
+ * one; a no-init write moves nothing (C6).
+ * A failed task fails all that depend on it with STATUS_DEPENDENCY_FAILED and the first cause (M9): nothing runs on
+ * garbage. That is: what names it in `after`, and what needs the contents that it was to write. The buffer remembers
+ * the cause, so the outcome does not depend on when the next task was submitted; a no-init write of the whole buffer
+ * heals it. What is only ordered behind a failed task (a write behind a failed reader, a no-init write of the whole)
+ * runs.
  */
 #ifndef SYCL_ENGINE_SCHEDULER_H
 #define SYCL_ENGINE_SCHEDULER_H
@@ -51,15 +52,19 @@ struct scheduler_callbacks {
 	void (*on_task_done)(void *context, void *owner, struct task *task, const struct task_outcome *outcome);
 	/* A released buffer has no more users; its host range may be used again. */
 	void (*on_buffer_freed)(void *context, void *owner);
-	/* A program was loaded (kernel names as of backend program_kernels, or NULL) or could not be. `fault` is never NULL;
-	 * status 0: loaded. Names and fault are good until the callback returns. */
+	/* A program was loaded (kernel names as of backend program_kernels, or NULL) or could not be. `fault` is never
+	 * NULL; status 0: loaded. Names and fault are good until the callback returns. */
 	void (*on_program_loaded)(void *context, void *owner, struct sched_program *program, const char *kernel_names,
 				  const struct backend_fault *fault);
-	/* A kernel was made (facts are the kernel's, good while it lives) or could not be (facts NULL). `fault` as above. */
+	/*
+	 * A kernel was made (facts are the kernel's, good while it lives) or could not be (facts NULL). `fault` as
+	 * above.
+	 */
 	void (*on_kernel_created)(void *context, void *owner, struct sched_kernel *kernel,
 				  const struct backend_kernel_facts *facts, const struct backend_fault *fault);
 	/* From a device thread, any time, or from inside a function of this header (something was complete at once):
-	 * scheduler_progress has something to do. Must only wake the front thread. Once until the next scheduler_progress. */
+	 * scheduler_progress has something to do. Must only wake the front thread. Once until the next
+	 * scheduler_progress. */
 	void (*wake_front)(void *context);
 };
 
@@ -82,8 +87,8 @@ bool scheduler_idle(const struct scheduler *scheduler);
 /* Handle what the device threads finished; calls callbacks, which may call everything here but scheduler_free and
  * scheduler_progress. Flushes at its end. Call when wake_front was called. */
 void scheduler_progress(struct scheduler *scheduler);
-/* Send what was submitted and released since the last call (batches mailbox wake-ups); without it nothing needs to go on.
- * Call once per turn of the loop. */
+/* Send what was submitted and released since the last call (batches mailbox wake-ups); without it nothing needs to go
+ * on. Call once per turn of the loop. */
 void scheduler_flush(struct scheduler *scheduler);
 
 /* One entry per platform and device of all backends; asks them on the first call. Good while the scheduler lives. */
@@ -182,10 +187,11 @@ struct task_request {
 int task_submit(struct scheduler *scheduler, const struct task_request *request, struct task **task_out);
 
 /*
- * Ask for a buffer on the host. on_task_done with success: granted, the contents are in the buffer's host range (unless the mode is
- * no-init), and the task stays until host_access_release. With a failure: not granted, the handle is dead.
- * host_access_release may also be called before it is granted: then it is never granted, and on_task_done comes with
- * STATUS_RUNTIME ("released before it was granted"). A no-init access gives up the contents when it is asked for.
+ * Ask for a buffer on the host. on_task_done with success: granted, the contents are in the buffer's host range
+ * (unless the mode is no-init), and the task stays until host_access_release. With a failure: not granted, the handle
+ * is dead. host_access_release may also be called before it is granted: then it is never granted, and on_task_done
+ * comes with STATUS_RUNTIME ("released before it was granted"). A no-init access gives up the contents when it is
+ * asked for.
  */
 int host_access_submit(struct scheduler *scheduler, struct sched_buffer *buffer, uint32_t mode, void *owner,
 		       struct task **task_out);

@@ -1,0 +1,45 @@
+#include "session.h"
+
+static int unknown(struct session *session)
+{
+	struct backend_fault fault;
+	(void)fault_set(&fault, STATUS_FEATURE_NOT_SUPPORTED, "this version knows no such request");
+	reply_status(session, session->record, 0, &fault);
+	return 0;
+}
+
+int session_command(struct session *session, const Sycl__V1__Command *command)
+{
+	switch (command->body_case) {
+	case SYCL__V1__COMMAND__BODY_RELEASE:
+		return command_release(session, command->release);
+	case SYCL__V1__COMMAND__BODY_ARENA_CREATE:
+		return command_arena_create(session, command->arena_create);
+	case SYCL__V1__COMMAND__BODY_ARENA_DESTROY:
+		return command_arena_destroy(session, command->arena_destroy);
+	case SYCL__V1__COMMAND__BODY_DISCOVER:
+		return command_discover(session);
+	case SYCL__V1__COMMAND__BODY_CONTEXT_CREATE:
+		return command_context_create(session, command->context_create);
+	case SYCL__V1__COMMAND__BODY_QUEUE_CREATE:
+		return command_queue_create(session, command->queue_create);
+	case SYCL__V1__COMMAND__BODY_BUFFER_CREATE:
+		return command_buffer_create(session, command->buffer_create);
+	case SYCL__V1__COMMAND__BODY_BUNDLE_BUILD:
+		return command_bundle_build(session, command->bundle_build);
+	case SYCL__V1__COMMAND__BODY_KERNEL_CREATE:
+		return command_kernel_create(session, command->kernel_create);
+	case SYCL__V1__COMMAND__BODY_COMMAND_GROUP:
+		return command_group(session, command->command_group);
+	case SYCL__V1__COMMAND__BODY_HOST_ACCESS:
+		return command_host_access(session, command->host_access);
+	case SYCL__V1__COMMAND__BODY_USAGE_QUERY:
+		return command_usage_query(session);
+	case SYCL__V1__COMMAND__BODY_PROFILE_QUERY:
+		return command_profile_query(session, command->profile_query);
+	case SYCL__V1__COMMAND__BODY_PING:
+		return command_ping(session);
+	default:
+		return unknown(session);
+	}
+}

@@ -1,0 +1,127 @@
+#include "session.h"
+#include "clock.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Does the session, and does the queue, take one more? */
+static int admit(struct session *session, struct queue *queue, struct backend_fault *fault)
+{
+	uint64_t most = session->engine->options.limits.groups_in_flight;
+	if (session->groups_open >= most)
+		return fault_set(fault, STATUS_QUOTA, "%" PRIu64 " command groups are in flight, and no more are allowed",
+				 most);
+	if (!failure_list_open(&queue->failures, queue->window.last + 1))
+		return fault_set(fault, STATUS_QUOTA, "too many groups of this queue have failed: it takes no more");
+	return 0;
+}
+
+static int check_action(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
+			struct task_request *request, struct backend_fault *fault)
+{
+	switch (message->action_case) {
+	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
+		return group_check_launch(session, queue, message->launch, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_COPY:
+		return group_check_copy(session, message->copy, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_FILL:
+		return group_check_fill(session, message->fill, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE:
+		return group_check_host_update(session, message->host_update, request, fault);
+	default:
+		break;
+	}
+	/* An action that a later version added would look like none. */
+	if (message->base.n_unknown_fields)
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "this version knows no such command group");
+	request->action = TASK_BARRIER;
+	request->what = "barrier";
+	return 0;
+}
+
+static int submit(struct session *session, struct queue *queue, const struct task_request *request,
+		  const struct group *slots, struct backend_fault *fault)
+{
+	struct group *group = malloc(sizeof(*group));
+	if (!group)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a command group");
+	*group = *slots;
+	group->work.kind = WORK_GROUP;
+	group->queue = queue;
+	group->arena = session->engine->scratch.arena;
+	group->submit_ns = clock_now_ns();
+	struct task_request whole = *request;
+	whole.owner = &group->work;
+	int r = task_submit(session->engine->scheduler, &whole, &group->task);
+	if (r < 0) {
+		free(group);
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the command group could not be submitted: %s",
+				 strerror(-r));
+	}
+	group_window_open(&queue->window, &group->entry);
+	(void)object_ref(&queue->object);
+	session->groups_open++;
+	if (group->arena)
+		group->arena->users++;
+	if (session->engine->scratch.waits_for_all)
+		queue->barrier = &group->entry;
+	return 0;
+}
+
+static int check(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
+		 const struct group *slots, struct backend_fault *fault)
+{
+	session->engine->scratch.arena = NULL;
+	struct task_request request = {
+		.device = queue->device,
+		.flight_session = session->peer.session,
+		.flight_queue = message->queue,
+		.flight_group = message->group,
+	};
+	int r = group_check_requirements(session, message, &request, fault);
+	if (r == 0)
+		r = check_action(session, queue, message, &request, fault);
+	if (r == 0)
+		r = group_check_dependencies(session, queue, message, &request, fault);
+	if (r == 0)
+		r = submit(session, queue, &request, slots, fault);
+	return r;
+}
+
+/* A queue beyond the session's limit never was: all that can be said goes to the group's own slot. */
+static void refuse_without_queue(struct session *session, const Sycl__V1__CommandGroup *message,
+				 const struct backend_fault *fault)
+{
+	reply_group_failed(session, message->queue, message->group, fault);
+	if (message->wants_slot)
+		session_write_slot(session, message->slot, message->slot_value, 1);
+}
+
+int command_group(struct session *session, const Sycl__V1__CommandGroup *message)
+{
+	struct queue *queue;
+	struct backend_fault fault;
+	int r = object_get(session, message->queue, OBJECT_QUEUE, &queue, &fault);
+	if (r < 0)
+		return r;
+	if (message->wants_slot && session_check_slot(session, message->slot) < 0)
+		return -EPROTO;
+	if (!queue) {
+		refuse_without_queue(session, message, &fault);
+		return 0;
+	}
+	if (message->group != queue->window.last + 1)
+		return session_violation(session, "command group %" PRIu64 " of a queue came where %" PRIu64
+					 " was expected", message->group, queue->window.last + 1);
+	session->usage.groups_submitted++;
+	struct group slots = {
+		.wants_slot = message->wants_slot, .slot = message->slot, .slot_value = message->slot_value
+	};
+	if (r == 0)
+		r = admit(session, queue, &fault);
+	if (r == 0)
+		r = check(session, queue, message, &slots, &fault);
+	if (r > 0)
+		group_refuse(queue, &slots, &fault);
+	return r < 0 ? r : 0;
+}

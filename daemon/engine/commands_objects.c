@@ -1,0 +1,175 @@
+/* Contexts, queues, buffers, and the end of every object. All one-way: what fails is told as ObjectFailed. */
+#include "session.h"
+#include "range_check.h"
+#include "topology.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int command_release(struct session *session, const Sycl__V1__Release *message)
+{
+	enum object_type type = object_id_type(message->object);
+	if (type <= OBJECT_NONE || type >= OBJECT_TYPE_COUNT)
+		return session_violation(session, "%016" PRIx64 " is no object's id", message->object);
+	struct object *object;
+	struct backend_fault fault;
+	int r = object_get(session, message->object, type, &object, &fault);
+	if (r < 0)
+		return r;
+	if (object)
+		object_release(object);
+	else
+		reply_released(session, message->object); /* beyond the limit: it never was */
+	return 0;
+}
+
+/* The devices of the scheduler; 0, or 1 with a fault. */
+static int discover(struct session *session, const struct scheduler_device_info **devices_out, uint32_t *count_out,
+		    struct backend_fault *fault)
+{
+	const struct scheduler_platform_info *platforms;
+	uint32_t platform_count;
+	int r = topology_discover(session->engine->scheduler, &platforms, &platform_count, devices_out, count_out);
+	if (r < 0)
+		return fault_set(fault, STATUS_PLATFORM, "the devices could not be asked: %s", strerror(-r));
+	return 0;
+}
+
+static int check_devices(struct session *session, const Sycl__V1__ContextCreate *message, struct backend_fault *fault)
+{
+	const struct scheduler_device_info *devices;
+	uint32_t count;
+	if (discover(session, &devices, &count, fault))
+		return 1;
+	if (message->n_devices == 0 || message->n_devices > count)
+		return fault_set(fault, STATUS_INVALID, "a context has 1 to %u devices, not %zu", count,
+				 message->n_devices);
+	for (size_t i = 0; i < message->n_devices; i++) {
+		if (message->devices[i] >= count)
+			return fault_set(fault, STATUS_INVALID, "there is no device %u", message->devices[i]);
+		if (devices[message->devices[i]].platform != devices[message->devices[0]].platform)
+			return fault_set(fault, STATUS_INVALID, "the devices of a context are of one platform");
+		for (size_t j = 0; j < i; j++) {
+			if (message->devices[i] == message->devices[j])
+				return fault_set(fault, STATUS_INVALID, "device %u is named twice", message->devices[i]);
+		}
+	}
+	return 0;
+}
+
+int command_context_create(struct session *session, const Sycl__V1__ContextCreate *message)
+{
+	struct context *context;
+	int r = object_new(session, message->context, OBJECT_CONTEXT, 0, &context);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	struct backend_fault fault;
+	if (check_devices(session, message, &fault)) {
+		object_fail(&context->object, 0, &fault);
+		return 0;
+	}
+	context->devices = calloc(message->n_devices, sizeof(*context->devices));
+	if (!context->devices) {
+		(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a context");
+		object_fail(&context->object, 0, &fault);
+		return 0;
+	}
+	memcpy(context->devices, message->devices, message->n_devices * sizeof(*context->devices));
+	context->device_count = (uint32_t)message->n_devices;
+	return 0;
+}
+
+int context_device(struct session *session, uint64_t id, uint32_t device, struct context_device *out,
+		   struct backend_fault *fault)
+{
+	struct context *context;
+	int r = object_get(session, id, OBJECT_CONTEXT, &context, fault);
+	if (r != 0)
+		return r;
+	uint32_t i = 0;
+	while (i < context->device_count && context->devices[i] != device)
+		i++;
+	if (i == context->device_count)
+		return fault_set(fault, STATUS_INVALID, "device %u is not one of the context", device);
+	const struct scheduler_device_info *devices;
+	uint32_t count;
+	if (discover(session, &devices, &count, fault))
+		return 1;
+	const struct backend_device_facts *facts = devices[device].facts;
+	if (!facts->available)
+		return fault_set(fault, STATUS_RUNTIME, "the device %s is not available", facts->name);
+	struct scheduler_device *opened;
+	r = scheduler_device(session->engine->scheduler, device, &opened);
+	if (r < 0)
+		return fault_set(fault, STATUS_RUNTIME, "the device %s cannot be used: %s", facts->name, strerror(-r));
+	*out = (struct context_device){ context, opened, facts, devices[device].ops };
+	return 0;
+}
+
+int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *message)
+{
+	int r = session_check_slot(session, message->slot);
+	if (r < 0)
+		return r;
+	struct queue *queue;
+	r = object_new(session, message->queue, OBJECT_QUEUE, 0, &queue);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	group_window_init(&queue->window);
+	queue->slot = message->slot;
+	queue->in_order = message->in_order;
+	queue->profiling = message->enable_profiling;
+	struct context_device found;
+	struct backend_fault fault;
+	r = context_device(session, message->context, message->device, &found, &fault);
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		object_fail(&queue->object, 0, &fault);
+		return 0;
+	}
+	queue->context = found.context;
+	(void)object_ref(&found.context->object);
+	queue->device = found.device;
+	queue->facts = found.facts;
+	queue->device_index = message->device;
+	return 0;
+}
+
+static int make_buffer(struct session *session, struct buffer *buffer, const Sycl__V1__BufferCreate *message,
+		       struct backend_fault *fault)
+{
+	const struct session_limits *limits = &session->engine->options.limits;
+	if (!range_inside(session->usage.buffer_bytes, message->size_bytes, limits->buffer_bytes))
+		return fault_set(fault, STATUS_QUOTA, "a session's buffers may have %" PRIu64 " bytes together",
+				 limits->buffer_bytes);
+	struct arena *arena = NULL;
+	void *host = NULL;
+	if (message->size_bytes && session_arena_range(session, message->range, message->size_bytes,
+						       ARENA_ALIGNMENT_BYTES, &arena, &host, fault))
+		return 1;
+	int r = sched_buffer_create(session->engine->scheduler, message->size_bytes, host, message->initialised, buffer,
+				    &buffer->sched);
+	if (r < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "a buffer of %" PRIu64 " bytes could not be made: %s",
+				 message->size_bytes, strerror(-r));
+	(void)object_ref(&buffer->object); /* the scheduler's, until the buffer is freed */
+	buffer->size_bytes = message->size_bytes;
+	session->usage.buffer_bytes += message->size_bytes;
+	buffer->arena = arena;
+	if (arena)
+		arena->users++;
+	return 0;
+}
+
+int command_buffer_create(struct session *session, const Sycl__V1__BufferCreate *message)
+{
+	struct buffer *buffer;
+	int r = object_new(session, message->buffer, OBJECT_BUFFER, 0, &buffer);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	struct backend_fault fault;
+	if (make_buffer(session, buffer, message, &fault))
+		object_fail(&buffer->object, 0, &fault);
+	return 0;
+}

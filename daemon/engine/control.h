@@ -1,0 +1,19 @@
+/*
+ * The supervisor's end of an engine: sessions come in, reports go out (control.proto). When the supervisor dies, the
+ * engine goes on until its last session ends. Front thread.
+ */
+#ifndef SYCL_ENGINE_CONTROL_H
+#define SYCL_ENGINE_CONTROL_H
+
+#include "cleanup.h"
+#include "engine.h"
+
+struct control;
+
+/* Takes the socket, also on failure; sends EngineReady with the flight page. 0 or a negative errno. */
+int control_create(struct engine *engine, int socket, struct control **control_out);
+/* After engine_run and before engine_free. Accepts NULL, returns NULL. */
+struct control *control_free(struct control *control);
+DEFINE_CLEANUP(control)
+
+#endif

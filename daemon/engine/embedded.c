@@ -1,0 +1,92 @@
+/* The engine inside an application: one session over a socketpair, on a thread of its own. */
+#include "embedded_entry.h"
+#include "engine.h"
+#include "cleanup.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+__attribute__((visibility("default"))) embedded_start sycl_engine_embedded_start;
+__attribute__((visibility("default"))) embedded_stop sycl_engine_embedded_stop;
+
+struct embedded {
+	struct engine *engine;
+	pthread_t thread;
+};
+
+static void *run(void *context)
+{
+	struct embedded *embedded = context;
+	/* Work that does not end has no limit here: the application waits for its own. */
+	(void)engine_run(embedded->engine);
+	return NULL;
+}
+
+/* The application's signals stay with its own threads. */
+static int start_thread(struct embedded *embedded)
+{
+	sigset_t all, before;
+	(void)sigfillset(&all);
+	if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+		return -EINVAL;
+	int r = pthread_create(&embedded->thread, NULL, run, embedded);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -r;
+}
+
+static int make_engine(const struct embedded_options *options, int *socket, struct engine **engine_out)
+{
+	struct build_service *builds = NULL;
+	if (options->helper) {
+		int r = build_service_spawn(options->helper, &builds);
+		if (r < 0)
+			return r;
+	}
+	struct engine_options settings = {
+		.with_fake = options->with_fake != 0,
+		.end_with_last_session = true,
+		.cache_directory = options->cache_directory,
+	};
+	session_limits_init(&settings.limits);
+	struct engine *engine;
+	int r = engine_create(&settings, builds, &engine);
+	if (r < 0)
+		return r;
+	struct session_peer peer = { .session = 1, .uid = getuid(), .gid = getgid(), .pid = getpid() };
+	r = engine_add_session(engine, take_fd(socket), -1, &peer);
+	if (r < 0) {
+		(void)engine_free(engine);
+		return r;
+	}
+	*engine_out = engine;
+	return 0;
+}
+
+int sycl_engine_embedded_start(const struct embedded_options *options, int session_socket, void **engine_out)
+{
+	CLEANUP(close_fd) int socket = session_socket;
+	if (options->version != EMBEDDED_ENTRY_VERSION)
+		return -EPROTONOSUPPORT;
+	CLEANUP(free_pointer) struct embedded *embedded = calloc(1, sizeof(*embedded));
+	if (!embedded)
+		return -ENOMEM;
+	int r = make_engine(options, &socket, &embedded->engine);
+	if (r < 0)
+		return r;
+	r = start_thread(embedded);
+	if (r < 0) {
+		(void)engine_free(embedded->engine);
+		return r;
+	}
+	*engine_out = TAKE(embedded);
+	return 0;
+}
+
+void sycl_engine_embedded_stop(void *engine)
+{
+	struct embedded *embedded = engine;
+	(void)pthread_join(embedded->thread, NULL);
+	(void)engine_free(embedded->engine);
+	free(embedded);
+}

@@ -1,0 +1,85 @@
+/*
+ * One engine: a loop on one thread (the front thread) that owns sessions, the scheduler's state and the build service.
+ * Everything here is called on the front thread, but for what says otherwise. Nothing is opened or asked before a
+ * session wants it.
+ */
+#ifndef SYCL_ENGINE_ENGINE_H
+#define SYCL_ENGINE_ENGINE_H
+
+#include "build_service.h"
+#include "engine_limits.h"
+
+#include "command.pb-c.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <uv.h>
+
+struct engine;
+struct session;
+
+/* What an engine tells whoever gave it its sessions. Any may be NULL. Texts are good during the call. */
+struct engine_observer {
+	void *context;
+	void (*session_open)(void *context, uint64_t session, const char *command);
+	void (*session_closed)(void *context, uint64_t session, const char *command, const char *reason,
+			       const Sycl__V1__Usage *usage);
+};
+
+struct engine_options {
+	bool with_fake;
+	bool end_with_last_session; /* as engine_drain from the start: embedded, and tests */
+	const char *cache_directory; /* copied; NULL: nothing is kept */
+	struct session_limits limits;
+	uint64_t hello_timeout_ns; /* 0: 10 s */
+};
+
+/* Takes the build service (NULL: sources cannot be built), also on failure. 0 or a negative errno. */
+int engine_create(const struct engine_options *options, struct build_service *builds, struct engine **engine_out);
+/* Not while engine_run runs, nor after it returned -ETIMEDOUT. Accepts NULL, returns NULL. */
+struct engine *engine_free(struct engine *engine);
+
+void engine_observe(struct engine *engine, const struct engine_observer *observer);
+uv_loop_t *engine_loop(struct engine *engine);
+/* The flight page's descriptor, for sending on; the engine's. It can only be read through. */
+int engine_flight_fd(const struct engine *engine);
+
+struct session_peer {
+	uint64_t session; /* its number, as people see it */
+	uid_t uid;
+	gid_t gid;
+	pid_t pid;
+};
+
+/*
+ * Serve a peer: takes the socket (SOCK_SEQPACKET) and the pidfd (-1: none), also on failure. The session begins with
+ * the handshake. Before engine_run or on its thread.
+ */
+int engine_add_session(struct engine *engine, int socket, int pidfd, const struct session_peer *peer);
+
+/* Until the engine is told to end and its sessions have. -ETIMEDOUT: their work would not end in time. Blocks. */
+int engine_run(struct engine *engine);
+/* End when the last session has; at once without any. */
+void engine_drain(struct engine *engine);
+/* End the sessions, then the engine. They get `drain_ns` for ending by themselves, then their work as long again as
+ * ENGINE_GRACE_NS. */
+void engine_stop(struct engine *engine, uint64_t drain_ns);
+/* As engine_stop(engine, 0), from any thread or signal-safe context. */
+void engine_stop_from_anywhere(struct engine *engine);
+
+#define ENGINE_GRACE_NS 5000000000ull
+
+/* The devices, asked for on the first call: may take a second. 0 or a negative errno. */
+int engine_discover(struct engine *engine);
+
+/* Answer a report request: `send` is called once per message, the last without `more`. */
+struct report_options {
+	uint64_t request;
+	bool discover;
+	void *context;
+	int (*send)(void *context, const ProtobufCMessage *control);
+};
+int engine_report(struct engine *engine, const struct report_options *options);
+
+#endif

@@ -1,0 +1,15 @@
+/* What the kernel says of this process. 0 where it cannot be read. May read files of /proc; does not wait. */
+#ifndef SYCL_ENGINE_ENGINE_PROCESS_H
+#define SYCL_ENGINE_ENGINE_PROCESS_H
+
+#include <stdint.h>
+
+struct process_facts {
+	uint64_t resident_bytes;
+	uint32_t descriptors; /* open ones */
+	uint32_t mappings;
+};
+
+void process_facts_read(struct process_facts *facts_out);
+
+#endif

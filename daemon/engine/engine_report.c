@@ -1,0 +1,88 @@
+#include "engine.h"
+#include "engine_process.h"
+#include "engine_state.h"
+#include "session.h"
+#include "topology.h"
+
+#include "control.pb-c.h"
+
+#define SESSIONS_PER_REPORT 100u     /* a session's part is at most 400 bytes */
+#define REPORT_TOPOLOGY_BYTES 20000u /* what is left of a datagram */
+
+struct report_part {
+	Sycl__V1__SessionReport sessions[SESSIONS_PER_REPORT];
+	Sycl__V1__SessionReport *list[SESSIONS_PER_REPORT];
+	Sycl__V1__Usage usages[SESSIONS_PER_REPORT];
+};
+
+static void fill_session(struct report_part *part, size_t index, const struct session *session)
+{
+	Sycl__V1__SessionReport *out = &part->sessions[index];
+	sycl__v1__session_report__init(out);
+	out->session = session->peer.session;
+	out->command = (char *)(uintptr_t)session->command;
+	out->queues = session->objects.counts[OBJECT_QUEUE];
+	out->buffers = session->objects.counts[OBJECT_BUFFER];
+	out->objects = session->objects.count;
+	session_usage_fill(session, &part->usages[index]);
+	out->usage = &part->usages[index];
+	part->list[index] = out;
+}
+
+static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *report)
+{
+	struct process_facts facts;
+	process_facts_read(&facts);
+	report->resident_bytes = facts.resident_bytes;
+	report->descriptors = facts.descriptors;
+	report->mappings = facts.mappings;
+	if (engine->builds) {
+		struct build_service_counters counters;
+		build_service_counters(engine->builds, &counters);
+		report->builds = counters.builds;
+		report->build_cache_hits = counters.cache_hits;
+	}
+	struct scheduler_counters counters;
+	scheduler_counters(engine->scheduler, &counters);
+	report->copies = counters.moves;
+	report->commands_decoded = engine->commands_decoded;
+	report->wakes_sent = engine->wakes_sent;
+}
+
+static int send_part(const struct report_options *options, Sycl__V1__EngineReport *report)
+{
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_REPORT;
+	control.report = report;
+	return options->send(options->context, &control.base);
+}
+
+int engine_report(struct engine *engine, const struct report_options *options)
+{
+	CLEANUP(topology_cleanup) struct topology *topology = NULL;
+	CLEANUP(free_pointer) struct report_part *part = malloc(sizeof(*part));
+	if (!part)
+		return -ENOMEM;
+	Sycl__V1__EngineReport report = SYCL__V1__ENGINE_REPORT__INIT;
+	report.request = options->request;
+	fill_engine(engine, &report);
+	/* Without devices an answer is still an answer. */
+	if ((options->discover || scheduler_discovered(engine->scheduler)) &&
+	    topology_create(engine->scheduler, &topology) == 0 &&
+	    sycl__v1__topology__get_packed_size(topology_message(topology)) <= REPORT_TOPOLOGY_BYTES)
+		report.topology = topology_message(topology);
+	report.sessions = part->list;
+	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next) {
+		if (report.n_sessions == SESSIONS_PER_REPORT) {
+			report.more = true;
+			int r = send_part(options, &report);
+			if (r < 0)
+				return r;
+			report.more = false;
+			report.topology = NULL;
+			report.n_sessions = 0;
+		}
+		fill_session(part, report.n_sessions++, list_entry(link, struct session, link));
+	}
+	return send_part(options, &report);
+}

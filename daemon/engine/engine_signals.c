@@ -1,0 +1,61 @@
+#include "engine_signals.h"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+
+struct engine_signals {
+	struct engine *engine;
+	int fd;
+	uv_poll_t poll;
+};
+
+static void on_signal(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	struct engine_signals *signals = poll->data;
+	struct signalfd_siginfo got;
+	if (read(signals->fd, &got, sizeof(got)) == (ssize_t)sizeof(got))
+		engine_stop(signals->engine, 0);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+int engine_signals_create(struct engine *engine, struct engine_signals **signals_out)
+{
+	sigset_t set;
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	CLEANUP(close_fd) int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	struct engine_signals *signals = calloc(1, sizeof(*signals));
+	if (!signals)
+		return -ENOMEM;
+	int r = uv_poll_init(engine_loop(engine), &signals->poll, fd);
+	if (r < 0) {
+		free(signals);
+		return r;
+	}
+	signals->engine = engine;
+	signals->fd = take_fd(&fd);
+	signals->poll.data = signals;
+	(void)uv_poll_start(&signals->poll, UV_READABLE, on_signal);
+	*signals_out = signals;
+	return 0;
+}
+
+struct engine_signals *engine_signals_free(struct engine_signals *signals)
+{
+	if (!signals)
+		return NULL;
+	uv_close((uv_handle_t *)&signals->poll, on_closed); /* run by engine_free */
+	close_fd(&signals->fd);
+	return NULL;
+}

@@ -1,0 +1,19 @@
+/*
+ * TERM and INT end the engine cleanly. They stay blocked in every thread and are read from a descriptor, because a
+ * vendor's library may put handlers of its own in place when it opens a device; blocked signals never reach those.
+ */
+#ifndef SYCL_ENGINE_ENGINE_SIGNALS_H
+#define SYCL_ENGINE_ENGINE_SIGNALS_H
+
+#include "cleanup.h"
+#include "engine.h"
+
+struct engine_signals;
+
+/* Before any thread exists: they inherit the mask. */
+int engine_signals_create(struct engine *engine, struct engine_signals **signals_out);
+/* After engine_run and before engine_free. Accepts NULL, returns NULL. */
+struct engine_signals *engine_signals_free(struct engine_signals *signals);
+DEFINE_CLEANUP(engine_signals)
+
+#endif

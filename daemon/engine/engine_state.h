@@ -1,0 +1,64 @@
+/* What the engine's own files share; nobody else includes it. All of it belongs to the front thread but `wanted`. */
+#ifndef SYCL_ENGINE_ENGINE_STATE_H
+#define SYCL_ENGINE_ENGINE_STATE_H
+
+#include "engine.h"
+#include "group_check.h"
+#include "intrusive_list.h"
+#include "memory_region.h"
+#include "packet.h"
+#include "scheduler.h"
+
+/* Bits of engine.wanted, set from other threads. */
+enum engine_wanted { ENGINE_WANTED_STOP = 1 };
+
+enum engine_end {
+	ENGINE_END_NO,     /* sessions come and go */
+	ENGINE_END_DRAIN,  /* ends with the last session */
+	ENGINE_END_STOP,   /* sessions are being ended */
+	ENGINE_END_FORCED, /* their work did not end in time */
+};
+
+struct engine {
+	struct engine_options options;
+	char *cache_directory;
+	struct engine_observer observer;
+	struct build_service *builds;
+	struct scheduler *scheduler;
+	struct memory_region *flight;
+
+	uv_loop_t loop;
+	uv_async_t wake;       /* from device threads and engine_stop_from_anywhere */
+	uv_prepare_t prepare;  /* the turn, before the loop sleeps */
+	uv_idle_t busy;        /* started while there is more to do, so that the loop does not sleep */
+	uv_poll_t bells_poll;  /* of `bells` */
+	uv_timer_t end_timer;
+	uint32_t handles;      /* open ones of the above */
+	bool loop_made;
+	int bells;             /* epoll of the sessions' eventfds, edge-triggered */
+	_Atomic uint32_t wanted;
+	enum engine_end end;
+
+	struct list sessions;
+	uint32_t session_count;
+	struct list hot;       /* sessions whose rings are looked at in every turn */
+	struct list notify;    /* sessions that were told something in this turn and may have to be woken */
+	struct list doomed;    /* sessions to be closed at the end of this turn */
+	uint32_t spin_turns, spins_left;
+
+	struct decode_arena decode;
+	uint8_t *record;       /* PACKET_BYTES_MAX: the private copy of a record */
+	struct group_scratch scratch;
+
+	uint64_t commands_decoded, wakes_sent;
+};
+
+/* engine_turn.c */
+void engine_turn_start(struct engine *engine);
+int engine_add_bell(struct engine *engine, int bell, struct session *session);
+void engine_remove_bell(struct engine *engine, int bell);
+
+/* engine_end.c: was it told to end, and is nothing left to do? */
+bool engine_finished(const struct engine *engine);
+
+#endif

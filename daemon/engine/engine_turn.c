@@ -1,0 +1,126 @@
+/*
+ * The engine's turn, run before the loop sleeps: what devices finished, what clients wrote, then the wake-ups and the
+ * ends that follow from both. A session is looked at only while it is hot; an idle one costs nothing, and an idle
+ * engine does not wake up at all.
+ */
+#include "engine_state.h"
+#include "session.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define SPIN_TURNS 20u
+#define BELLS_AT_ONCE 64
+
+/* Keeps the loop from sleeping; the turn itself is in prepare. */
+static void on_busy(uv_idle_t *idle)
+{
+	(void)idle;
+}
+
+static bool run_sessions(struct engine *engine)
+{
+	bool busy = false;
+	struct list *next;
+	for (struct list *link = engine->hot.next; link != &engine->hot; link = next) {
+		next = link->next;
+		busy |= session_turn(list_entry(link, struct session, hot_link));
+	}
+	return busy;
+}
+
+static void send_wakes(struct engine *engine)
+{
+	while (!list_empty(&engine->notify)) {
+		struct session *session = list_entry(engine->notify.next, struct session, notify_link);
+		list_remove(&session->notify_link);
+		session_wake_client(session);
+	}
+}
+
+static void close_doomed(struct engine *engine)
+{
+	while (!list_empty(&engine->doomed))
+		session_close(list_entry(engine->doomed.next, struct session, doomed_link));
+}
+
+/* Send those to sleep that have nothing to read. False: some have something. */
+static bool sleep_sessions(struct engine *engine)
+{
+	struct list *next;
+	for (struct list *link = engine->hot.next; link != &engine->hot; link = next) {
+		next = link->next;
+		(void)session_sleep(list_entry(link, struct session, hot_link));
+	}
+	return list_empty(&engine->hot);
+}
+
+static bool some_have_more(const struct engine *engine)
+{
+	for (const struct list *link = engine->hot.next; link != &engine->hot; link = link->next) {
+		if (list_entry(link, const struct session, hot_link)->more)
+			return true;
+	}
+	return false;
+}
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+	struct engine *engine = prepare->data;
+	scheduler_progress(engine->scheduler);
+	bool busy = run_sessions(engine);
+	close_doomed(engine);
+	scheduler_flush(engine->scheduler);
+	send_wakes(engine);
+
+	if (busy)
+		engine->spins_left = engine->spin_turns;
+	bool awake = some_have_more(engine) || (!list_empty(&engine->hot) && engine->spins_left > 0);
+	if (awake && !busy && engine->spins_left > 0)
+		engine->spins_left--;
+	if (!awake)
+		awake = !sleep_sessions(engine);
+	/* Falling asleep may have moved replies, and a violation may have been found. */
+	send_wakes(engine);
+	awake |= !list_empty(&engine->doomed);
+	if (awake)
+		(void)uv_idle_start(&engine->busy, on_busy);
+	else
+		(void)uv_idle_stop(&engine->busy);
+	if (engine_finished(engine))
+		uv_stop(&engine->loop);
+}
+
+static void on_bells(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	struct engine *engine = poll->data;
+	struct epoll_event rung[BELLS_AT_ONCE];
+	int count;
+	do {
+		count = epoll_wait(engine->bells, rung, BELLS_AT_ONCE, 0);
+		for (int i = 0; i < count; i++)
+			session_make_hot(rung[i].data.ptr);
+	} while (count == BELLS_AT_ONCE);
+}
+
+void engine_turn_start(struct engine *engine)
+{
+	/* Spinning on two processors takes one from the client, or from a device that computes on the CPU. */
+	engine->spin_turns = sysconf(_SC_NPROCESSORS_ONLN) > 2 ? SPIN_TURNS : 0;
+	(void)uv_prepare_start(&engine->prepare, on_prepare);
+	(void)uv_poll_start(&engine->bells_poll, UV_READABLE, on_bells);
+}
+
+/* Edge-triggered and never read: a peer could make a read of a shared eventfd block. */
+int engine_add_bell(struct engine *engine, int bell, struct session *session)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.ptr = session };
+	return epoll_ctl(engine->bells, EPOLL_CTL_ADD, bell, &event) < 0 ? -errno : 0;
+}
+
+void engine_remove_bell(struct engine *engine, int bell)
+{
+	(void)epoll_ctl(engine->bells, EPOLL_CTL_DEL, bell, NULL);
+}

@@ -1,0 +1,73 @@
+#include "session.h"
+#include "clock.h"
+
+void queue_publish_mark(struct queue *queue)
+{
+	session_write_slot(queue->object.session, queue->slot, (uint32_t)group_window_mark(&queue->window),
+			   queue->slot_status ? 1 : 0);
+}
+
+/* The reply goes first, then whatever tells the client that the group is over. */
+static void tell_failure(struct queue *queue, uint64_t number, const struct backend_fault *fault)
+{
+	struct session *session = queue->object.session;
+	queue->slot_status = true;
+	session->usage.groups_failed++;
+	reply_group_failed(session, queue->object.id, number, fault);
+	if (failure_list_add(&queue->failures, number, fault) < 0)
+		session_fail(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a failure");
+}
+
+static void keep_times(struct queue *queue, uint64_t number, uint64_t submit_ns, uint64_t start_ns, uint64_t end_ns)
+{
+	if (!queue->profiling)
+		return;
+	uint64_t now = clock_now_ns();
+	struct profile_times times = { number, submit_ns, start_ns ? start_ns : now, end_ns ? end_ns : now };
+	if (times.start_ns < times.submit_ns)
+		times.start_ns = times.submit_ns;
+	if (times.end_ns < times.start_ns)
+		times.end_ns = times.start_ns;
+	profile_ring_put(&queue->profiles, &times, &queue->object.session->profile_budget);
+}
+
+void group_done(struct group *group, const struct task_outcome *outcome)
+{
+	struct queue *queue = group->queue;
+	struct session *session = queue->object.session;
+	session->usage.device_ns += outcome->device_ns;
+	session->usage.bytes_to_device += outcome->bytes_to_device;
+	session->usage.bytes_to_host += outcome->bytes_to_host;
+	keep_times(queue, group->entry.number, group->submit_ns, outcome->start_ns, outcome->end_ns);
+	if (outcome->fault.status)
+		tell_failure(queue, group->entry.number, &outcome->fault);
+	else
+		session->usage.groups_completed++;
+
+	uint64_t mark = group_window_mark(&queue->window);
+	group_window_close(&queue->window, &group->entry);
+	if (queue->barrier == &group->entry)
+		queue->barrier = NULL;
+	if (group->wants_slot)
+		session_write_slot(session, group->slot, group->slot_value, outcome->fault.status ? 1 : 0);
+	if (group_window_mark(&queue->window) != mark)
+		queue_publish_mark(queue);
+	if (group->arena)
+		group->arena->users--;
+	session->groups_open--;
+	object_unref(&queue->object);
+	free(group);
+}
+
+void group_refuse(struct queue *queue, const struct group *slots, const struct backend_fault *fault)
+{
+	uint64_t mark = group_window_mark(&queue->window);
+	group_window_skip(&queue->window);
+	uint64_t now = clock_now_ns();
+	keep_times(queue, queue->window.last, now, now, now);
+	tell_failure(queue, queue->window.last, fault);
+	if (slots->wants_slot)
+		session_write_slot(queue->object.session, slots->slot, slots->slot_value, 1);
+	if (group_window_mark(&queue->window) != mark)
+		queue_publish_mark(queue);
+}

@@ -1,0 +1,170 @@
+#include "group_check.h"
+#include "access_mode.h"
+#include "range_check.h"
+#include "session.h"
+
+#include <inttypes.h>
+
+int group_scratch_init(struct group_scratch *scratch)
+{
+	*scratch = (struct group_scratch){ .after_capacity = DEPENDENCIES_MAX };
+	scratch->requirements = calloc(REQUIREMENTS_MAX, sizeof(*scratch->requirements));
+	scratch->buffers = calloc(REQUIREMENTS_MAX, sizeof(struct buffer *));
+	scratch->arguments = calloc(KERNEL_ARGUMENTS_MAX, sizeof(*scratch->arguments));
+	scratch->after = calloc(scratch->after_capacity, sizeof(struct task *));
+	if (scratch->requirements && scratch->buffers && scratch->arguments && scratch->after)
+		return 0;
+	group_scratch_fini(scratch);
+	return -ENOMEM;
+}
+
+void group_scratch_fini(struct group_scratch *scratch)
+{
+	free(scratch->requirements);
+	free((void *)scratch->buffers);
+	free(scratch->arguments);
+	free((void *)scratch->after);
+	*scratch = (struct group_scratch){ .after_count = 0 };
+}
+
+int group_scratch_after(struct group_scratch *scratch, struct task *task)
+{
+	if (scratch->after_count == scratch->after_capacity) {
+		if (scratch->after_capacity > UINT32_MAX / 2)
+			return -ENOMEM;
+		uint32_t capacity = scratch->after_capacity ? scratch->after_capacity * 2 : DEPENDENCIES_MAX;
+		struct task **after = realloc((void *)scratch->after, capacity * sizeof(struct task *));
+		if (!after)
+			return -ENOMEM;
+		scratch->after = after;
+		scratch->after_capacity = capacity;
+	}
+	scratch->after[scratch->after_count++] = task;
+	return 0;
+}
+
+static int check_requirement(struct session *session, const Sycl__V1__Requirement *message, uint32_t index,
+			     struct backend_fault *fault)
+{
+	struct group_scratch *scratch = &session->engine->scratch;
+	struct buffer *buffer;
+	int r = object_get(session, message->buffer, OBJECT_BUFFER, &buffer, fault);
+	if (r != 0)
+		return r;
+	if (!access_mode_valid(message->mode))
+		return fault_set(fault, STATUS_ACCESSOR, "%u is no access mode", message->mode);
+	if (buffer->stamp == session->stamp)
+		return fault_set(fault, STATUS_ACCESSOR, "a command group names a buffer twice");
+	buffer->stamp = session->stamp;
+	bool whole = message->offset_bytes == 0 && message->size_bytes == 0;
+	if (!whole && !range_inside(message->offset_bytes, message->size_bytes, buffer->size_bytes))
+		return fault_set(fault, STATUS_ACCESSOR, "%" PRIu64 " bytes at %" PRIu64 " are not inside a buffer of %"
+				 PRIu64, message->size_bytes, message->offset_bytes, buffer->size_bytes);
+	scratch->buffers[index] = buffer;
+	scratch->requirements[index] = (struct task_requirement){
+		.buffer = buffer->sched,
+		.mode = message->mode,
+		.offset_bytes = message->offset_bytes,
+		.size_bytes = whole ? buffer->size_bytes : message->size_bytes,
+	};
+	return 0;
+}
+
+int group_check_requirements(struct session *session, const Sycl__V1__CommandGroup *message,
+			     struct task_request *request, struct backend_fault *fault)
+{
+	if (message->n_requirements > REQUIREMENTS_MAX)
+		return fault_set(fault, STATUS_QUOTA, "a command group may have %u requirements", REQUIREMENTS_MAX);
+	session->stamp++;
+	for (uint32_t i = 0; i < message->n_requirements; i++) {
+		int r = check_requirement(session, message->requirements[i], i, fault);
+		if (r != 0)
+			return r;
+	}
+	request->requirements = session->engine->scratch.requirements;
+	request->requirement_count = (uint32_t)message->n_requirements;
+	return 0;
+}
+
+/* An event of a queue that is gone: complete, and failed if that is still known. */
+static void check_gone(struct session *session, const Sycl__V1__EventRef *event, struct task_request *request)
+{
+	struct group_scratch *scratch = &session->engine->scratch;
+	for (uint32_t i = 0; i < session->gone_count; i++) {
+		if (session->gone[i].id == event->queue &&
+		    failure_list_find(&session->gone[i].failures, event->group, &scratch->dependency))
+			request->failed_dependency = &scratch->dependency;
+	}
+}
+
+static int check_event(struct session *session, const struct queue *queue, uint64_t number,
+		       const Sycl__V1__EventRef *event, struct task_request *request, struct backend_fault *fault)
+{
+	struct group_scratch *scratch = &session->engine->scratch;
+	uint64_t id = event->queue;
+	const struct object *object =
+		object_id_type(id) == OBJECT_QUEUE ? object_table_find(&session->objects, id) : NULL;
+	if (!object && object_id_type(id) == OBJECT_QUEUE && object_id_index(id) >= session->objects.limit)
+		return fault_set(fault, STATUS_QUOTA, "a session may have %u objects", session->objects.limit);
+	if (!object && object_id_type(id) == OBJECT_QUEUE && object_table_gone(&session->objects, id)) {
+		check_gone(session, event, request);
+		return 0;
+	}
+	if (!object)
+		return session_violation(session, "an event names %016" PRIx64 ", which is no queue of this session",
+					 id);
+	const struct queue *other = (const struct queue *)object;
+	uint64_t last = other == queue ? number - 1 : other->window.last;
+	if (event->group == 0 || event->group > last)
+		return session_violation(session, "an event names command group %" PRIu64 " of a queue that has had %"
+					 PRIu64, event->group, last);
+	const struct window_entry *entry = group_window_find(&other->window, event->group);
+	if (entry) {
+		if (group_scratch_after(scratch, list_entry(entry, struct group, entry)->task) < 0)
+			return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+	} else if (failure_list_find(&other->failures, event->group, &scratch->dependency)) {
+		request->failed_dependency = &scratch->dependency;
+	}
+	return 0;
+}
+
+/* What the queue itself asks for: the group before in an in-order queue, all groups before a barrier. */
+static int check_queue(struct group_scratch *scratch, const struct queue *queue, bool barrier,
+		       struct backend_fault *fault)
+{
+	if (!queue->in_order && !barrier)
+		return 0;
+	const struct list *open = &queue->window.open;
+	for (const struct list *link = open->previous; link != open; link = link->previous) {
+		const struct window_entry *entry = list_entry(link, struct window_entry, order);
+		if (group_scratch_after(scratch, list_entry(entry, struct group, entry)->task) < 0)
+			return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+		/* One stands for all before it. */
+		if (queue->in_order || entry == queue->barrier)
+			break;
+	}
+	return 0;
+}
+
+int group_check_dependencies(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
+			     struct task_request *request, struct backend_fault *fault)
+{
+	struct group_scratch *scratch = &session->engine->scratch;
+	if (message->n_depends_on > DEPENDENCIES_MAX)
+		return fault_set(fault, STATUS_QUOTA, "a command group may depend on %u events", DEPENDENCIES_MAX);
+	scratch->after_count = 0;
+	for (size_t i = 0; i < message->n_depends_on; i++) {
+		int r = check_event(session, queue, message->group, message->depends_on[i], request, fault);
+		if (r != 0)
+			return r;
+	}
+	/* A group that asks for nothing at all is a barrier too. */
+	scratch->waits_for_all = message->after_all || (request->action == TASK_BARRIER && message->n_depends_on == 0 &&
+							message->n_requirements == 0);
+	int r = check_queue(scratch, queue, scratch->waits_for_all, fault);
+	if (r != 0)
+		return r;
+	request->after = scratch->after;
+	request->after_count = scratch->after_count;
+	return 0;
+}

@@ -1,0 +1,111 @@
+/* Copies, fills and host updates: every byte inside its buffer and its requirement, the mode allows it. */
+#include "access_mode.h"
+#include "range_check.h"
+#include "session.h"
+
+#include <inttypes.h>
+
+static int check_place(const struct group_scratch *scratch, const struct task_request *request, uint32_t index,
+		       uint64_t offset, uint64_t size, uint32_t needed_bit, struct backend_fault *fault)
+{
+	if (index >= request->requirement_count)
+		return fault_set(fault, STATUS_INVALID, "there is no requirement %u, there are %u", index,
+				 request->requirement_count);
+	const struct task_requirement *requirement = &scratch->requirements[index];
+	if (!(requirement->mode & needed_bit))
+		return fault_set(fault, STATUS_ACCESSOR, "the access mode of requirement %u does not allow it to be %s",
+				 index, needed_bit == ACCESS_READ_BIT ? "read" : "written");
+	if (offset < requirement->offset_bytes ||
+	    !range_inside(offset - requirement->offset_bytes, size, requirement->size_bytes))
+		return fault_set(fault, STATUS_INVALID, "%" PRIu64 " bytes at %" PRIu64
+				 " are not inside what requirement %u asks for", size, offset, index);
+	return 0;
+}
+
+/* One end of a copy: a requirement, or a range of an arena. */
+static int check_end(struct session *session, const Sycl__V1__MemoryEnd *message, uint64_t size, uint32_t needed_bit,
+		     struct task_request *request, int32_t *index_out, uint64_t *offset_out,
+		     struct backend_fault *fault)
+{
+	struct group_scratch *scratch = &session->engine->scratch;
+	if (!message)
+		return fault_set(fault, STATUS_INVALID, "an end of the copy is missing");
+	if (message->place_case == SYCL__V1__MEMORY_END__PLACE_REQUIREMENT) {
+		int r = check_place(scratch, request, message->requirement, message->offset_bytes, size, needed_bit,
+				    fault);
+		if (r != 0)
+			return r;
+		*index_out = (int32_t)message->requirement;
+		*offset_out = message->offset_bytes;
+		return 0;
+	}
+	if (message->place_case != SYCL__V1__MEMORY_END__PLACE_ARENA)
+		return fault_set(fault, STATUS_INVALID, "an end of the copy is missing");
+	if (message->offset_bytes)
+		return fault_set(fault, STATUS_INVALID, "an offset belongs to a buffer, not to an arena's range");
+	*index_out = -1;
+	*offset_out = 0;
+	return session_arena_range(session, message->arena, size, 1, &scratch->arena, &request->copy.host, fault);
+}
+
+int group_check_copy(struct session *session, const Sycl__V1__Copy *copy, struct task_request *request,
+		     struct backend_fault *fault)
+{
+	int32_t source, destination;
+	uint64_t from, to;
+	int r = check_end(session, copy->source, copy->size_bytes, ACCESS_READ_BIT, request, &source, &from, fault);
+	if (r == 0)
+		r = check_end(session, copy->destination, copy->size_bytes, ACCESS_WRITE_BIT, request, &destination,
+			      &to, fault);
+	if (r != 0)
+		return r;
+	if (source < 0 && destination < 0)
+		return fault_set(fault, STATUS_INVALID, "neither end of the copy is a buffer");
+	if (source == destination && ranges_overlap(from, to, copy->size_bytes))
+		return fault_set(fault, STATUS_INVALID, "source and destination of the copy overlap");
+	request->action = TASK_COPY;
+	request->what = "copy";
+	request->copy.source = source;
+	request->copy.destination = destination;
+	request->copy.source_offset_bytes = from;
+	request->copy.destination_offset_bytes = to;
+	request->copy.size_bytes = copy->size_bytes;
+	return 0;
+}
+
+int group_check_fill(struct session *session, const Sycl__V1__Fill *fill, struct task_request *request,
+		     struct backend_fault *fault)
+{
+	size_t pattern_bytes = fill->pattern.len;
+	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
+		return fault_set(fault, STATUS_INVALID, "a fill's pattern has 1 to %u bytes, not %zu",
+				 FILL_PATTERN_BYTES_MAX, pattern_bytes);
+	if (fill->size_bytes % pattern_bytes != 0)
+		return fault_set(fault, STATUS_INVALID, "%" PRIu64 " bytes are no multiple of the pattern's %zu",
+				 fill->size_bytes, pattern_bytes);
+	int r = check_place(&session->engine->scratch, request, fill->requirement, fill->offset_bytes, fill->size_bytes,
+			    ACCESS_WRITE_BIT, fault);
+	if (r != 0)
+		return r;
+	request->action = TASK_FILL;
+	request->what = "fill";
+	request->fill.requirement = fill->requirement;
+	request->fill.offset_bytes = fill->offset_bytes;
+	request->fill.size_bytes = fill->size_bytes;
+	request->fill.pattern = fill->pattern.data;
+	request->fill.pattern_bytes = (uint32_t)pattern_bytes;
+	return 0;
+}
+
+int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update, struct task_request *request,
+			    struct backend_fault *fault)
+{
+	if (update->requirement >= request->requirement_count)
+		return fault_set(fault, STATUS_INVALID, "there is no requirement %u, there are %u", update->requirement,
+				 request->requirement_count);
+	if (!(session->engine->scratch.requirements[update->requirement].mode & ACCESS_READ_BIT))
+		return fault_set(fault, STATUS_ACCESSOR, "an update of the host needs a mode that reads");
+	request->action = TASK_HOST_UPDATE;
+	request->what = "update";
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* sycl-engine: started by sycld, one per tenant; never by hand. */
+#include "control.h"
+#include "engine_privileges.h"
+#include "engine_signals.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define BUILD_HELPER_SOCKET 3
+#define NO_ID UINT32_MAX
+
+struct arguments {
+	bool build_helper;
+	int control_fd;
+	uint32_t uid, gid;
+	struct engine_options engine;
+};
+
+static int number(const char *text, uint32_t most, uint32_t *out)
+{
+	char *end;
+	errno = 0;
+	unsigned long value = strtoul(text, &end, 10);
+	if (errno || *end || end == text || *text == '-' || value > most)
+		return -EINVAL;
+	*out = (uint32_t)value;
+	return 0;
+}
+
+static int apply(struct arguments *arguments, int option, const char *value)
+{
+	uint32_t fd;
+	int r;
+	switch (option) {
+	case 'c':
+		r = number(value, INT32_MAX, &fd);
+		if (r == 0)
+			arguments->control_fd = (int)fd;
+		return r;
+	case 'u':
+		return number(value, NO_ID - 1, &arguments->uid);
+	case 'g':
+		return number(value, NO_ID - 1, &arguments->gid);
+	case 'd':
+		arguments->engine.cache_directory = value;
+		return 0;
+	case 'f':
+		arguments->engine.with_fake = true;
+		return 0;
+	case 'l':
+		return session_limits_set(&arguments->engine.limits, value);
+	case 'b':
+		arguments->build_helper = true;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int parse(int count, char **values, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{ "control-fd", required_argument, NULL, 'c' }, { "uid", required_argument, NULL, 'u' },
+		{ "gid", required_argument, NULL, 'g' },	{ "cache-dir", required_argument, NULL, 'd' },
+		{ "with-fake", no_argument, NULL, 'f' },	{ "limit", required_argument, NULL, 'l' },
+		{ "build-helper", no_argument, NULL, 'b' },	{ NULL, 0, NULL, 0 },
+	};
+	*arguments = (struct arguments){ .control_fd = -1, .uid = NO_ID, .gid = NO_ID };
+	session_limits_init(&arguments->engine.limits);
+	int option;
+	while ((option = getopt_long(count, values, "", options, NULL)) != -1) {
+		if (apply(arguments, option, optarg) < 0) {
+			if (optarg)
+				(void)fprintf(stderr, "sycl-engine: not a good value: %s\n", optarg);
+			return -EINVAL;
+		}
+	}
+	if (optind != count || (arguments->uid == NO_ID) != (arguments->gid == NO_ID))
+		return -EINVAL;
+	return arguments->build_helper || arguments->control_fd >= 0 ? 0 : -EINVAL;
+}
+
+static int fail(const char *what, int error)
+{
+	(void)fprintf(stderr, "sycl-engine: %s: %s\n", what, strerror(-error));
+	return 1;
+}
+
+/* A session takes three descriptors; the soft limit is for programs that use select. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int serve(struct engine *engine, int control_fd)
+{
+	CLEANUP(engine_signals_cleanup) struct engine_signals *signals = NULL;
+	CLEANUP(control_cleanup) struct control *control = NULL;
+	int r = engine_signals_create(engine, &signals);
+	if (r == 0)
+		r = control_create(engine, control_fd, &control);
+	if (r < 0)
+		return fail("cannot serve", r);
+	if (engine_run(engine) < 0) {
+		/* Threads of a device still work on what would be freed. */
+		(void)fail("some work did not end in time", -ETIMEDOUT);
+		_exit(1);
+	}
+	return 0;
+}
+
+int main(int count, char **values)
+{
+	struct arguments arguments;
+	if (parse(count, values, &arguments) < 0) {
+		(void)fputs("sycl-engine is started by sycld\n", stderr);
+		return 2;
+	}
+	int r = arguments.uid == NO_ID ? 0 : engine_privileges_drop(arguments.uid, arguments.gid);
+	if (r == 0)
+		r = engine_privileges_limit();
+	if (r < 0)
+		return fail("cannot drop privileges", r);
+	if (arguments.build_helper)
+		return build_helper_main(BUILD_HELPER_SOCKET);
+
+	raise_descriptor_limit();
+	struct build_service *builds = NULL;
+	r = build_service_fork(&builds);
+	if (r < 0)
+		return fail("cannot start the build helper", r);
+	struct engine *engine = NULL;
+	r = engine_create(&arguments.engine, builds, &engine);
+	if (r < 0)
+		return fail("cannot start", r);
+	int status = serve(engine, arguments.control_fd);
+	(void)engine_free(engine);
+	return status;
+}

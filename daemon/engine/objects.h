@@ -1,0 +1,147 @@
+/*
+ * What a session's objects are. Each has references: one of the client until it releases the object, one of each child
+ * and of each piece of work that needs it. When the last goes, so does the object, and the client is told (Released).
+ * An object that could not be made stays in the table as failed, because requests that name it may be on their way:
+ * they fail with its cause. Front thread.
+ */
+#ifndef SYCL_ENGINE_OBJECTS_H
+#define SYCL_ENGINE_OBJECTS_H
+
+#include "failure_list.h"
+#include "group_window.h"
+#include "limits.h"
+#include "object_id.h"
+#include "profile_ring.h"
+#include "scheduler.h"
+
+struct session;
+struct arena;
+struct build_job;
+
+struct object {
+	struct session *session;
+	uint64_t id;
+	enum object_type type;
+	uint32_t references;
+	bool released; /* the client's reference is gone */
+	bool silent;   /* its end is not told: the client has used the index again */
+	bool failed;
+	struct backend_fault *fault; /* of a failed one; NULL: memory for it was not to be had */
+};
+
+struct context {
+	struct object object;
+	uint32_t *devices; /* indices of the scheduler */
+	uint32_t device_count;
+};
+
+struct queue {
+	struct object object;
+	struct context *context; /* NULL in a failed one, as what follows */
+	struct scheduler_device *device;
+	const struct backend_device_facts *facts;
+	uint32_t device_index;
+	bool in_order, profiling;
+	uint32_t slot;
+	struct group_window window;
+	struct failure_list failures;
+	struct profile_ring profiles;
+	struct window_entry *barrier; /* the latest barrier, while open: it stands for all groups before it */
+	bool slot_status;             /* a group has failed */
+};
+
+struct buffer {
+	struct object object;
+	struct sched_buffer *sched;
+	struct arena *arena; /* NULL: 0 bytes */
+	uint64_t size_bytes;
+	uint64_t stamp;
+};
+
+enum bundle_state { BUNDLE_BUILDING, BUNDLE_LOADING, BUNDLE_READY };
+
+struct bundle {
+	struct object object;
+	struct context *context;
+	struct scheduler_device *device;
+	uint32_t device_index;
+	enum bundle_state state;
+	uint64_t number; /* of the request to answer */
+	struct build_job *job;
+	struct sched_program *program;
+	char *log;
+	bool from_cache;
+	uint64_t build_ns;
+};
+
+struct kernel {
+	struct object object;
+	struct bundle *bundle;
+	struct sched_kernel *sched;
+	struct backend_kernel_facts facts;
+	bool ready;
+	uint64_t number; /* of the request to answer */
+	char name[NAME_BYTES_MAX + 1];
+};
+
+/* What a task of the scheduler belongs to; first in what it lies in. */
+enum work_kind { WORK_GROUP, WORK_HOST_ACCESS };
+struct work {
+	enum work_kind kind;
+};
+
+struct group {
+	struct work work;
+	bool wants_slot;
+	uint32_t slot, slot_value;
+	struct queue *queue;
+	struct task *task;
+	struct arena *arena; /* that it copies from or to, or NULL */
+	uint64_t submit_ns;
+	struct window_entry entry;
+};
+
+struct host_accessor {
+	struct object object;
+	struct work work;
+	struct buffer *buffer; /* NULL in a failed one */
+	struct task *task;     /* NULL when it is over */
+	bool granted;
+	uint32_t slot, slot_value;
+};
+
+/*
+ * Make an object of that type, empty but for its head. 0; 1: refused, and the client has been told (`number`: the record
+ * to answer, 0: nobody waits for an answer); negative: a violation.
+ */
+int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number, void *object_out);
+/* It could not be made after all: remember why, tell the client as object_new does. */
+void object_fail(struct object *object, uint64_t number, const struct backend_fault *fault);
+/* 0: a living object. 1: one that failed, with its cause. Negative: no such object, a violation. */
+int object_get(struct session *session, uint64_t id, enum object_type type, void *object_out,
+	       struct backend_fault *fault);
+struct object *object_ref(struct object *object);
+/* The object may be gone afterwards. */
+void object_unref(struct object *object);
+/* The client's interest ends. */
+void object_release(struct object *object);
+/* Bring every object of a closing session to its end. */
+void objects_release_all(struct session *session);
+
+/* group.c: the life of a command group after it was checked. */
+void group_done(struct group *group, const struct task_outcome *outcome);
+/* A group that never became a task takes its number and fails. */
+void group_refuse(struct queue *queue, const struct group *slots, const struct backend_fault *fault);
+void queue_publish_mark(struct queue *queue);
+
+/* commands_access.c */
+void host_accessor_done(struct host_accessor *accessor, const struct task_outcome *outcome);
+void host_accessor_end(struct host_accessor *accessor);
+
+/* commands_build.c */
+void bundle_end(struct bundle *bundle);
+void bundle_loaded(struct bundle *bundle, const char *kernel_names, const struct backend_fault *fault);
+void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts,
+		    const struct backend_fault *fault);
+
+#endif

@@ -1,0 +1,207 @@
+#include "session.h"
+#include "clock.h"
+
+#include "session.pb-c.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+	struct session *session = handle->data;
+	session->handles--;
+	session_step(session);
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+	struct session *session = poll->data;
+	if (status < 0 || (events & UV_DISCONNECT && !(events & UV_READABLE))) {
+		session_fail(session, STATUS_CONNECTION_LOST, "the peer hung up");
+		return;
+	}
+	if (events & UV_WRITABLE) {
+		if (outbox_flush(&session->outbox) < 0)
+			session_fail(session, STATUS_CONNECTION_LOST, "the peer hung up");
+		session_watch_socket(session);
+		session_make_hot(session);
+	}
+	if (events & UV_READABLE)
+		session_receive(session);
+}
+
+void session_watch_socket(struct session *session)
+{
+	int events = UV_READABLE | UV_DISCONNECT | (outbox_waiting(&session->outbox) ? UV_WRITABLE : 0);
+	if (uv_poll_start(&session->socket_poll, events, on_socket) < 0)
+		session_fail(session, STATUS_RUNTIME, "the session's socket cannot be watched");
+}
+
+static void on_peer_dead(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	session_fail(poll->data, STATUS_CONNECTION_LOST, "the peer's process ended");
+}
+
+static void on_hello_late(uv_timer_t *timer)
+{
+	session_fail(timer->data, STATUS_TIMEOUT, "no hello came in time");
+}
+
+static int start_handles(struct session *session)
+{
+	uv_loop_t *loop = &session->engine->loop;
+	int r = uv_timer_init(loop, &session->hello_timer);
+	if (r < 0)
+		return r;
+	session->hello_timer.data = session;
+	session->handles++;
+	r = uv_poll_init(loop, &session->socket_poll, session->socket);
+	if (r < 0)
+		return r;
+	session->socket_poll.data = session;
+	session->handles++;
+	if (session->pidfd >= 0) {
+		r = uv_poll_init(loop, &session->pid_poll, session->pidfd);
+		if (r < 0)
+			return r;
+		session->pid_poll.data = session;
+		session->handles++;
+		r = uv_poll_start(&session->pid_poll, UV_READABLE, on_peer_dead);
+		if (r < 0)
+			return r;
+	}
+	uint64_t timeout_ns = session->engine->options.hello_timeout_ns;
+	r = uv_timer_start(&session->hello_timer, on_hello_late, (timeout_ns + 999999) / 1000000, 0);
+	if (r < 0)
+		return r;
+	return uv_poll_start(&session->socket_poll, UV_READABLE | UV_DISCONNECT, on_socket);
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+	if (handle->data && !uv_is_closing(handle))
+		uv_close(handle, on_handle_closed);
+}
+
+int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	struct arena **arenas = calloc(engine->options.limits.arenas, sizeof(struct arena *));
+	if (!session || !arenas) {
+		free(session);
+		free(arenas);
+		close_fd(&socket);
+		close_fd(&pidfd);
+		return -ENOMEM;
+	}
+	session->engine = engine;
+	session->arenas = arenas;
+	session->peer = *peer;
+	session->start_ns = clock_now_ns();
+	session->socket = socket;
+	session->pidfd = pidfd;
+	session->bell = -1;
+	session->profile_budget = SESSION_PROFILES_MAX;
+	outbox_init(&session->outbox, socket);
+	object_table_init(&session->objects, (uint32_t)engine->options.limits.objects);
+	list_init(&session->waiting);
+	list_init(&session->hot_link);
+	list_init(&session->notify_link);
+	list_init(&session->doomed_link);
+	list_push_back(&engine->sessions, &session->link);
+	engine->session_count++;
+	int r = start_handles(session);
+	if (r < 0)
+		session_fail(session, STATUS_RUNTIME, "the session's socket cannot be watched");
+	return r;
+}
+
+void session_fail(struct session *session, int32_t status, const char *format, ...)
+{
+	if (session->state == SESSION_CLOSING || !list_empty(&session->doomed_link))
+		return;
+	session->close_status = status;
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vsnprintf(session->reason, sizeof(session->reason), format, arguments);
+	va_end(arguments);
+	list_push_back(&session->engine->doomed, &session->doomed_link);
+}
+
+/*
+ * Say why, then close. What the peer has sent meanwhile is taken out first: closing a socket with unread datagrams would
+ * show the peer a reset in place of these last words.
+ */
+static void close_socket(struct session *session)
+{
+	Sycl__V1__SessionError error = SYCL__V1__SESSION_ERROR__INIT;
+	error.code = session->close_status;
+	error.text = session->reason;
+	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+	packet.body_case = SYCL__V1__PACKET__BODY_ERROR;
+	packet.error = &error;
+	(void)message_send(session->socket, &packet.base, NULL, 0, MSG_DONTWAIT);
+	(void)shutdown(session->socket, SHUT_RD);
+	ssize_t size;
+	do {
+		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
+		size = packet_socket_receive(session->socket, session->engine->record, PACKET_BYTES_MAX, &fds,
+					     MSG_DONTWAIT);
+	} while (size > 0 || size == -EPROTO || size == -EMSGSIZE);
+	close_fd(&session->socket);
+}
+
+void session_close(struct session *session)
+{
+	session->state = SESSION_CLOSING;
+	list_remove(&session->doomed_link);
+	list_remove(&session->hot_link);
+	list_remove(&session->notify_link);
+	if (session->bell >= 0)
+		engine_remove_bell(session->engine, session->bell);
+	close_handle((uv_handle_t *)&session->hello_timer);
+	close_handle((uv_handle_t *)&session->socket_poll);
+	close_handle((uv_handle_t *)&session->pid_poll);
+	close_socket(session);
+	close_fd(&session->pidfd);
+	close_fd(&session->bell);
+	outbox_fini(&session->outbox);
+	session_drop_waiting(session);
+	objects_release_all(session);
+	session_step(session);
+}
+
+static void free_session(struct session *session)
+{
+	free(session->arenas);
+	object_table_fini(&session->objects);
+	for (uint32_t i = 0; i < session->gone_count; i++)
+		failure_list_fini(&session->gone[i].failures);
+	free(session->gone);
+	(void)memory_region_free(session->ring);
+	free(session);
+}
+
+void session_step(struct session *session)
+{
+	if (session->state != SESSION_CLOSING || session->handles || session->groups_open || session->objects.count)
+		return;
+	struct engine *engine = session->engine;
+	uint64_t number = session->peer.session;
+	char command[sizeof(session->command)], reason[sizeof(session->reason)];
+	memcpy(command, session->command, sizeof(command));
+	memcpy(reason, session->reason, sizeof(reason));
+	list_remove(&session->link);
+	session_arenas_free(session);
+	Sycl__V1__Usage usage;
+	session_usage_fill(session, &usage);
+	free_session(session);
+	engine->session_count--;
+	/* Told when everything of it is free again. */
+	if (engine->observer.session_closed)
+		engine->observer.session_closed(engine->observer.context, number, command, reason, &usage);
+}

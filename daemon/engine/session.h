@@ -1,0 +1,172 @@
+/*
+ * One client. Front thread only; nothing here blocks.
+ *
+ *   HANDSHAKE --hello--> OPEN --hang-up, pidfd, violation, stop--> CLOSING --its work has ended--> gone
+ *       |                                                             ^
+ *       +------------- wrong version, garbage, 10 s ------------------+
+ *
+ * In CLOSING the socket is closed already, nothing is read or told any more; work that runs ends, then its objects and
+ * arenas go, then the session. Nobody waits for that.
+ */
+#ifndef SYCL_ENGINE_SESSION_H
+#define SYCL_ENGINE_SESSION_H
+
+#include "command.pb-c.h"
+#include "engine_state.h"
+#include "fault.h"
+#include "object_table.h"
+#include "objects.h"
+#include "outbox.h"
+#include "ring.h"
+#include "status.h"
+
+#define SESSION_REASON_BYTES 256
+#define SESSION_RECORDS_PER_TURN 128u       /* so that a flood does not starve the neighbours */
+#define SESSION_WAITING_BYTES_MAX (64u << 20) /* replies that found no room; beyond it the session closes */
+#define SESSION_PROFILES_MAX (1u << 20)
+#define SESSION_GONE_QUEUES_MAX 256u
+
+enum session_state { SESSION_HANDSHAKE, SESSION_OPEN, SESSION_CLOSING };
+
+struct session_usage {
+	uint64_t groups_submitted, groups_completed, groups_failed;
+	uint64_t device_ns, bytes_to_device, bytes_to_host;
+	uint64_t buffer_bytes, arena_bytes; /* held now */
+};
+
+/* A released queue of which groups had failed: an event of it may still be named. */
+struct gone_queue {
+	uint64_t id;
+	struct failure_list failures;
+};
+
+struct session {
+	struct engine *engine;
+	enum session_state state;
+	struct session_peer peer;
+	char command[NAME_BYTES_MAX + 1];
+	uint64_t start_ns;
+
+	int socket, pidfd, bell;
+	uv_poll_t socket_poll, pid_poll;
+	uv_timer_t hello_timer;
+	uint32_t handles; /* open ones */
+	struct outbox outbox;
+
+	struct memory_region *ring;
+	struct ring_header *header;
+	struct ring_reader submit;
+	struct ring_writer replies;
+	struct completion_slot *slots;
+	uint64_t record; /* number of the record at hand */
+	struct list waiting; /* replies and slot writes that found no room, in order */
+	uint64_t waiting_bytes;
+	bool more;       /* the last turn left records in the submit ring */
+
+	struct object_table objects;
+	struct arena **arenas; /* limits.arenas */
+	struct session_usage usage;
+	uint64_t groups_open;
+	uint32_t builds_running;
+	uint64_t stamp;  /* marks buffers that a group has named */
+	uint64_t profile_budget;
+	struct gone_queue *gone; /* a ring of the latest SESSION_GONE_QUEUES_MAX */
+	uint32_t gone_count, gone_next;
+
+	struct list link;        /* of engine.sessions */
+	struct list hot_link, notify_link, doomed_link;
+	int32_t close_status;
+	char reason[SESSION_REASON_BYTES];
+};
+
+/* session.c */
+int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer);
+/* Close it at the end of this turn, for this reason (the first one counts). */
+__attribute__((format(printf, 3, 4))) void session_fail(struct session *session, int32_t status, const char *format,
+							 ...);
+/* As session_fail, for what breaks the protocol's rules. An expression with value -EPROTO. */
+#define session_violation(session, ...) (session_fail(session, STATUS_CONNECTION_LOST, __VA_ARGS__), -EPROTO)
+void session_close(struct session *session);
+/* Call after something that a closing session waits for has ended: the session may be gone afterwards. */
+void session_step(struct session *session);
+void session_watch_socket(struct session *session);
+
+/* session_handshake.c: one datagram is readable. */
+void session_receive(struct session *session);
+
+/* session_memory.c: the ring memory, mapped and laid out; the bell. */
+int session_memory_create(struct session *session, uint64_t features);
+
+/* session_ring.c */
+/* Read and run a few records. True: it did something. */
+bool session_turn(struct session *session);
+/* Nothing to do: set the sleep flags. False: something came meanwhile. */
+bool session_sleep(struct session *session);
+void session_make_hot(struct session *session);
+/* Put a reply into the ring, or behind what waits for room. Nothing happens when the session is closing. */
+void session_reply(struct session *session, const Sycl__V1__Reply *reply);
+/* Wake the client if it sleeps. */
+void session_wake_client(struct session *session);
+void session_notify(struct session *session);
+void session_drop_waiting(struct session *session);
+
+/* session_slots.c */
+/* Is it a slot? Otherwise a violation. */
+int session_check_slot(struct session *session, uint32_t slot);
+/* In order with the replies: a failure's reply is in the ring before its slot tells of it. */
+void session_write_slot(struct session *session, uint32_t slot, uint32_t sequence, uint32_t status);
+void session_store_slot(struct session *session, uint32_t slot, uint32_t sequence, uint32_t status);
+
+/* session_arena.c */
+struct arena {
+	struct session *session;
+	uint32_t index;
+	uint32_t users; /* buffers, and copies that are not complete */
+	struct memory_region *region;
+};
+void session_arenas_free(struct session *session);
+/* Look up a range of at least `size_bytes`, its offset a multiple of `alignment`. 0, or 1 with a fault. */
+int session_arena_range(struct session *session, const Sycl__V1__ArenaRange *range, uint64_t size_bytes,
+			uint64_t alignment, struct arena **arena_out, void **address_out, struct backend_fault *fault);
+
+/* replies.c */
+void reply_status(struct session *session, uint64_t number, uint64_t object, const struct backend_fault *fault);
+void reply_object_failed(struct session *session, uint64_t object, const struct backend_fault *fault);
+void reply_group_failed(struct session *session, uint64_t queue, uint64_t group, const struct backend_fault *fault);
+void reply_released(struct session *session, uint64_t object);
+/* `fault` in the shape of a message; it points into `fault`. */
+void status_fill(Sycl__V1__Status *status, uint64_t object, const struct backend_fault *fault);
+
+/* session_usage.c */
+void session_usage_fill(const struct session *session, Sycl__V1__Usage *usage);
+
+/* commands_objects.c: a device of a context, opened. 0; 1 with a fault; negative: a violation. */
+struct context_device {
+	struct context *context;
+	struct scheduler_device *device;
+	const struct backend_device_facts *facts;
+	const struct backend_ops *ops;
+};
+int context_device(struct session *session, uint64_t id, uint32_t device, struct context_device *out,
+		   struct backend_fault *fault);
+
+/* commands.c: run one decoded record. Negative: the session has been told to close. */
+int session_command(struct session *session, const Sycl__V1__Command *command);
+
+/* commands_*.c: as session_command. What fails is answered or told; it is no reason to return anything but 0. */
+int command_release(struct session *session, const Sycl__V1__Release *message);
+int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *message);
+int command_arena_destroy(struct session *session, const Sycl__V1__ArenaDestroy *message);
+int command_discover(struct session *session);
+int command_context_create(struct session *session, const Sycl__V1__ContextCreate *message);
+int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *message);
+int command_buffer_create(struct session *session, const Sycl__V1__BufferCreate *message);
+int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *message);
+int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate *message);
+int command_group(struct session *session, const Sycl__V1__CommandGroup *message);
+int command_host_access(struct session *session, const Sycl__V1__HostAccess *message);
+int command_usage_query(struct session *session);
+int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery *message);
+int command_ping(struct session *session);
+
+#endif

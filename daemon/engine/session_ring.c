@@ -1,0 +1,234 @@
+/* The two rings of a session as the engine sees them: reading with a budget, writing with back-pressure. */
+#include "session.h"
+#include "wake.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+enum waiting_kind { WAITING_REPLY, WAITING_SLOT };
+
+/* What found no room in the reply ring, or comes behind something that did not. */
+struct waiting {
+	struct list link;
+	enum waiting_kind kind;
+	uint32_t slot, sequence, status; /* of a slot write */
+	uint32_t bytes;                  /* of a reply */
+	uint8_t packed[];
+};
+
+static void notify(struct session *session)
+{
+	if (list_empty(&session->notify_link))
+		list_push_back(&session->engine->notify, &session->notify_link);
+}
+
+void session_notify(struct session *session)
+{
+	notify(session);
+}
+
+void session_wake_client(struct session *session)
+{
+	/* Packet{wake} as it travels: field 5, no bytes. */
+	static const uint8_t packed_wake[] = { 0x2a, 0x00 };
+	if (session->state != SESSION_OPEN)
+		return;
+	bool sleeps = wake_claim(&session->header->client_sleeps);
+	/* EAGAIN: datagrams wait for it already, so it is awake or about to be. A peer that is gone is found by the poll. */
+	if (sleeps && packet_socket_send(session->socket, packed_wake, sizeof(packed_wake), NULL, 0, MSG_DONTWAIT) == 0)
+		session->engine->wakes_sent++;
+}
+
+static void push_waiting(struct session *session, struct waiting *entry)
+{
+	list_push_back(&session->waiting, &entry->link);
+	session->waiting_bytes += sizeof(*entry) + entry->bytes;
+	if (session->waiting_bytes > SESSION_WAITING_BYTES_MAX)
+		session_fail(session, STATUS_QUOTA, "the reply ring was not emptied while %u MiB of replies waited",
+			     SESSION_WAITING_BYTES_MAX >> 20);
+}
+
+static void pop_waiting(struct session *session, struct waiting *entry)
+{
+	list_remove(&entry->link);
+	session->waiting_bytes -= sizeof(*entry) + entry->bytes;
+	free(entry);
+}
+
+void session_drop_waiting(struct session *session)
+{
+	while (!list_empty(&session->waiting))
+		pop_waiting(session, list_entry(session->waiting.next, struct waiting, link));
+}
+
+/* 0: room for a reply of that size. -EAGAIN: none now. Otherwise the session has been told to close. */
+static int reserve(struct session *session, uint32_t bytes, void **payload_out)
+{
+	int r = ring_writer_reserve(&session->replies, RING_RECORD_MESSAGE, bytes, payload_out);
+	if (r == -EPROTO)
+		return session_violation(session, "the tail of the reply ring is out of range");
+	return r;
+}
+
+void session_reply(struct session *session, const Sycl__V1__Reply *reply)
+{
+	if (session->state != SESSION_OPEN)
+		return;
+	size_t bytes = sycl__v1__reply__get_packed_size(reply);
+	if (bytes > PACKET_BYTES_MAX) {
+		session_fail(session, STATUS_RUNTIME, "a reply of %zu bytes does not fit into a record", bytes);
+		return;
+	}
+	if (list_empty(&session->waiting)) {
+		void *payload;
+		int r = reserve(session, (uint32_t)bytes, &payload);
+		if (r == 0) {
+			(void)sycl__v1__reply__pack(reply, payload);
+			ring_writer_commit(&session->replies);
+			notify(session);
+		}
+		if (r != -EAGAIN)
+			return;
+	}
+	struct waiting *entry = calloc(1, sizeof(*entry) + bytes);
+	if (!entry) {
+		session_fail(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a reply");
+		return;
+	}
+	entry->kind = WAITING_REPLY;
+	entry->bytes = (uint32_t)bytes;
+	(void)sycl__v1__reply__pack(reply, entry->packed);
+	push_waiting(session, entry);
+	session_make_hot(session);
+}
+
+void session_write_slot(struct session *session, uint32_t slot, uint32_t sequence, uint32_t status)
+{
+	if (session->state != SESSION_OPEN)
+		return;
+	if (list_empty(&session->waiting)) {
+		session_store_slot(session, slot, sequence, status);
+		return;
+	}
+	struct waiting *entry = calloc(1, sizeof(*entry));
+	if (!entry) {
+		session_fail(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a completion");
+		return;
+	}
+	entry->kind = WAITING_SLOT;
+	entry->slot = slot;
+	entry->sequence = sequence;
+	entry->status = status;
+	push_waiting(session, entry);
+}
+
+/* Move into the ring what waits for it. True: nothing waits any more. */
+static bool flush_waiting(struct session *session)
+{
+	while (!list_empty(&session->waiting)) {
+		struct waiting *entry = list_entry(session->waiting.next, struct waiting, link);
+		if (entry->kind == WAITING_REPLY) {
+			void *payload;
+			if (reserve(session, entry->bytes, &payload) < 0)
+				return false;
+			memcpy(payload, entry->packed, entry->bytes);
+			ring_writer_commit(&session->replies);
+			notify(session);
+		} else {
+			session_store_slot(session, entry->slot, entry->sequence, entry->status);
+		}
+		pop_waiting(session, entry);
+	}
+	return true;
+}
+
+/* Must the session be left unread, because what it asks for could not be answered? */
+static bool stalled(const struct session *session)
+{
+	return !list_empty(&session->waiting) || outbox_waiting(&session->outbox);
+}
+
+void session_make_hot(struct session *session)
+{
+	if (session->state == SESSION_OPEN && list_empty(&session->hot_link))
+		list_push_back(&session->engine->hot, &session->hot_link);
+}
+
+/* 1: ran one. 0: there is none. Negative: the session has been told to close. */
+static int run_record(struct session *session)
+{
+	struct engine *engine = session->engine;
+	uint16_t kind;
+	uint32_t bytes;
+	int r = ring_reader_next(&session->submit, engine->record, &kind, &bytes);
+	if (r == 0)
+		return 0;
+	if (r < 0)
+		return session_violation(session, "the submit ring's head, or the head of a record, is out of range");
+	session->record++;
+	engine->commands_decoded++;
+	if (kind != RING_RECORD_MESSAGE)
+		return session_violation(session, "record %llu is of kind %u, which was not agreed on",
+					 (unsigned long long)session->record, kind);
+	ProtobufCMessage *message;
+	r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record, bytes, &message);
+	if (r < 0)
+		return session_violation(session, r == -ENOMEM ? "record %llu unpacks to more than is allowed" :
+								 "record %llu cannot be decoded",
+					 (unsigned long long)session->record);
+	r = session_command(session, (const Sycl__V1__Command *)message);
+	return r < 0 ? r : 1;
+}
+
+bool session_turn(struct session *session)
+{
+	wake_cancel_sleep(&session->header->engine_sleeps);
+	session->more = false;
+	if (!flush_waiting(session) || stalled(session))
+		return false;
+	uint32_t done = 0;
+	while (done < SESSION_RECORDS_PER_TURN && session->state == SESSION_OPEN &&
+	       list_empty(&session->doomed_link) && !stalled(session)) {
+		int r = run_record(session);
+		if (r < 0)
+			return true;
+		if (r == 0)
+			break;
+		done++;
+	}
+	session->more = done == SESSION_RECORDS_PER_TURN;
+	if (done) {
+		ring_reader_publish(&session->submit);
+		if (wake_claim(&session->header->client_wants_room))
+			notify(session);
+	}
+	return done > 0;
+}
+
+/* Room in the reply ring is asked for; what waits for the socket goes on when the socket is writable. */
+static bool sleep_stalled(struct session *session)
+{
+	if (list_empty(&session->waiting))
+		return true;
+	wake_prepare_sleep(&session->header->engine_wants_room);
+	if (!flush_waiting(session))
+		return true;
+	wake_cancel_sleep(&session->header->engine_wants_room);
+	return stalled(session);
+}
+
+bool session_sleep(struct session *session)
+{
+	bool sleeps;
+	if (stalled(session)) {
+		sleeps = sleep_stalled(session);
+	} else {
+		wake_prepare_sleep(&session->header->engine_sleeps);
+		sleeps = !ring_reader_has_more(&session->submit);
+		if (!sleeps)
+			wake_cancel_sleep(&session->header->engine_sleeps);
+	}
+	if (sleeps)
+		list_remove(&session->hot_link);
+	return sleeps;
+}

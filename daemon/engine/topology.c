@@ -1,0 +1,157 @@
+#include "topology.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+#define VECTOR_TYPES 7u
+#define FP_TYPES 3u
+
+struct topology {
+	Sycl__V1__Topology message;
+	Sycl__V1__PlatformFacts *platforms;
+	Sycl__V1__PlatformFacts **platform_list;
+	Sycl__V1__DeviceFacts *devices;
+	Sycl__V1__DeviceFacts **device_list;
+};
+
+static char *text(char *from)
+{
+	return from ? from : (char *)(uintptr_t)protobuf_c_empty_string;
+}
+
+static void fill_platform(Sycl__V1__PlatformFacts *out, uint32_t index, const struct scheduler_platform_info *info)
+{
+	const struct backend_platform_facts *facts = info->facts;
+	sycl__v1__platform_facts__init(out);
+	out->platform = index;
+	out->backend = (Sycl__V1__Backend)facts->kind;
+	out->name = text(facts->name);
+	out->vendor = text(facts->vendor);
+	out->version = text(facts->version);
+	out->profile = text(facts->profile);
+	out->extensions = text(facts->extensions);
+	out->available = facts->available;
+	out->unavailable_reason = text(facts->unavailable_reason);
+}
+
+static void fill_sizes(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts)
+{
+	out->max_work_group_size = facts->max_work_group_size;
+	out->max_mem_alloc_bytes = facts->max_mem_alloc_bytes;
+	out->global_mem_bytes = facts->global_mem_bytes;
+	out->global_mem_cache_bytes = facts->global_mem_cache_bytes;
+	out->global_mem_cache_line_bytes = facts->global_mem_cache_line_bytes;
+	out->local_mem_bytes = facts->local_mem_bytes;
+	out->max_constant_buffer_bytes = facts->max_constant_buffer_bytes;
+	out->mem_base_addr_align_bits = facts->mem_base_addr_align_bits;
+	out->max_parameter_bytes = facts->max_parameter_bytes;
+	out->profiling_timer_resolution_ns = facts->profiling_timer_resolution_ns;
+	out->printf_buffer_bytes = facts->printf_buffer_bytes;
+}
+
+/* The lists point into the facts, which live as long as the scheduler. */
+static void fill_lists(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts)
+{
+	out->n_max_work_item_sizes = 3;
+	out->max_work_item_sizes = (uint64_t *)(uintptr_t)facts->max_work_item_sizes;
+	out->n_sub_group_sizes = facts->sub_group_size_count;
+	out->sub_group_sizes = (uint32_t *)(uintptr_t)facts->sub_group_sizes;
+	out->n_preferred_vector_widths = VECTOR_TYPES;
+	out->preferred_vector_widths = (uint64_t *)(uintptr_t)facts->preferred_vector_widths;
+	out->n_native_vector_widths = VECTOR_TYPES;
+	out->native_vector_widths = (uint64_t *)(uintptr_t)facts->native_vector_widths;
+	out->n_fp_config = FP_TYPES;
+	out->fp_config = (uint32_t *)(uintptr_t)facts->fp_config;
+}
+
+static void fill_device(Sycl__V1__DeviceFacts *out, uint32_t index, const struct scheduler_device_info *info)
+{
+	const struct backend_device_facts *facts = info->facts;
+	sycl__v1__device_facts__init(out);
+	out->device = index;
+	out->platform = info->platform;
+	out->type = (Sycl__V1__DeviceType)facts->type;
+	out->name = text(facts->name);
+	out->vendor = text(facts->vendor);
+	out->version = text(facts->version);
+	out->driver_version = text(facts->driver_version);
+	out->extensions = text(facts->extensions);
+	out->builtin_kernels = text(facts->builtin_kernels);
+	out->vendor_id = facts->vendor_id;
+	out->max_compute_units = facts->max_compute_units;
+	out->max_work_item_dimensions = facts->max_work_item_dimensions;
+	out->max_clock_frequency_mhz = facts->max_clock_frequency_mhz;
+	out->address_bits = facts->address_bits;
+	out->aspects = facts->aspects;
+	out->host_unified_memory = facts->host_unified_memory;
+	out->little_endian = facts->little_endian;
+	out->image_support = facts->image_support;
+	out->available = facts->available;
+	out->partition_max_sub_devices = facts->partition_max_sub_devices;
+	out->error_correction = facts->error_correction;
+	fill_sizes(out, facts);
+	fill_lists(out, facts);
+}
+
+int topology_discover(struct scheduler *scheduler, const struct scheduler_platform_info **platforms_out,
+		      uint32_t *platform_count_out, const struct scheduler_device_info **devices_out,
+		      uint32_t *device_count_out)
+{
+	static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+	(void)pthread_mutex_lock(&turn);
+	int r = scheduler_discover(scheduler, platforms_out, platform_count_out, devices_out, device_count_out);
+	(void)pthread_mutex_unlock(&turn);
+	return r;
+}
+
+int topology_create(struct scheduler *scheduler, struct topology **topology_out)
+{
+	const struct scheduler_platform_info *platforms;
+	const struct scheduler_device_info *devices;
+	uint32_t platform_count, device_count;
+	int r = topology_discover(scheduler, &platforms, &platform_count, &devices, &device_count);
+	if (r < 0)
+		return r;
+	CLEANUP(topology_cleanup) struct topology *topology = calloc(1, sizeof(*topology));
+	if (!topology)
+		return -ENOMEM;
+	/* One more than needed: an empty list is not an allocation that failed. */
+	topology->platforms = calloc(platform_count + 1, sizeof(*topology->platforms));
+	topology->platform_list = calloc(platform_count + 1, sizeof(Sycl__V1__PlatformFacts *));
+	topology->devices = calloc(device_count + 1, sizeof(*topology->devices));
+	topology->device_list = calloc(device_count + 1, sizeof(Sycl__V1__DeviceFacts *));
+	if (!topology->platforms || !topology->platform_list || !topology->devices || !topology->device_list)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < platform_count; i++) {
+		fill_platform(&topology->platforms[i], i, &platforms[i]);
+		topology->platform_list[i] = &topology->platforms[i];
+	}
+	for (uint32_t i = 0; i < device_count; i++) {
+		fill_device(&topology->devices[i], i, &devices[i]);
+		topology->device_list[i] = &topology->devices[i];
+	}
+	sycl__v1__topology__init(&topology->message);
+	topology->message.n_platforms = platform_count;
+	topology->message.platforms = topology->platform_list;
+	topology->message.n_devices = device_count;
+	topology->message.devices = topology->device_list;
+	*topology_out = TAKE(topology);
+	return 0;
+}
+
+struct topology *topology_free(struct topology *topology)
+{
+	if (!topology)
+		return NULL;
+	free(topology->platforms);
+	free((void *)topology->platform_list);
+	free(topology->devices);
+	free((void *)topology->device_list);
+	free(topology);
+	return NULL;
+}
+
+Sycl__V1__Topology *topology_message(struct topology *topology)
+{
+	return &topology->message;
+}

@@ -1,0 +1,27 @@
+/* The scheduler's platforms and devices as a message. */
+#ifndef SYCL_ENGINE_TOPOLOGY_H
+#define SYCL_ENGINE_TOPOLOGY_H
+
+#include "cleanup.h"
+#include "scheduler.h"
+
+#include "command.pb-c.h"
+
+struct topology;
+
+/*
+ * scheduler_discover, by one engine of a process at a time: vendor libraries set themselves up on the first question, and
+ * not all of them stand that from two threads.
+ */
+int topology_discover(struct scheduler *scheduler, const struct scheduler_platform_info **platforms_out,
+		      uint32_t *platform_count_out, const struct scheduler_device_info **devices_out,
+		      uint32_t *device_count_out);
+
+/* Asks the scheduler, which asks the backends on the first call: may take a second. 0 or a negative errno. */
+int topology_create(struct scheduler *scheduler, struct topology **topology_out);
+struct topology *topology_free(struct topology *topology);
+DEFINE_CLEANUP(topology)
+/* Points into the topology and the scheduler's facts. */
+Sycl__V1__Topology *topology_message(struct topology *topology);
+
+#endif
