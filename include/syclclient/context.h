@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file context.h Contexts: devices of one platform that share memory objects (A10). */
+/**
+ * @file context.h Contexts: devices of one platform that share memory objects (A10).
+ * The rules for all functions are at the top of result.h.
+ */
 #ifndef SYCLCLIENT_CONTEXT_H
 #define SYCLCLIENT_CONTEXT_H
 
@@ -7,10 +10,32 @@
 
 SYCL_BEGIN_DECLS
 
+/**
+ * Make a context. One-way: never waits; what the service finds wrong later is told by the calls that use the context.
+ *
+ * @param devices           device_count different devices of one platform; retained by the context.
+ * @param[out] context_out  The caller's to release.
+ * @retval SYCL_ERROR_INVALID  No device, one twice, or devices of several platforms or connections (A10).
+ * @retval SYCL_ERROR_QUOTA    The session has as many objects as it may.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_context_create(uint32_t device_count, const sycl_device *devices, sycl_context *context_out);
+/** One more reference (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_context_retain(sycl_context context);
+/**
+ * End one reference; queues, bundles and running work keep what they need (N2). Never waits for a device (D15).
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_context_release(sycl_context context);
+/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_context_get_reference_count(sycl_context context, uint32_t *count_out);
+/** The platform of a context; the caller's to release. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_context_get_platform(sycl_context context, sycl_platform *platform_out);
+
+/**
+ * The devices of a context, in the order of its creation. Never blocks. Parameters as sycl_platform_get_devices.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_context_get_devices(sycl_context context, uint32_t capacity, sycl_device *devices_out,
 					      uint32_t *count_out);
 

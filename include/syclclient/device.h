@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file device.h Devices, what they are, choosing one (A20 - A24). */
+/**
+ * @file device.h Devices, what they are, choosing one (A20 - A24). The rules for all functions are at the top of
+ * result.h.
+ */
 #ifndef SYCLCLIENT_DEVICE_H
 #define SYCLCLIENT_DEVICE_H
 
@@ -7,6 +10,7 @@
 
 SYCL_BEGIN_DECLS
 
+/** Kinds of devices; ALL is for lists only. */
 typedef enum sycl_device_type {
 	SYCL_DEVICE_TYPE_ALL = 0,
 	SYCL_DEVICE_TYPE_CPU = 1,
@@ -15,6 +19,7 @@ typedef enum sycl_device_type {
 	SYCL_DEVICE_TYPE_CUSTOM = 4
 } sycl_device_type;
 
+/** What a device can do. */
 typedef enum sycl_aspect {
 	SYCL_ASPECT_CPU = 0,
 	SYCL_ASPECT_GPU = 1,
@@ -38,6 +43,7 @@ typedef enum sycl_aspect {
 	SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH = 19
 } sycl_aspect;
 
+/** What can be asked of a device; the type of the answer behind each. */
 typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_TYPE = 1,              /**< uint32_t, enum sycl_device_type */
 	SYCL_DEVICE_INFO_VENDOR_ID = 2,         /**< uint32_t */
@@ -75,28 +81,98 @@ typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_BACKEND = 34           /**< uint32_t, enum sycl_backend */
 } sycl_device_info;
 
-/** Devices of one type; of this platform only. As sycl_platform_get_platforms. A round trip the first time. */
+/**
+ * Devices of one type, of this platform only. A round trip the first time, as sycl_platform_get_platforms.
+ *
+ * @param type              SYCL_DEVICE_TYPE_ALL for every one.
+ * @param capacity          How many handles devices_out has room for; 0: only count.
+ * @param[out] devices_out  Up to `capacity` handles, each the caller's to release; NULL when capacity is 0.
+ * @param[out] count_out    How many there are, also beyond `capacity`; NULL if devices_out is given.
+ * @retval SYCL_ERROR_INVALID   No such type, or an output is missing.
+ * @retval SYCL_ERROR_PLATFORM  The service has no platform at all.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_platform_get_devices(sycl_platform platform, sycl_device_type type, uint32_t capacity,
 					       sycl_device *devices_out, uint32_t *count_out);
-/** Devices of all platforms of the connection (A21). */
+/**
+ * Devices of all platforms of the connection (A21). Otherwise as sycl_platform_get_devices.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_device_get_devices(sycl_platform platform, sycl_device_type type, uint32_t capacity,
 					     sycl_device *devices_out, uint32_t *count_out);
+/** One more reference (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_device_retain(sycl_device device);
+/** End one reference; queues and contexts keep what they need (N2). Never waits for a device (D15). @since 0.1 */
 SYCL_API sycl_result sycl_device_release(sycl_device device);
+/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_device_get_reference_count(sycl_device device, uint32_t *count_out);
+
+/**
+ * The platform of a device (A2). Never blocks.
+ *
+ * @param[out] platform_out  The caller's to release; the same handle as anybody else holds for it (N3).
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_device_get_platform(sycl_device device, sycl_platform *platform_out);
+
+/**
+ * Ask a device something. Never blocks: all answers came with the list of devices.
+ *
+ * @param bytes           Size of `value`.
+ * @param[out] value      The answer, text with its final 0; NULL to ask only for the size.
+ * @param[out] bytes_out  The answer's size; may be NULL if `value` is given.
+ * @retval SYCL_ERROR_INVALID  No such info, or `value` is too small.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_device_get_info(sycl_device device, sycl_device_info info, size_t bytes, void *value,
 					  size_t *bytes_out);
-/** 1 or 0 in *has_out. */
+/**
+ * Does a device have an aspect? Never blocks.
+ *
+ * @param[out] has_out  1 or 0.
+ * @retval SYCL_ERROR_INVALID  No such aspect.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_device_has(sycl_device device, sycl_aspect aspect, uint32_t *has_out);
 
-/** A score; negative: never choose it (A22). */
+/**
+ * A score; negative: never choose it (A22). Called on the thread that selects; the handle is borrowed: retain it to
+ * keep it.
+ */
 typedef int32_t sycl_device_selector(sycl_device device, void *user_data);
-/** Highest score wins. @retval SYCL_ERROR_RUNTIME none is acceptable. */
+/**
+ * The device with the highest score, of all platforms of the connection; of equals any one (A22). A round trip the
+ * first time.
+ *
+ * @param selector        NULL: sycl_default_selector. Called once for each device, before this returns.
+ * @param user_data       Handed to the selector.
+ * @param[out] device_out The caller's to release.
+ * @retval SYCL_ERROR_RUNTIME  There is no device, or every score is negative (A23).
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_device_select(sycl_platform platform, sycl_device_selector *selector, void *user_data,
 					sycl_device *device_out);
+
+/**
+ * A device that has all of some aspects and none of others, the best of them by the default score (A24). With two empty
+ * lists: the default device. Otherwise as sycl_device_select.
+ *
+ * @param required  required_count aspects; NULL when that is 0.
+ * @param denied    denied_count aspects; NULL when that is 0.
+ * @retval SYCL_ERROR_INVALID  No such aspect.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_device_select_by_aspects(sycl_platform platform, uint32_t required_count,
+						   const sycl_aspect *required, uint32_t denied_count,
+						   const sycl_aspect *denied, sycl_device *device_out);
+
+/** Every device that is available: GPUs first, then accelerators, then CPUs (A23). Never blocks. @since 0.1 */
 SYCL_API int32_t sycl_default_selector(sycl_device device, void *unused);
+/** CPUs only (A23). Never blocks. @since 0.1 */
 SYCL_API int32_t sycl_cpu_selector(sycl_device device, void *unused);
+/** GPUs only (A23). Never blocks. @since 0.1 */
 SYCL_API int32_t sycl_gpu_selector(sycl_device device, void *unused);
+/** Accelerators only (A23). Never blocks. @since 0.1 */
 SYCL_API int32_t sycl_accelerator_selector(sycl_device device, void *unused);
 
 SYCL_END_DECLS

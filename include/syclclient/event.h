@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file event.h Events: waiting, status, times. */
+/** @file event.h Events: waiting, status, times. The rules for all functions are at the top of result.h. */
 #ifndef SYCLCLIENT_EVENT_H
 #define SYCLCLIENT_EVENT_H
 
@@ -7,30 +7,69 @@
 
 SYCL_BEGIN_DECLS
 
+/** One more reference (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_event_retain(sycl_event event);
+/** End one reference. Never waits: its command group runs all the same (D15). @since 0.1 */
 SYCL_API sycl_result sycl_event_release(sycl_event event);
+/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_event_get_reference_count(sycl_event event, uint32_t *count_out);
 
-/** Wait until the command group is complete (B18). Its error, if it failed. */
+/**
+ * Wait until the command group is complete or has failed (B18). Blocks until then. Works after the queue is gone (B32).
+ * What happened in the group happened before this returns (B33).
+ *
+ * @return 0, or the code with which the group failed, each time it is asked; sycl_get_last_error has its detail.
+ * @retval SYCL_ERROR_DEPENDENCY_FAILED  It did not run because a group that it depends on failed (M9).
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_event_wait(sycl_event event);
-/** @retval SYCL_ERROR_TIMEOUT not complete yet; 0 ns asks without waiting. */
+
+/**
+ * As sycl_event_wait, at most timeout_ns (CLOCK_MONOTONIC); 0 asks without waiting, SYCL_FOREVER_NS waits without end.
+ *
+ * @retval SYCL_ERROR_TIMEOUT  Not complete.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_event_wait_for(sycl_event event, uint64_t timeout_ns);
-/** Wait for all, at most timeout_ns together; the first error found. */
+
+/**
+ * Wait for all of them, at most timeout_ns together. Blocks until then. They may belong to different connections.
+ *
+ * @param events  `count` handles; NULL when that is 0.
+ * @return 0, or the error of the first one in the list that failed; all are complete then.
+ * @retval SYCL_ERROR_TIMEOUT  Not all are complete.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_event_wait_all(uint32_t count, const sycl_event *events, uint64_t timeout_ns);
 
+/** How far a command group is. */
 typedef enum sycl_command_status {
 	SYCL_COMMAND_SUBMITTED = 0,
 	SYCL_COMMAND_RUNNING = 1,
-	SYCL_COMMAND_COMPLETE = 2
+	SYCL_COMMAND_COMPLETE = 2 /**< also when it failed: sycl_event_wait tells */
 } sycl_command_status;
-/** A round trip unless complete (H9). */
+
+/**
+ * How far the command group is; it never goes back (H9). A round trip unless it is complete.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_event_get_status(sycl_event event, sycl_command_status *status_out);
 
+/** The times of a command group. */
 typedef enum sycl_profiling {
-	SYCL_PROFILING_SUBMIT = 0,
-	SYCL_PROFILING_START = 1,
-	SYCL_PROFILING_END = 2
+	SYCL_PROFILING_SUBMIT = 0, /**< when it was submitted (H7) */
+	SYCL_PROFILING_START = 1,  /**< when its device began */
+	SYCL_PROFILING_END = 2     /**< when its device was done */
 } sycl_profiling;
-/** ns since the connection was made (H1). Start and end block until known (H5). @retval SYCL_ERROR_INVALID the queue has no profiling (H6). */
+
+/**
+ * A time of the command group, in ns since the connection was made (H1). A round trip; start and end block until they
+ * are known, at the latest until the group is complete (H5).
+ *
+ * @retval SYCL_ERROR_INVALID  The queue was made without profiling (H6).
+ * @return The group's own error, if it failed and the time is not known.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling what, uint64_t *ns_out);
 
 SYCL_END_DECLS

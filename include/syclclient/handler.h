@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file handler.h Command groups: requisites and one action, built without I/O, sent by submit. */
+/**
+ * @file handler.h Command groups: requisites and one action, built without I/O, sent by submit.
+ *
+ * Nothing here blocks. A handler is used by one thread at a time. A call that fails changes nothing: the handler goes
+ * on. The rules for all functions are at the top of result.h.
+ */
 #ifndef SYCLCLIENT_HANDLER_H
 #define SYCLCLIENT_HANDLER_H
 
@@ -7,38 +12,147 @@
 
 SYCL_BEGIN_DECLS
 
-/** A builder for one command group on this queue. One thread at a time; ended by submit or discard. */
+/**
+ * A builder for one command group on this queue.
+ *
+ * @param[out] handler_out  The caller's, ended by sycl_handler_submit or sycl_handler_discard. It keeps the queue
+ *                          alive.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_begin(sycl_queue queue, sycl_handler *handler_out);
-/** Throw it away. Accepts NULL. */
+/** Throw it away: nothing is sent. Accepts NULL. @since 0.1 */
 SYCL_API sycl_result sycl_handler_discard(sycl_handler handler);
 
-/** Requires the buffer, and gives it as argument `index`: a pointer to its first byte. */
+/**
+ * Require the buffer, and give it to the kernel as argument `index`: a pointer to its first byte (E14). Several
+ * accessors on one buffer are one requirement with the union of their modes (C1 - C4); their order means nothing
+ * (B14); they count also where the kernel does not use them (B13). Setting an argument again replaces it.
+ *
+ * @param mode  With a no-init mode, what the kernel does not write is undefined afterwards, and nothing is moved (C6).
+ * @retval SYCL_ERROR_INVALID          No such mode; a buffer of another connection.
+ * @retval SYCL_ERROR_KERNEL_ARGUMENT  No kernel has that many arguments.
+ * @return The buffer's own error, if the service could not make it.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_set_accessor(sycl_handler handler, uint32_t index, sycl_buffer buffer,
 					       sycl_access_mode mode);
-/** As above for a part; the pointer is to the part's first byte. Orders like the whole buffer (C21). */
+
+/**
+ * As sycl_handler_set_accessor for a part; the pointer is to the part's first byte. Orders like the whole buffer
+ * (C21), and what lies outside of the part stays, also with a no-init mode (C7).
+ *
+ * @retval SYCL_ERROR_INVALID  Also: the part lies outside of the buffer.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handler, uint32_t index, sycl_buffer buffer,
-						      sycl_access_mode mode, uint64_t offset_bytes, uint64_t size_bytes);
-/** Requires the buffer without being an argument (B13). */
+						      sycl_access_mode mode, uint64_t offset_bytes,
+						      uint64_t size_bytes);
+
+/** Require the buffer without giving it to the kernel (B13). Errors as sycl_handler_set_accessor. @since 0.1 */
 SYCL_API sycl_result sycl_handler_require(sycl_handler handler, sycl_buffer buffer, sycl_access_mode mode);
-/** By value, copied now (E21). */
+
+/**
+ * Give argument `index` by value (E14).
+ *
+ * @param value  size_bytes bytes, copied now (E21).
+ * @retval SYCL_ERROR_KERNEL_ARGUMENT  No bytes, or more than the device takes.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_set_value(sycl_handler handler, uint32_t index, size_t size_bytes, const void *value);
-/** Local memory of this size for each work-group; nd_range kernels only (E7). */
+
+/**
+ * Local memory of this size for each work-group as argument `index` (E14); for sycl_handler_parallel_for_nd only (E7).
+ *
+ * @retval SYCL_ERROR_KERNEL_ARGUMENT    0 bytes.
+ * @retval SYCL_ERROR_MEMORY_ALLOCATION  More than the device has.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_set_local(sycl_handler handler, uint32_t index, uint64_t size_bytes);
+
+/**
+ * Run only after the event's command group, of any queue and backend of the connection (B19, B20). If that fails,
+ * this group does not run and fails with SYCL_ERROR_DEPENDENCY_FAILED (M9).
+ *
+ * @param event  May be released at once.
+ * @retval SYCL_ERROR_INVALID  An event of another connection.
+ * @retval SYCL_ERROR_QUOTA    More than 1024 of them.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_depends_on(sycl_handler handler, sycl_event event);
 
-/** The action: exactly one, or none for a barrier (B1). */
+/**
+ * The action: the kernel as one work-item (E11). A group has exactly one action, or none: then it only orders (B1).
+ *
+ * @param kernel  Built for the queue's device and context; may be released at once.
+ * @retval SYCL_ERROR_INVALID               There is an action already; a kernel of another context or connection.
+ * @retval SYCL_ERROR_KERNEL_NOT_SUPPORTED  The kernel was built for another device.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_single_task(sycl_handler handler, sycl_kernel kernel);
+
+/**
+ * The action: the kernel once for each item of a range, without work-groups. With a 0 in any dimension nothing runs,
+ * but the group's requisites and its event are as always (B22, B23). Errors as sycl_handler_single_task.
+ *
+ * @retval SYCL_ERROR_ND_RANGE  Not 1 to 3 dimensions, or more items than 64 bits count.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_parallel_for(sycl_handler handler, sycl_kernel kernel, sycl_range range);
-/** @retval SYCL_ERROR_ND_RANGE global is not divisible by local, or local is 0 or too large (E4, E8). */
+
+/**
+ * The action: the kernel in work-groups of `local` items. With a 0 in any dimension of `global` nothing runs, and
+ * `local` is not looked at (E5). Errors as sycl_handler_parallel_for.
+ *
+ * @retval SYCL_ERROR_ND_RANGE  Also: a local size is 0, does not divide the global one, or is larger than the device
+ *                              or the kernel allows (E4, E6, E8).
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_parallel_for_nd(sycl_handler handler, sycl_kernel kernel, sycl_range global,
 						  sycl_range local);
+
+/**
+ * The action: copy bytes between buffers. Requires both of them; 0 bytes move nothing.
+ *
+ * @retval SYCL_ERROR_INVALID  There is an action already; outside of a buffer; overlapping parts of one buffer.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_copy(sycl_handler handler, sycl_buffer source, uint64_t source_offset_bytes,
 				       sycl_buffer destination, uint64_t destination_offset_bytes, uint64_t size_bytes);
+
+/**
+ * The action: fill a part of a buffer with a pattern.
+ *
+ * @param size_bytes  A multiple of pattern_bytes; 0 moves nothing.
+ * @param pattern     1 to 128 bytes, copied now.
+ * @retval SYCL_ERROR_INVALID  There is an action already; outside of the buffer; a pattern or a size that does not fit.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_fill(sycl_handler handler, sycl_buffer buffer, uint64_t offset_bytes,
 				       uint64_t size_bytes, const void *pattern, size_t pattern_bytes);
+
+/**
+ * The action: make the buffer's contents current on the host, so that a host accessor for reading moves nothing (D20).
+ * Borrowed memory itself is written at the buffer's release only.
+ *
+ * @retval SYCL_ERROR_INVALID  There is an action already.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_update_host(sycl_handler handler, sycl_buffer buffer);
 
-/** Sends it; never waits for the device (B16). Ends the handler, also on failure. `event_out` NULL: no event is made. */
+/**
+ * Send the command group, and end the handler, also on failure. Never waits for a device: at most for the service to
+ * read what was sent before (B16). What is wrong with the arguments is told here; what goes wrong later, by the
+ * event, by sycl_queue_wait and sycl_queue_throw_asynchronous (M1).
+ *
+ * @param[out] event_out  The caller's to release (B17); NULL: no event is made.
+ * @retval SYCL_ERROR_KERNEL_ARGUMENT    Too few, too many, or one of another kind or size than the kernel's; local
+ *                                       memory without work-groups (E7); more bytes than the device takes.
+ * @retval SYCL_ERROR_MEMORY_ALLOCATION  More local memory than the device has.
+ * @retval SYCL_ERROR_QUOTA              The group is longer than 64 KiB, as many groups are in flight as the session
+ *                                       may have, or all completion slots are in use by events.
+ * @return The queue's or a buffer's own error, if the service could not make it.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_handler_submit(sycl_handler handler, sycl_event *event_out);
 
 SYCL_END_DECLS

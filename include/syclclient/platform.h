@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file platform.h Connecting, platforms. */
+/** @file platform.h Connecting, platforms. The rules for all functions are at the top of result.h. */
 #ifndef SYCLCLIENT_PLATFORM_H
 #define SYCLCLIENT_PLATFORM_H
 
@@ -7,30 +7,71 @@
 
 SYCL_BEGIN_DECLS
 
-/** Options of sycl_platform_open_with. */
+/** Options of sycl_platform_open_with. Start from SYCL_OPEN_OPTIONS_INIT. */
 struct sycl_open_options {
-	uint32_t struct_bytes;
-	uint32_t reserved;
-	uint64_t timeout_ns; /**< longest wait for a service that starts; 0: 10 s */
+	uint32_t struct_bytes; /**< sizeof(struct sycl_open_options) */
+	uint32_t reserved;     /**< must be 0 */
+	uint64_t timeout_ns; /**< longest wait for a service that starts and answers; 0: 10 s */
 	const char *name;    /**< what syclctl shows for this session; NULL: the program's name */
 };
 #define SYCL_OPEN_OPTIONS_INIT { sizeof(struct sycl_open_options), 0, 0, 0 }
 
 /**
- * Connect to a service. `endpoint`: NULL (the system service, else this user's, else start this user's), "unix:PATH", "embedded:".
- * The platform stands for the connection; it is the platform of the default device where there is one.
- * Blocks for a round trip, or until a service has started.
+ * Connect to a service. Blocks for a round trip, or until a service has started; asks no device anything (A17, A20).
+ *
+ * The platform stands for the connection; it is the platform of the default device where there is one. The connection
+ * ends when this handle and everything made through it is released. An embedded engine is then waited for.
+ *
+ * @param endpoint  NULL: the system's service (/run/sycld), else this user's, else this user's is started;
+ *                  "unix:PATH": the one that listens there; "embedded:": an engine inside this process, with threads
+ *                  of its own. Only a server of root or of this user is talked to.
+ * @param[out] platform_out  The caller's: sycl_platform_release.
+ * @retval SYCL_ERROR_INVALID          Another kind of endpoint, or platform_out is NULL.
+ * @retval SYCL_ERROR_CONNECTION_LOST  No service answers and none could be started, or it refused.
+ * @retval SYCL_ERROR_TIMEOUT          No answer in 10 s.
+ * @retval SYCL_ERROR_VERSION          It speaks another protocol.
+ * @retval SYCL_ERROR_QUOTA            It has as many sessions as it may.
+ * @retval SYCL_ERROR_PLATFORM         "embedded:": libsyclengine.so is not next to this library.
+ * @since 0.1
  */
 SYCL_API sycl_result sycl_platform_open(const char *endpoint, sycl_platform *platform_out);
+
+/**
+ * As sycl_platform_open, with options.
+ *
+ * @param options  NULL for the defaults; read during the call.
+ * @retval SYCL_ERROR_INVALID  Also: struct_bytes or reserved is wrong.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_platform_open_with(const char *endpoint, const struct sycl_open_options *options,
 					     sycl_platform *platform_out);
+
+/** One more reference; each is ended by a release (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_platform_retain(sycl_platform platform);
+
+/**
+ * End one reference. The last one of a connection closes it: work that was submitted goes on, its results are dropped.
+ * Never waits for a service; closing an embedded engine waits for its running command groups.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_platform_release(sycl_platform platform);
 
-/** All platforms of the connection: writes at most `capacity` handles (each retained for the caller), tells how many there are. */
-SYCL_API sycl_result sycl_platform_get_platforms(sycl_platform platform, uint32_t capacity, sycl_platform *platforms_out,
-						 uint32_t *count_out);
+/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_platform_get_reference_count(sycl_platform platform, uint32_t *count_out);
 
+/**
+ * All platforms of the connection, those that are built in but not available as well (A1, A4). A round trip the first
+ * time, which may take the seconds that vendor libraries need to load.
+ *
+ * @param capacity            How many handles platforms_out has room for; 0: only count.
+ * @param[out] platforms_out  Up to `capacity` handles, each the caller's to release; NULL when capacity is 0.
+ * @param[out] count_out      How many there are, also beyond `capacity`; NULL if platforms_out is given.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_platform_get_platforms(sycl_platform platform, uint32_t capacity,
+						 sycl_platform *platforms_out, uint32_t *count_out);
+
+/** What can be asked of a platform; the type of the answer behind each. */
 typedef enum sycl_platform_info {
 	SYCL_PLATFORM_INFO_NAME = 1,       /**< char[] */
 	SYCL_PLATFORM_INFO_VENDOR = 2,     /**< char[] */
@@ -43,14 +84,24 @@ typedef enum sycl_platform_info {
 	SYCL_PLATFORM_INFO_SESSION = 9,    /**< uint64_t, this connection's session number as syclctl shows it */
 	SYCL_PLATFORM_INFO_ENDPOINT = 10   /**< char[], what was connected to: "unix:/run/..." or "embedded:" */
 } sycl_platform_info;
-/** OpenCL's form of a query: `value` may be NULL; `bytes_out` may be NULL and gets the size needed. */
+
+/**
+ * Ask a platform something (A2). A round trip the first time; SESSION and ENDPOINT never block.
+ *
+ * @param bytes           Size of `value`.
+ * @param[out] value      The answer, text with its final 0; NULL to ask only for the size.
+ * @param[out] bytes_out  The answer's size; may be NULL if `value` is given.
+ * @retval SYCL_ERROR_INVALID   No such info, or `value` is too small.
+ * @retval SYCL_ERROR_PLATFORM  The service has no platform at all.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_platform_get_info(sycl_platform platform, sycl_platform_info info, size_t bytes, void *value,
 					    size_t *bytes_out);
 
-/** What this connection's session has used so far. */
+/** What this connection's session has used so far. Start from SYCL_USAGE_INIT. */
 struct sycl_usage {
-	uint32_t struct_bytes;
-	uint32_t reserved;
+	uint32_t struct_bytes;    /**< sizeof(struct sycl_usage) */
+	uint32_t reserved;        /**< must be 0 */
 	uint64_t groups_submitted;
 	uint64_t groups_completed;
 	uint64_t groups_failed;
@@ -61,13 +112,46 @@ struct sycl_usage {
 	uint64_t arena_bytes;     /**< held now */
 };
 #define SYCL_USAGE_INIT { sizeof(struct sycl_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-/** A round trip. */
+
+/**
+ * What this session has used so far. A round trip.
+ *
+ * @param[in,out] usage_out  The caller's, with struct_bytes set.
+ * @retval SYCL_ERROR_INVALID  Wrong struct_bytes or reserved.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_platform_get_usage(sycl_platform platform, struct sycl_usage *usage_out);
 
-/** Event loops: as Wayland's. A descriptor to poll for reading; dispatch handles what has arrived and never blocks. */
+/**
+ * A descriptor for the program's own event loop, to be polled for reading and for nothing else. Never blocks.
+ *
+ * The turn of a loop: sycl_platform_prepare_read; look at what is waited for (sycl_event_wait_for with 0 ns); if it
+ * is not there, poll; then sycl_platform_dispatch. Without polling after all: sycl_platform_cancel_read. Works beside
+ * threads that wait.
+ *
+ * @param[out] fd_out  The library's, good while the connection lives; never to be read or closed.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_platform_get_fd(sycl_platform platform, int *fd_out);
+
+/**
+ * From now on whatever happens makes the descriptor readable; what happened before may not. Ended by dispatch or
+ * cancel. Never blocks.
+ *
+ * @retval SYCL_ERROR_INVALID  The descriptor was never asked for.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_platform_prepare_read(sycl_platform platform);
+
+/** End what sycl_platform_prepare_read began, without having polled. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_platform_cancel_read(sycl_platform platform);
+
+/**
+ * Handle what has arrived, and end what sycl_platform_prepare_read began. May be called at any time. Never blocks.
+ *
+ * @retval SYCL_ERROR_CONNECTION_LOST, SYCL_ERROR_DEVICE_LOST  The session has ended.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_platform_dispatch(sycl_platform platform);
 
 SYCL_END_DECLS

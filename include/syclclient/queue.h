@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file queue.h Queues and their shortcuts. */
+/** @file queue.h Queues and their shortcuts. The rules for all functions are at the top of result.h. */
 #ifndef SYCLCLIENT_QUEUE_H
 #define SYCLCLIENT_QUEUE_H
 
@@ -10,51 +10,124 @@
 SYCL_BEGIN_DECLS
 
 /** Bits of sycl_queue_options.properties. */
-#define SYCL_QUEUE_IN_ORDER 1u
-#define SYCL_QUEUE_ENABLE_PROFILING 2u
+#define SYCL_QUEUE_IN_ORDER 1u          /**< groups run one after the other, in the order of submission (B28) */
+#define SYCL_QUEUE_ENABLE_PROFILING 2u  /**< events tell times (H6) */
 
+/** Options of sycl_queue_create. Start from SYCL_QUEUE_OPTIONS_INIT. */
 struct sycl_queue_options {
-	uint32_t struct_bytes;
-	uint32_t properties;
+	uint32_t struct_bytes; /**< sizeof(struct sycl_queue_options) */
+	uint32_t properties;   /**< bits above */
 };
 #define SYCL_QUEUE_OPTIONS_INIT { sizeof(struct sycl_queue_options), 0 }
 
-/** `context` NULL: a context of this device alone. `options` NULL: out of order. Never waits. */
-SYCL_API sycl_result sycl_queue_create(sycl_context context, sycl_device device, const struct sycl_queue_options *options,
-				       sycl_queue *queue_out);
-/** The default selector over all devices of the connection; out of order. */
+/**
+ * Make a queue. It keeps its context, device and connection alive (A18, N2). One-way: never waits; what the service
+ * finds wrong later is told by the calls that use the queue.
+ *
+ * @param context         NULL: a context of this device alone, shared by all queues that are made like this (A18, A19).
+ * @param device          One of the context's.
+ * @param options         NULL: out of order (B28), no profiling. Read during the call.
+ * @param[out] queue_out  The caller's to release.
+ * @retval SYCL_ERROR_INVALID                The device is not one of the context's; wrong struct_bytes; an unknown
+ *                                           property.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  Profiling on a device that keeps no times.
+ * @retval SYCL_ERROR_RUNTIME                The device is not available.
+ * @retval SYCL_ERROR_QUOTA                  The session has as many objects or completion slots as it may.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_create(sycl_context context, sycl_device device,
+				       const struct sycl_queue_options *options, sycl_queue *queue_out);
+/**
+ * A queue on the device that the default selector chooses of all devices of the connection; out of order (A23). A
+ * round trip the first time.
+ *
+ * @param[out] queue_out  The caller's to release.
+ * @retval SYCL_ERROR_RUNTIME  There is no device.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_queue_create_default(sycl_platform platform, sycl_queue *queue_out);
+/** One more reference (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_retain(sycl_queue queue);
+/**
+ * End one reference. Never waits for a device: what was submitted runs, its events stay good (D15, D16, B32).
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_queue_release(sycl_queue queue);
+/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_queue_get_reference_count(sycl_queue queue, uint32_t *count_out);
+/** The queue's context, also an implicit one (A18); the caller's to release. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_get_context(sycl_queue queue, sycl_context *context_out);
+/** The queue's device; the caller's to release. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_get_device(sycl_queue queue, sycl_device *device_out);
+/** 1 or 0 in *in_order_out. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_is_in_order(sycl_queue queue, uint32_t *in_order_out);
 
-/** Wait for every command group submitted to the queue so far (B21). Errors of failed groups: the first one not yet reported (M4). */
+/**
+ * Wait for every command group that was submitted to the queue before this call (B18, B21). Blocks until then.
+ *
+ * If groups failed, the result is the code of the first one that was not reported yet, by this function, by a wait
+ * for its event or by sycl_queue_throw_asynchronous; it counts as reported then (M2 - M5).
+ *
+ * @retval SYCL_ERROR_DEPENDENCY_FAILED  A group did not run because one that it depends on failed (M9).
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_queue_wait(sycl_queue queue);
+
+/**
+ * As sycl_queue_wait, at most timeout_ns (CLOCK_MONOTONIC); 0 asks without waiting, SYCL_FOREVER_NS waits without end.
+ *
+ * @retval SYCL_ERROR_TIMEOUT  Not all are complete.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_queue_wait_for(sycl_queue queue, uint64_t timeout_ns);
 
 /** An error of a command group, found after its submission. */
 struct sycl_async_error {
 	sycl_result result;
-	int32_t native_code;
-	uint32_t backend;
+	int32_t native_code; /**< the vendor's, 0 if none */
+	uint32_t backend;    /**< enum sycl_backend, 0 if none */
 	uint32_t reserved;
 	uint64_t group;     /**< number within its queue, from 1 */
 	const char *text;   /**< good during the callback */
 };
+/** Called on the thread that asked for the errors; may call any function of this library. */
 typedef void sycl_async_handler(uint32_t count, const struct sycl_async_error *errors, void *user_data);
-/** All errors of the queue not yet reported, in one call of the handler; none: no call (M2, M3). */
+/**
+ * Hand all errors of the queue that were not reported yet to the handler, in one call; without any, it is not called
+ * (M2, M3). Does not wait for groups: what has failed by now is reported. Blocks as long as the handler does.
+ *
+ * @param handler    Not NULL; the errors and their texts are the library's, good during the call.
+ * @param user_data  Handed to the handler.
+ * @retval SYCL_ERROR_INVALID  handler is NULL.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_queue_throw_asynchronous(sycl_queue queue, sycl_async_handler *handler, void *user_data);
 
-/** Shortcuts: one command group each. `event_out` may be NULL. */
+/**
+ * sycl_handler_fill as a command group. `event_out` may be NULL. Errors and blocking: as there and as submit.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_queue_fill(sycl_queue queue, sycl_buffer buffer, uint64_t offset_bytes, uint64_t size_bytes,
 				     const void *pattern, size_t pattern_bytes, sycl_event *event_out);
+/**
+ * sycl_handler_copy as a command group. `event_out` may be NULL. Errors and blocking: as there and as submit.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_queue_copy(sycl_queue queue, sycl_buffer source, uint64_t source_offset_bytes,
 				     sycl_buffer destination, uint64_t destination_offset_bytes, uint64_t size_bytes,
 				     sycl_event *event_out);
+/**
+ * sycl_handler_update_host as a command group. `event_out` may be NULL. Errors and blocking: as there and as submit.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_queue_update_host(sycl_queue queue, sycl_buffer buffer, sycl_event *event_out);
-/** An empty command group: its event is complete when all groups submitted to the queue before are. */
+/**
+ * An empty command group: its event is complete when all groups submitted to the queue before are. Groups that come
+ * later do not wait for it, unless they depend on its event or the queue is in order. Never waits.
+ *
+ * @param[out] event_out  The caller's to release; may be NULL.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_queue_barrier(sycl_queue queue, sycl_event *event_out);
 
 SYCL_END_DECLS

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file result.h Results and the detail behind them (M11). */
+/**
+ * @file result.h Results and the detail behind them (M11).
+ *
+ * Rules for every function of this library, unless its comment says otherwise:
+ * - It returns 0 or a negative code; outputs are the last parameters, untouched on failure. What a call returned as an
+ *   asynchronous failure of earlier work is never mixed into an unrelated call (M1).
+ * - It may be called from any thread at any time; only a sycl_handler is used by one thread at a time.
+ * - A handle that is NULL, stale, of another type or no handle at all gives SYCL_ERROR_INVALID_HANDLE (M12); one that
+ *   was inherited by fork() gives SYCL_ERROR_FORKED.
+ * - Once the service is gone, SYCL_ERROR_CONNECTION_LOST or SYCL_ERROR_DEVICE_LOST; the detail says which command group
+ *   was at fault, as far as that is known (N5).
+ * - It never prints, exits, aborts, raises SIGPIPE or starts a thread ("embedded:" runs the engine's own threads).
+ * - It blocks only where its comment says so. "A round trip" waits for the service, never for a device (D18).
+ */
 #ifndef SYCLCLIENT_RESULT_H
 #define SYCLCLIENT_RESULT_H
 
@@ -12,31 +25,31 @@ typedef int32_t sycl_result;
 
 enum {
 	SYCL_SUCCESS = 0,
-	SYCL_ERROR_RUNTIME = -1,
-	SYCL_ERROR_KERNEL = -2,
-	SYCL_ERROR_ACCESSOR = -3,
-	SYCL_ERROR_ND_RANGE = -4,
-	SYCL_ERROR_EVENT = -5,
-	SYCL_ERROR_KERNEL_ARGUMENT = -6,
-	SYCL_ERROR_BUILD = -7,
-	SYCL_ERROR_INVALID = -8,
-	SYCL_ERROR_MEMORY_ALLOCATION = -9,
-	SYCL_ERROR_PLATFORM = -10,
-	SYCL_ERROR_PROFILING = -11,
-	SYCL_ERROR_FEATURE_NOT_SUPPORTED = -12,
-	SYCL_ERROR_KERNEL_NOT_SUPPORTED = -13,
-	SYCL_ERROR_BACKEND_MISMATCH = -14,
-	SYCL_ERROR_CONNECTION_LOST = -32,
-	SYCL_ERROR_DEVICE_LOST = -33,
-	SYCL_ERROR_QUOTA = -34,
-	SYCL_ERROR_TIMEOUT = -35,
-	SYCL_ERROR_VERSION = -36,
-	SYCL_ERROR_INVALID_HANDLE = -37,
-	SYCL_ERROR_DEPENDENCY_FAILED = -38,
-	SYCL_ERROR_FORKED = -39
+	SYCL_ERROR_RUNTIME = -1,          /**< something failed at run time: the detail says what */
+	SYCL_ERROR_KERNEL = -2,           /**< a kernel failed, or there is none of that name */
+	SYCL_ERROR_ACCESSOR = -3,         /**< an accessor cannot be used like this */
+	SYCL_ERROR_ND_RANGE = -4,         /**< ranges that do not fit each other, the kernel or the device */
+	SYCL_ERROR_EVENT = -5,            /**< an event cannot be used like this */
+	SYCL_ERROR_KERNEL_ARGUMENT = -6,  /**< an argument is missing, too many, of another kind or size */
+	SYCL_ERROR_BUILD = -7,            /**< the source does not compile: sycl_get_build_log */
+	SYCL_ERROR_INVALID = -8,          /**< a parameter or a state that the call does not allow */
+	SYCL_ERROR_MEMORY_ALLOCATION = -9, /**< no memory, in this process, the service or the device */
+	SYCL_ERROR_PLATFORM = -10,        /**< no platform, or the engine is not installed */
+	SYCL_ERROR_PROFILING = -11,       /**< times cannot be told */
+	SYCL_ERROR_FEATURE_NOT_SUPPORTED = -12, /**< this device or system cannot do that */
+	SYCL_ERROR_KERNEL_NOT_SUPPORTED = -13, /**< this kernel cannot run on that device */
+	SYCL_ERROR_BACKEND_MISMATCH = -14, /**< the object belongs to another backend */
+	SYCL_ERROR_CONNECTION_LOST = -32, /**< no service, or it ended the session: open a new connection */
+	SYCL_ERROR_DEVICE_LOST = -33,     /**< the engine died with work in flight: open a new connection */
+	SYCL_ERROR_QUOTA = -34,           /**< more than this session may have */
+	SYCL_ERROR_TIMEOUT = -35,         /**< it did not happen in time; nothing has changed */
+	SYCL_ERROR_VERSION = -36,         /**< library and service do not understand each other */
+	SYCL_ERROR_INVALID_HANDLE = -37,  /**< NULL, released, of another type, or no handle */
+	SYCL_ERROR_DEPENDENCY_FAILED = -38, /**< a command group did not run because one before it failed (M9) */
+	SYCL_ERROR_FORKED = -39           /**< the handle belongs to the parent process */
 };
 
-/** What is known of the calling thread's last failed call. */
+/** What is known of the calling thread's last failed call. Start from SYCL_ERROR_DETAIL_INIT. */
 struct sycl_error_detail {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_error_detail) */
 	sycl_result result;
@@ -47,14 +60,39 @@ struct sycl_error_detail {
 };
 #define SYCL_ERROR_DETAIL_INIT { sizeof(struct sycl_error_detail), 0, 0, 0, 0, "" }
 
-/** Fill `detail` with the calling thread's last failure. Never blocks. @retval SYCL_ERROR_INVALID wrong struct_bytes. */
+/**
+ * What is known of the calling thread's last failed call. A successful call does not clear it. Never blocks.
+ *
+ * @param detail  The caller's, with struct_bytes set; filled. Its text stays the library's.
+ * @retval SYCL_ERROR_INVALID  NULL, or wrong struct_bytes; the thread's last failure stays what it was.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_get_last_error(struct sycl_error_detail *detail);
 
-/** The sentence alone; "" when nothing failed on this thread. */
+/**
+ * The sentence alone; "" when nothing failed on this thread. Never blocks.
+ *
+ * @return The library's, good until this thread's next failing call.
+ * @since 0.1
+ */
 SYCL_API const char *sycl_get_last_error_text(void);
 
-/** A code's name, e.g. "SYCL_ERROR_QUOTA"; static. */
+/**
+ * A code's name, e.g. "SYCL_ERROR_QUOTA"; "SYCL_ERROR_UNKNOWN" for a number that is none (M11). Never blocks.
+ *
+ * @return A static string.
+ * @since 0.1
+ */
 SYCL_API const char *sycl_result_name(sycl_result result);
+
+/**
+ * The version of the library that is loaded, e.g. "0.1.0"; the headers' is in SYCL_VERSION_MAJOR and so on. Never
+ * blocks.
+ *
+ * @return A static string.
+ * @since 0.1
+ */
+SYCL_API const char *sycl_get_version(void);
 
 SYCL_END_DECLS
 #endif

@@ -1,0 +1,218 @@
+#include "arenas.h"
+
+#include "connection.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define ARENA_FIRST_BYTES (1ull << 20)
+#define ARENA_USUAL_BYTES (64ull << 20)
+
+int arenas_init(struct arenas *arenas, uint32_t count_max, uint64_t bytes_max)
+{
+	arenas->capacity = count_max < ARENAS_KNOWN_MAX ? count_max : ARENAS_KNOWN_MAX;
+	arenas->bytes_max = bytes_max;
+	arenas->arenas = calloc(arenas->capacity, sizeof(*arenas->arenas));
+	return arenas->arenas ? 0 : -ENOMEM;
+}
+
+static void arena_drop(struct arenas *arenas, struct arena *arena)
+{
+	if (!arena->region)
+		return;
+	arenas->bytes -= arena->region->size_bytes;
+	arena->region = memory_region_free(arena->region);
+	arena_ranges_fini(&arena->ranges);
+}
+
+void arenas_fini(struct arenas *arenas)
+{
+	for (uint32_t i = 0; arenas->arenas && i < arenas->capacity; i++)
+		arena_drop(arenas, &arenas->arenas[i]);
+	free(arenas->arenas);
+	arenas->arenas = NULL;
+	close_fd(&arenas->grant.fd);
+	(void)pthread_mutex_destroy(&arenas->grow_lock);
+}
+
+/* From the arenas that are there. With the state lock. */
+static int take_present(struct arenas *arenas, uint64_t bytes, struct arena_range *range_out, void **address_out)
+{
+	for (uint32_t i = 0; i < arenas->capacity; i++) {
+		struct arena *arena = &arenas->arenas[i];
+		uint64_t offset = 0;
+		if (!arena->region)
+			continue;
+		int r = arena_ranges_take(&arena->ranges, bytes, &offset);
+		if (r == -ENOSPC)
+			continue;
+		if (r < 0)
+			return r;
+		*range_out = (struct arena_range){.arena = i, .offset_bytes = offset, .size_bytes = bytes};
+		*address_out = (uint8_t *)arena->region->address + offset;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+void arenas_give(struct arenas *arenas, const struct arena_range *range)
+{
+	arena_ranges_give(&arenas->arenas[range->arena].ranges, range->offset_bytes, range->size_bytes);
+}
+
+static bool grant_arrived(struct connection *c, void *context)
+{
+	(void)context;
+	return c->arenas.grant.arrived;
+}
+
+/* With the grow lock. Which index and size a new arena gets. */
+static sycl_result plan(struct connection *c, uint64_t bytes, uint32_t *index_out, uint64_t *size_out)
+{
+	struct arenas *arenas = &c->arenas;
+	uint64_t least = (bytes + ARENA_ALIGNMENT_BYTES - 1) & ~(uint64_t)(ARENA_ALIGNMENT_BYTES - 1);
+	(void)pthread_mutex_lock(&c->state_lock);
+	uint32_t index = 0;
+	while (index < arenas->capacity && arenas->arenas[index].region)
+		index++;
+	uint64_t rest = arenas->bytes < arenas->bytes_max ? arenas->bytes_max - arenas->bytes : 0;
+	uint64_t size = ARENA_FIRST_BYTES << (arenas->grown < 6 ? arenas->grown : 6);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (index == arenas->capacity)
+		return error_set(SYCL_ERROR_QUOTA, "all %u arenas of the session are full", arenas->capacity);
+	if (least < bytes || least > rest)
+		return error_set(SYCL_ERROR_QUOTA,
+				 "%" PRIu64 " bytes of shared memory are wanted, %" PRIu64 " are left to this session",
+				 bytes, rest);
+	if (size > ARENA_USUAL_BYTES)
+		size = ARENA_USUAL_BYTES;
+	if (size < least)
+		size = least;
+	if (size > rest)
+		size = least;
+	*index_out = index;
+	*size_out = size;
+	return SYCL_SUCCESS;
+}
+
+/* With the grow lock: the grant has come. Takes its descriptor. */
+static sycl_result accept_grant(struct connection *c, uint32_t index, uint64_t size)
+{
+	struct arenas *arenas = &c->arenas;
+	int fd = take_fd(&arenas->grant.fd);
+	if (arenas->grant.failure.code) {
+		close_fd(&fd);
+		return error_set_failure(&arenas->grant.failure);
+	}
+	if (arenas->grant.arena != index || arenas->grant.size_bytes != size || fd < 0) {
+		close_fd(&fd);
+		return error_set(SYCL_ERROR_CONNECTION_LOST,
+				 "the service granted another arena than the one asked for");
+	}
+	struct memory_region *region = NULL;
+	int r = memory_region_map(fd, (size_t)size, 1, &region);
+	if (r < 0)
+		return error_set_errno(r, "an arena cannot be mapped");
+	close_fd(&region->fd); /* the mapping is enough */
+	struct arena_ranges ranges;
+	r = arena_ranges_init(&ranges, size);
+	if (r < 0) {
+		(void)memory_region_free(region);
+		return error_set_errno(r, "an arena");
+	}
+	(void)pthread_mutex_lock(&c->state_lock);
+	arenas->arenas[index] = (struct arena){.region = region, .ranges = ranges};
+	arenas->bytes += size;
+	arenas->grown++;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	return SYCL_SUCCESS;
+}
+
+static sycl_result grow(struct connection *c, uint64_t bytes)
+{
+	uint32_t index = 0;
+	uint64_t size = 0;
+	sycl_result result = plan(c, bytes, &index, &size);
+	if (result)
+		return result;
+	(void)pthread_mutex_lock(&c->state_lock);
+	c->arenas.grant.awaited = true;
+	c->arenas.grant.arrived = false;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	Sycl__V1__ArenaCreate create = SYCL__V1__ARENA_CREATE__INIT;
+	create.arena = index;
+	create.size_bytes = size;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_ARENA_CREATE;
+	command.arena_create = &create;
+	result = connection_send(c, &command);
+	if (!result)
+		result = connection_wait(c, grant_arrived, NULL, false, UINT64_MAX);
+	(void)pthread_mutex_lock(&c->state_lock);
+	c->arenas.grant.awaited = false;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	return result ? result : accept_grant(c, index, size);
+}
+
+sycl_result arenas_take(struct connection *c, uint64_t bytes, struct arena_range *range_out, void **address_out)
+{
+	(void)pthread_mutex_lock(&c->state_lock);
+	(void)replies_drain(c);
+	int r = take_present(&c->arenas, bytes, range_out, address_out);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (r != -ENOSPC)
+		return r < 0 ? error_set_errno(r, "shared memory") : SYCL_SUCCESS;
+	(void)pthread_mutex_lock(&c->arenas.grow_lock);
+	sycl_result result = SYCL_SUCCESS;
+	/* Another thread may have grown meanwhile, and another one may take what this one has made. */
+	for (;;) {
+		(void)pthread_mutex_lock(&c->state_lock);
+		r = take_present(&c->arenas, bytes, range_out, address_out);
+		(void)pthread_mutex_unlock(&c->state_lock);
+		if (r != -ENOSPC)
+			break;
+		result = grow(c, bytes);
+		if (result)
+			break;
+	}
+	(void)pthread_mutex_unlock(&c->arenas.grow_lock);
+	if (result)
+		return result;
+	return r < 0 ? error_set_errno(r, "shared memory") : SYCL_SUCCESS;
+}
+
+/* With the grow lock. The second empty arena, or an empty one that is unusually large. */
+static bool take_empty(struct connection *c, uint32_t *index_out)
+{
+	bool found = false;
+	uint32_t empty = 0;
+	(void)pthread_mutex_lock(&c->state_lock);
+	for (uint32_t i = 0; i < c->arenas.capacity && !found; i++) {
+		struct arena *arena = &c->arenas.arenas[i];
+		if (!arena->region || arena->ranges.taken > 0)
+			continue;
+		if (empty++ > 0 || arena->region->size_bytes > ARENA_USUAL_BYTES) {
+			arena_drop(&c->arenas, arena);
+			*index_out = i;
+			found = true;
+		}
+	}
+	(void)pthread_mutex_unlock(&c->state_lock);
+	return found;
+}
+
+void arenas_trim(struct connection *c)
+{
+	uint32_t index = 0;
+	(void)pthread_mutex_lock(&c->arenas.grow_lock);
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && take_empty(c, &index)) {
+		Sycl__V1__ArenaDestroy destroy = SYCL__V1__ARENA_DESTROY__INIT;
+		destroy.arena = index;
+		Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+		command.body_case = SYCL__V1__COMMAND__BODY_ARENA_DESTROY;
+		command.arena_destroy = &destroy;
+		if (connection_send(c, &command))
+			break;
+	}
+	(void)pthread_mutex_unlock(&c->arenas.grow_lock);
+}

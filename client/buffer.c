@@ -1,0 +1,148 @@
+/* Buffers: creation and attributes. Their end is in buffer_release.c. */
+#include "client_objects.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void buffer_destroy(struct object *object)
+{
+	struct buffer *buffer = (struct buffer *)object;
+	struct connection *c = object->connection;
+	/* Work that uses it goes on; its shared memory comes back with Released (D10, D16). */
+	remote_release(c, &buffer->remote);
+	free(buffer->remote.why);
+	arenas_trim(c);
+	object_delete(object);
+}
+
+static sycl_result announce(const struct buffer *buffer, const struct arena_range *range)
+{
+	Sycl__V1__ArenaRange place = SYCL__V1__ARENA_RANGE__INIT;
+	place.arena = range->arena;
+	place.offset_bytes = range->offset_bytes;
+	place.size_bytes = range->size_bytes;
+	Sycl__V1__BufferCreate create = SYCL__V1__BUFFER_CREATE__INIT;
+	create.buffer = buffer->remote.id;
+	create.size_bytes = buffer->size_bytes;
+	create.range = range->size_bytes ? &place : NULL;
+	create.initialised = buffer->kind != SYCL_HOST_NONE;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_CREATE;
+	command.buffer_create = &create;
+	return connection_send(buffer->object.connection, &command);
+}
+
+static sycl_result check_new(const struct connection *c, const void *host, uint64_t size_bytes, sycl_host_memory kind)
+{
+	if ((uint32_t)kind > SYCL_HOST_CONST)
+		return error_set(SYCL_ERROR_INVALID, "%d is no kind of host memory", (int)kind);
+	if (kind == SYCL_HOST_NONE && host)
+		return error_set(SYCL_ERROR_INVALID, "host memory is given, but the kind says that there is none");
+	if (kind != SYCL_HOST_NONE && !host && size_bytes > 0)
+		return error_set(SYCL_ERROR_INVALID, "the host memory is NULL");
+	if (size_bytes > c->limits.buffer_bytes || size_bytes > SIZE_MAX / 2)
+		return error_set(SYCL_ERROR_QUOTA,
+				 "%" PRIu64 " bytes are more than the %" PRIu64 " that this session may have",
+				 size_bytes, c->limits.buffer_bytes);
+	return SYCL_SUCCESS;
+}
+
+/* Name it and give it its shared memory; undone by remote_forget. */
+static sycl_result equip(struct connection *c, struct buffer *buffer, const void *host, struct arena_range *range_out)
+{
+	struct arena_range range = {0, 0, 0};
+	void *address = NULL;
+	sycl_result result = SYCL_SUCCESS;
+	if (buffer->size_bytes > 0)
+		result = arenas_take(c, buffer->size_bytes, &range, &address);
+	if (result)
+		return result;
+	result = remote_name(c, OBJECT_BUFFER, &buffer->remote);
+	(void)pthread_mutex_lock(&c->state_lock);
+	if (result && range.size_bytes)
+		arenas_give(&c->arenas, &range);
+	else if (!result)
+		object_ids_find(&c->ids, buffer->remote.id)->range = range;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (result)
+		return result;
+	buffer->address = address;
+	if (buffer->kind != SYCL_HOST_NONE && address)
+		memcpy(address, host, (size_t)buffer->size_bytes);
+	*range_out = range;
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_buffer_create(sycl_platform handle, void *host, uint64_t size_bytes, sycl_host_memory kind,
+					sycl_buffer *buffer_out)
+{
+	PIN(platform, platform, handle);
+	REQUIRE_OUTPUT(buffer_out);
+	struct connection *c = platform->object.connection;
+	sycl_result result = check_new(c, host, size_bytes, kind);
+	if (!result)
+		result = connection_check(c);
+	if (result)
+		return result;
+	struct buffer *buffer = object_new(sizeof(*buffer), c);
+	if (!buffer)
+		return SYCL_ERROR_MEMORY_ALLOCATION;
+	buffer->size_bytes = size_bytes;
+	buffer->kind = kind;
+	buffer->host = kind == SYCL_HOST_BORROWED ? host : NULL;
+	buffer->write_back = 1;
+	struct arena_range range;
+	result = equip(c, buffer, host, &range);
+	if (!result && handle_create(&buffer->object, HANDLE_BUFFER, buffer_destroy) < 0) {
+		remote_forget(c, &buffer->remote);
+		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	}
+	if (result) {
+		object_delete(&buffer->object);
+		return result;
+	}
+	result = announce(buffer, &range);
+	if (result) {
+		remote_forget(c, &buffer->remote);
+		object_unref(&buffer->object);
+		return result;
+	}
+	*buffer_out = handle_of(&buffer->object);
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_buffer_retain(sycl_buffer buffer)
+{
+	return handle_retain(buffer, HANDLE_BUFFER);
+}
+
+SYCL_API sycl_result sycl_buffer_get_reference_count(sycl_buffer buffer, uint32_t *count_out)
+{
+	return handle_get_reference_count(buffer, HANDLE_BUFFER, count_out);
+}
+
+SYCL_API sycl_result sycl_buffer_get_size(sycl_buffer handle, uint64_t *size_bytes_out)
+{
+	PIN(buffer, buffer, handle);
+	REQUIRE_OUTPUT(size_bytes_out);
+	*size_bytes_out = buffer->size_bytes;
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_buffer_set_write_back(sycl_buffer handle, uint32_t write_back)
+{
+	PIN(buffer, buffer, handle);
+	if (write_back > 1)
+		return error_set(SYCL_ERROR_INVALID, "write_back is 0 or 1");
+	atomic_store_explicit(&buffer->write_back, write_back, memory_order_relaxed);
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_buffer_set_final_data(sycl_buffer handle, void *final_data)
+{
+	PIN(buffer, buffer, handle);
+	atomic_store_explicit(&buffer->final_data, final_data, memory_order_relaxed);
+	atomic_store_explicit(&buffer->final_data_set, 1, memory_order_release);
+	return SYCL_SUCCESS;
+}

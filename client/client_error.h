@@ -1,0 +1,59 @@
+/*
+ * The calling thread's last failure. Functions of the library that can fail say why where they know it and return the
+ * code: `return error_set(SYCL_ERROR_INVALID, ...)`. Nothing here blocks, prints or fails.
+ */
+#ifndef SYCL_CLIENT_ERROR_H
+#define SYCL_CLIENT_ERROR_H
+
+#include "syclclient/result.h"
+
+#include <stdint.h>
+
+#define FAILURE_TEXT_BYTES 320
+
+/* What the service said of something that failed. code 0: nothing did. */
+struct failure {
+	sycl_result code;
+	int32_t native_code;
+	uint32_t backend;
+	uint64_t object;
+	char text[FAILURE_TEXT_BYTES];
+};
+
+void error_note(sycl_result code, uint64_t object, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void error_note_failure(const struct failure *failure);
+sycl_result error_note_errno(int negative_errno, const char *what);
+
+/*
+ * error_set(code, format, ...) and error_set_object(code, object, format, ...) note it and are the code. The object's
+ * id is 0 where there is none. Macros, so that a reader and an analyser see which code comes out.
+ */
+#define error_set(code, ...) error_set_object((code), 0, __VA_ARGS__)
+#define error_set_object(code, object, ...)                                                                            \
+	__extension__({                                                                                                \
+		const sycl_result code_ = (code);                                                                      \
+		error_note(code_, (object), __VA_ARGS__);                                                              \
+		code_;                                                                                                 \
+	})
+
+/* Takes over what the service said; its code. A failure is never a success, whatever it says. */
+static inline sycl_result error_set_failure(const struct failure *failure)
+{
+	error_note_failure(failure);
+	return failure->code ? failure->code : SYCL_ERROR_RUNTIME;
+}
+
+/* The calling thread's last failure. */
+void error_get(struct failure *failure_out);
+
+/* A negative errno as a result, with "what: strerror". */
+static inline sycl_result error_set_errno(int negative_errno, const char *what)
+{
+	sycl_result code = error_note_errno(negative_errno, what);
+	return code ? code : SYCL_ERROR_RUNTIME;
+}
+
+/* The compiler's words of a failed build, copied; out of memory leaves "". */
+void error_set_build_log(const char *log);
+
+#endif

@@ -1,0 +1,159 @@
+/* Opening, losing and closing a connection. */
+#include "connection.h"
+
+#include "clock.h"
+#include "fork_guard.h"
+#include "queue_line.h"
+#include "topology.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define SPIN_NS_FIRST       10000u
+#define REPLY_DECODE_BYTES  DECODE_BYTES_MAX
+#define PACKET_DECODE_BYTES (256u << 10)
+#define RETRIES_MAX         5
+
+void connection_ref(struct connection *c)
+{
+	atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
+}
+
+static void free_ids(struct connection *c)
+{
+	for (uint32_t i = 0; i < c->ids.used; i++)
+		c->ids.entries[i].line = queue_line_free(c->ids.entries[i].line);
+	object_ids_fini(&c->ids);
+}
+
+static struct connection *connection_free(struct connection *c)
+{
+	if (!c)
+		return NULL;
+	/* The engine sees a hang-up and ends the session; an embedded one is waited for, since it uses this memory. */
+	close_fd(&c->socket);
+	connection_embedded_end(c);
+	arenas_fini(&c->arenas);
+	free_ids(c);
+	slots_fini(&c->slots);
+	c->ring = memory_region_free(c->ring);
+	c->flight = memory_region_free(c->flight);
+	close_fd(&c->bell);
+	close_fd(&c->loop_fd);
+	close_fd(&c->kick_fd);
+	topology_free(c);
+	decode_arena_fini(&c->reply_arena);
+	decode_arena_fini(&c->packet_arena);
+	free(c->record);
+	free(c->endpoint);
+	(void)pthread_cond_destroy(&c->changed);
+	(void)pthread_mutex_destroy(&c->state_lock);
+	(void)pthread_mutex_destroy(&c->submit_lock);
+	free(c);
+	return NULL;
+}
+DEFINE_CLEANUP(connection)
+
+void connection_unref(struct connection *c)
+{
+	if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1)
+		(void)connection_free(c);
+}
+
+void connection_lose(struct connection *c, sycl_result code, const char *format, ...)
+{
+	if (atomic_load_explicit(&c->lost, memory_order_relaxed))
+		return;
+	c->lost_why = (struct failure){.code = code};
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vsnprintf(c->lost_why.text, sizeof(c->lost_why.text), format, arguments);
+	va_end(arguments);
+	atomic_store_explicit(&c->lost, code, memory_order_release);
+	(void)pthread_cond_broadcast(&c->changed);
+}
+
+sycl_result connection_check(struct connection *c)
+{
+	if (!atomic_load_explicit(&c->lost, memory_order_acquire))
+		return SYCL_SUCCESS;
+	return error_set_failure(&c->lost_why);
+}
+
+static struct connection *connection_new(void)
+{
+	struct connection *c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->refs = 1;
+	c->socket = c->bell = c->loop_fd = c->kick_fd = -1;
+	c->arenas.grant.fd = -1;
+	c->spin_ns = SPIN_NS_FIRST;
+	c->may_spin = spinning_is_wise();
+	(void)pthread_mutex_init(&c->submit_lock, NULL);
+	(void)pthread_mutex_init(&c->state_lock, NULL);
+	(void)pthread_mutex_init(&c->arenas.grow_lock, NULL);
+	pthread_condattr_t monotonic;
+	(void)pthread_condattr_init(&monotonic);
+	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&c->changed, &monotonic);
+	(void)pthread_condattr_destroy(&monotonic);
+	c->record = malloc(PACKET_BYTES_MAX);
+	int r = decode_arena_init(&c->reply_arena, REPLY_DECODE_BYTES);
+	int s = decode_arena_init(&c->packet_arena, PACKET_DECODE_BYTES);
+	if (!c->record || r < 0 || s < 0)
+		return connection_free(c);
+	return c;
+}
+
+/* One attempt. *went_away_out: the service ended between connecting and answering, so another attempt makes sense. */
+static sycl_result attempt(const struct open_request *request, struct connection **connection_out, bool *went_away_out)
+{
+	CLEANUP(connection_cleanup) struct connection *c = connection_new();
+	if (!c)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
+	sycl_result result = SYCL_SUCCESS;
+	if (!request->endpoint) {
+		result = connection_find_service(request->deadline_ns, &c->socket, &c->endpoint);
+	} else if (strcmp(request->endpoint, "embedded:") == 0) {
+		c->endpoint = strdup(request->endpoint);
+		result = connection_embedded(c);
+	} else if (strncmp(request->endpoint, "unix:", 5) == 0) {
+		c->endpoint = strdup(request->endpoint);
+		result = connection_connect_path(request->endpoint + 5, &c->socket);
+	} else {
+		result = error_set(SYCL_ERROR_INVALID,
+				   "the endpoint '%.64s' is neither NULL, \"unix:PATH\" nor \"embedded:\"",
+				   request->endpoint);
+	}
+	if (!result && !c->endpoint)
+		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
+	if (!result)
+		result = connection_handshake(c, request, went_away_out);
+	if (!result)
+		*connection_out = TAKE(c);
+	return result;
+}
+
+sycl_result connection_open(const struct open_request *request, struct connection **connection_out)
+{
+	if (!fork_guard_works())
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "this kernel cannot empty a page in forked children");
+	for (int i = 0;; i++) {
+		bool went_away = false;
+		sycl_result result = attempt(request, connection_out, &went_away);
+		bool embedded = request->endpoint && strcmp(request->endpoint, "embedded:") == 0;
+		/*
+		 * A service that was ending when it was found: the next attempt finds or starts another one. Or the
+		 * service handed this connection to an engine that had just died, and has another one by the next
+		 * attempt.
+		 */
+		if (!result || embedded || !went_away || i == RETRIES_MAX || clock_now_ns() >= request->deadline_ns)
+			return result;
+	}
+}

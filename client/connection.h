@@ -1,0 +1,138 @@
+/*
+ * One session with an engine: its socket, its rings, its ids, slots and arenas.
+ *
+ * Locks, in the order in which they are taken: arenas.grow_lock, submit_lock, state_lock. None is held while a thread
+ * sleeps, except submit_lock (and grow_lock) while the submit ring has no room: the engine makes room whatever its
+ * devices do. The state lock is a condition variable's, so whoever waits for something of the session sleeps in
+ * connection_wait.
+ */
+#ifndef SYCL_CLIENT_CONNECTION_H
+#define SYCL_CLIENT_CONNECTION_H
+
+#include "arenas.h"
+#include "embedded_entry.h"
+#include "flight_page.h"
+#include "object_ids.h"
+#include "packet.h"
+#include "replies.h"
+#include "ring.h"
+#include "slots.h"
+#include "session.pb-c.h"
+
+#include <pthread.h>
+
+struct topology;
+struct platform;
+struct device;
+
+struct connection_limits {
+	uint32_t objects, arenas, groups_in_flight;
+	uint64_t arena_bytes, buffer_bytes, source_bytes;
+};
+
+struct connection {
+	_Atomic uint32_t refs;
+	int socket, bell;
+	uint64_t session;
+	struct connection_limits limits;
+	char *endpoint; /* what was connected to, for people */
+	struct memory_region *ring, *flight;
+	struct ring_header *header; /* shared; hostile */
+	struct completion_slot *slot_memory;
+
+	pthread_mutex_t submit_lock;
+	struct ring_writer writer;
+	uint64_t records;           /* written so far, from 1 */
+	uint32_t records_unchecked; /* since the socket was last asked whether the peer lives */
+
+	pthread_mutex_t state_lock;
+	pthread_cond_t changed; /* replies, a datagram or the end have come */
+	struct ring_reader reader;
+	uint8_t *record; /* PACKET_BYTES_MAX: the reply that is being read */
+	struct decode_arena reply_arena;
+	struct pending *pending;
+	struct object_ids ids;
+	struct slots slots;
+	struct arenas arenas;
+	bool polling; /* a thread sleeps on the socket, or reads from it: the others wait for it */
+	uint32_t sleepers;
+	uint32_t prepared;    /* event loops that will poll the descriptor themselves */
+	int loop_fd, kick_fd; /* made on demand: what an event loop polls, and what makes it look */
+	_Atomic int32_t lost; /* a sycl_result; set once, after lost_why */
+	struct failure lost_why;
+
+	struct decode_arena packet_arena; /* whoever has set `polling` */
+
+	_Atomic(struct topology *) topology;
+	struct platform *root;       /* weak, as the next two: the handles hold the connection */
+	struct platform **platforms; /* as many as the topology has */
+	struct device **devices;
+
+	_Atomic uint32_t spin_ns; /* how long a wait spins before it sleeps; adapts */
+	bool may_spin;
+
+	void *engine; /* embedded */
+	embedded_stop *engine_stop;
+};
+
+/* connection.c: open, handshake, close */
+struct open_request {
+	const char *endpoint; /* NULL, "unix:PATH" or "embedded:" */
+	const char *name;
+	uint64_t deadline_ns;
+};
+sycl_result connection_open(const struct open_request *request, struct connection **connection_out);
+void connection_ref(struct connection *connection);
+void connection_unref(struct connection *connection);
+
+/* Latch why the session ended; the first reason stays. With the state lock held. */
+void connection_lose(struct connection *connection, sycl_result code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* 0, or the code with its detail set. Any thread, no lock. */
+sycl_result connection_check(struct connection *connection);
+
+/* connection_handshake.c. -ECONNRESET as *retry_out: the peer went away before it answered. */
+sycl_result connection_handshake(struct connection *connection, const struct open_request *request,
+				 bool *went_away_out);
+
+/* connection_start.c: a socket to the system's service, or the user's, which is started if need be. */
+sycl_result connection_find_service(uint64_t deadline_ns, int *socket_out, char **endpoint_out);
+sycl_result connection_connect_path(const char *path, int *socket_out);
+
+/* connection_embedded.c */
+sycl_result connection_embedded(struct connection *connection);
+void connection_embedded_end(struct connection *connection);
+
+/* connection_ring.c. Packs the command into the ring and rings the bell. Waits for room, never for the device. */
+sycl_result connection_send(struct connection *connection, const Sycl__V1__Command *command);
+/* As above with the submit lock held. */
+sycl_result connection_write(struct connection *connection, const Sycl__V1__Command *command);
+/* Send and wait for the answer; the answer's failure is the result. */
+sycl_result connection_request(struct connection *connection, const Sycl__V1__Command *command, struct pending *pending,
+			       uint64_t deadline_ns);
+
+/* connection_wait.c */
+typedef bool wait_ready(struct connection *connection, void *context);
+/*
+ * Wait until ready() says so (called with the state lock held, or with no lock while spinning where `spins`), the
+ * deadline (CLOCK_MONOTONIC) has passed (SYCL_ERROR_TIMEOUT) or the session has ended. Without locks, or with
+ * submit_lock.
+ */
+sycl_result connection_wait(struct connection *connection, wait_ready *ready, void *context, bool spins,
+			    uint64_t deadline_ns);
+/* Read what the socket has, without waiting. The state lock is held. */
+void connection_read_socket(struct connection *connection);
+/* Has the peer hung up? Any thread; no lock held or submit_lock. */
+void connection_probe(struct connection *connection);
+bool spinning_is_wise(void);
+
+/* remote.c: objects of the engine */
+sycl_result remote_name(struct connection *connection, enum object_type type, struct remote *remote);
+/* Its id was never sent. */
+void remote_forget(struct connection *connection, struct remote *remote);
+/* Sends Release; what the entry holds comes back with Released. */
+void remote_release(struct connection *connection, struct remote *remote);
+/* 0, or the code with which it failed, with its detail set. */
+sycl_result remote_check(struct remote *remote);
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * Waiting for the engine. A bounded spin where that is wise, then sleep: one thread of the connection polls the session
+ * socket, the others wait for it on a condition variable, so death wakes everybody.
+ *
+ * Nothing is lost: each sleeper sets the shared sleep flag itself before it looks at what it waits for, under the state
+ * lock, and keeps the lock until it is in the condition's queue. If the engine saw the flag, its datagram is read by
+ * the polling thread, which needs the lock to wake the others; so it wakes this one too. The flag is only taken back
+ * by the last sleeper: an early look at nothing is cheaper than a lost wake-up.
+ */
+#include "connection.h"
+
+#include "clock.h"
+#include "flight.h"
+#include "wake.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#define SPIN_NS_MAX 30000u
+#define SPIN_NS_MIN 500u
+
+bool spinning_is_wise(void)
+{
+	/* With one processor it is never; with two the engine's front and a busy CPU device need both. */
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return false;
+	return CPU_COUNT(&set) > 2;
+}
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_t deadline_ns)
+{
+	uint32_t budget = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
+	uint64_t end = clock_now_ns() + budget;
+	if (end > deadline_ns)
+		end = deadline_ns;
+	do {
+		for (int i = 0; i < 32; i++) {
+			if (ready(c, context)) {
+				uint32_t more = budget + budget / 8 + 1;
+				atomic_store_explicit(&c->spin_ns, more < SPIN_NS_MAX ? more : SPIN_NS_MAX,
+						      memory_order_relaxed);
+				return true;
+			}
+			pause_briefly();
+		}
+	} while (clock_now_ns() < end);
+	uint32_t less = budget - budget / 4;
+	atomic_store_explicit(&c->spin_ns, less > SPIN_NS_MIN ? less : SPIN_NS_MIN, memory_order_relaxed);
+	return false;
+}
+
+/* The peer is gone. The page that it left behind says what it was doing. */
+static void lose_to_death(struct connection *c)
+{
+	char blame[FAILURE_TEXT_BYTES];
+	uint64_t groups = flight_blame(c->flight->address, c->session, blame, sizeof(blame));
+	if (groups > 0)
+		connection_lose(c, SYCL_ERROR_DEVICE_LOST, "%s", blame);
+	else
+		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service closed the session, or its engine ended");
+}
+
+static void take_grant(struct connection *c, const Sycl__V1__ArenaGrant *grant, struct packet_fds *fds)
+{
+	if (!c->arenas.grant.awaited || c->arenas.grant.arrived)
+		return;
+	c->arenas.grant.arrived = true;
+	c->arenas.grant.fd = packet_fds_take(fds, 0);
+	c->arenas.grant.arena = grant->arena;
+	c->arenas.grant.size_bytes = grant->size_bytes;
+	Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
+	status.code = grant->code;
+	status.text = grant->text;
+	failure_from_status(&status, &c->arenas.grant.failure);
+}
+
+static void take_packet(struct connection *c, const Sycl__V1__Packet *packet, struct packet_fds *fds)
+{
+	if (packet->body_case == SYCL__V1__PACKET__BODY_ARENA_GRANT) {
+		take_grant(c, packet->arena_grant, fds);
+	} else if (packet->body_case == SYCL__V1__PACKET__BODY_ERROR) {
+		Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
+		status.code = packet->error->code ? packet->error->code : SYCL_ERROR_CONNECTION_LOST;
+		status.text = packet->error->text;
+		struct failure failure;
+		failure_from_status(&status, &failure);
+		connection_lose(c, failure.code, "%s", failure.text);
+	}
+	/* Wake says nothing but "look"; anything else is of a later minor version. */
+}
+
+void connection_read_socket(struct connection *c)
+{
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed)) {
+		ProtobufCMessage *message = NULL;
+		struct packet_fds fds = PACKET_FDS_INIT;
+		int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena, &message, &fds,
+					MSG_DONTWAIT);
+		if (r == -EAGAIN || r == -EINTR)
+			return;
+		if (r == 1)
+			take_packet(c, (const Sycl__V1__Packet *)message, &fds);
+		else if (r == 0 || r == -ECONNRESET || r == -EPIPE)
+			lose_to_death(c);
+		else
+			connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service sent a malformed datagram");
+		packet_fds_close(&fds);
+	}
+}
+
+void connection_probe(struct connection *c)
+{
+	struct pollfd socket = {.fd = c->socket, .events = 0};
+	if (poll(&socket, 1, 0) != 1 || (socket.revents & (POLLHUP | POLLERR)) == 0)
+		return;
+	(void)pthread_mutex_lock(&c->state_lock);
+	if (!c->polling) /* else the polling thread sees it too */
+		connection_read_socket(c);
+	(void)pthread_cond_broadcast(&c->changed);
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
+/* With the state lock, which is let go meanwhile. Returns when something came, or the deadline did, or a signal. */
+static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
+{
+	c->polling = true;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	struct pollfd socket = {.fd = c->socket, .events = POLLIN};
+	struct timespec rest = {0, 0};
+	uint64_t now = clock_now_ns();
+	if (deadline_ns > now) {
+		rest.tv_sec = (time_t)((deadline_ns - now) / 1000000000ull);
+		rest.tv_nsec = (long)((deadline_ns - now) % 1000000000ull);
+	}
+	(void)ppoll(&socket, 1, deadline_ns == UINT64_MAX ? NULL : &rest, NULL);
+	(void)pthread_mutex_lock(&c->state_lock);
+	connection_read_socket(c);
+	c->polling = false;
+	/* Whoever goes on waiting takes this thread's place at the socket. */
+	(void)pthread_cond_broadcast(&c->changed);
+	if (c->prepared > 0 && c->kick_fd >= 0)
+		wake_ring_bell(c->kick_fd); /* an event loop polls the same socket: it must look as well */
+}
+
+static void sleep_on_others(struct connection *c, uint64_t deadline_ns)
+{
+	if (deadline_ns == UINT64_MAX) {
+		(void)pthread_cond_wait(&c->changed, &c->state_lock);
+		return;
+	}
+	struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000ull),
+				 .tv_nsec = (long)(deadline_ns % 1000000000ull)};
+	(void)pthread_cond_timedwait(&c->changed, &c->state_lock, &until);
+}
+
+sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, bool spins, uint64_t deadline_ns)
+{
+	if (spins && c->may_spin && spin(c, ready, context, deadline_ns))
+		return SYCL_SUCCESS;
+	sycl_result result = SYCL_SUCCESS;
+	(void)pthread_mutex_lock(&c->state_lock);
+	c->sleepers++;
+	for (;;) {
+		wake_prepare_sleep(&c->header->client_sleeps);
+		(void)replies_drain(c);
+		if (ready(c, context))
+			break;
+		if (atomic_load_explicit(&c->lost, memory_order_relaxed)) {
+			result = connection_check(c);
+			break;
+		}
+		if (deadline_ns != UINT64_MAX && clock_now_ns() >= deadline_ns) {
+			result = error_set(SYCL_ERROR_TIMEOUT, "it did not happen in time");
+			break;
+		}
+		if (c->polling)
+			sleep_on_others(c, deadline_ns);
+		else
+			sleep_on_socket(c, deadline_ns);
+	}
+	if (--c->sleepers == 0 && c->prepared == 0)
+		wake_cancel_sleep(&c->header->client_sleeps);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	return result;
+}

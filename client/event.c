@@ -1,0 +1,192 @@
+/* Events: a group's number in its queue and the completion slot that tells. */
+#include "client_objects.h"
+
+#include "clock.h"
+
+#include <stdlib.h>
+
+static void event_destroy(struct object *object)
+{
+	struct event *event = (struct event *)object;
+	struct connection *c = object->connection;
+	if (event->own_slot) {
+		(void)pthread_mutex_lock(&c->state_lock);
+		slots_give(&c->slots, event->slot);
+		(void)pthread_mutex_unlock(&c->state_lock);
+	}
+	queue_line_drop(c, event->line);
+	object_delete(object);
+}
+
+struct event *event_new(struct connection *c, struct queue_line *line)
+{
+	struct event *event = object_new(sizeof(*event), c);
+	if (!event)
+		return NULL;
+	if (handle_create(&event->object, HANDLE_EVENT, event_destroy) < 0) {
+		(void)error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		object_delete(&event->object);
+		return NULL;
+	}
+	event->line = line;
+	event->slot = line->slot;
+	queue_line_hold(line);
+	return event;
+}
+
+static bool reached(const struct connection *c, const struct event *event)
+{
+	uint32_t sequence = atomic_load_explicit(&c->slot_memory[event->slot].sequence, memory_order_acquire);
+	return sequence_reached(sequence, event->value);
+}
+
+static sycl_result outcome(struct connection *c, struct event *event)
+{
+	if (atomic_load_explicit(&c->slot_memory[event->slot].status, memory_order_acquire) == 0)
+		return SYCL_SUCCESS;
+	return queue_line_group_result(c, event->line, event->group, event->own_slot);
+}
+
+sycl_result event_finish(struct event *event, uint64_t deadline_ns)
+{
+	struct connection *c = event->object.connection;
+	if (!reached(c, event)) {
+		sycl_result result = queue_line_wait(c, event->line, event->slot, event->value, deadline_ns);
+		if (result)
+			return result;
+	}
+	return outcome(c, event);
+}
+
+SYCL_API sycl_result sycl_event_retain(sycl_event event)
+{
+	return handle_retain(event, HANDLE_EVENT);
+}
+
+SYCL_API sycl_result sycl_event_release(sycl_event event)
+{
+	return handle_release(event, HANDLE_EVENT);
+}
+
+SYCL_API sycl_result sycl_event_get_reference_count(sycl_event event, uint32_t *count_out)
+{
+	return handle_get_reference_count(event, HANDLE_EVENT, count_out);
+}
+
+SYCL_API sycl_result sycl_event_wait(sycl_event handle)
+{
+	PIN(event, event, handle);
+	return event_finish(event, UINT64_MAX);
+}
+
+SYCL_API sycl_result sycl_event_wait_for(sycl_event handle, uint64_t timeout_ns)
+{
+	PIN(event, event, handle);
+	return event_finish(event, clock_deadline_ns(timeout_ns));
+}
+
+SYCL_API sycl_result sycl_event_wait_all(uint32_t count, const sycl_event *events, uint64_t timeout_ns)
+{
+	if (count > 0 && !events)
+		return error_set(SYCL_ERROR_INVALID, "a list of %u events is NULL", count);
+	uint64_t deadline_ns = clock_deadline_ns(timeout_ns);
+	/* Every handle first: a wait must not end half-way for a value that is none. */
+	for (uint32_t i = 0; i < count; i++) {
+		PIN(event, event, events[i]);
+	}
+	struct failure first = {.code = SYCL_SUCCESS};
+	for (uint32_t i = 0; i < count; i++) {
+		sycl_result result = sycl_event_wait_for(events[i], timeout_ns == SYCL_FOREVER_NS ? timeout_ns : 0);
+		if (result == SYCL_ERROR_TIMEOUT) {
+			uint64_t now = clock_now_ns();
+			result = sycl_event_wait_for(events[i], deadline_ns > now ? deadline_ns - now : 0);
+		}
+		if (result == SYCL_ERROR_TIMEOUT)
+			return result;
+		if (result && first.code == SYCL_SUCCESS)
+			error_get(&first);
+	}
+	return first.code ? error_set_failure(&first) : SYCL_SUCCESS;
+}
+
+struct profile_answer {
+	uint64_t submit_ns, start_ns, end_ns;
+	uint32_t state;
+	bool known;
+};
+
+static void take_profile(struct pending *pending, const Sycl__V1__Reply *reply)
+{
+	if (reply->body_case != SYCL__V1__REPLY__BODY_PROFILE)
+		return;
+	struct profile_answer *answer = pending->context;
+	*answer = (struct profile_answer){.submit_ns = reply->profile->submit_ns,
+					  .start_ns = reply->profile->start_ns,
+					  .end_ns = reply->profile->end_ns,
+					  .state = reply->profile->state,
+					  .known = true};
+}
+
+static sycl_result ask(struct event *event, struct profile_answer *answer)
+{
+	*answer = (struct profile_answer){.known = false};
+	Sycl__V1__ProfileQuery query = SYCL__V1__PROFILE_QUERY__INIT;
+	query.queue = event->line->remote.id;
+	query.group = event->group;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_PROFILE_QUERY;
+	command.profile_query = &query;
+	struct pending pending = {.take = take_profile, .context = answer};
+	sycl_result result = connection_request(event->object.connection, &command, &pending, UINT64_MAX);
+	if (!result && !answer->known)
+		return error_set(SYCL_ERROR_RUNTIME, "the service gave no times");
+	return result;
+}
+
+SYCL_API sycl_result sycl_event_get_status(sycl_event handle, sycl_command_status *status_out)
+{
+	PIN(event, event, handle);
+	REQUIRE_OUTPUT(status_out);
+	if (reached(event->object.connection, event)) {
+		*status_out = SYCL_COMMAND_COMPLETE;
+		return SYCL_SUCCESS;
+	}
+	struct profile_answer answer;
+	sycl_result result = ask(event, &answer);
+	if (result)
+		return result;
+	/* It may have become complete meanwhile; it never goes back (H9). */
+	bool complete = answer.state >= SYCL_COMMAND_COMPLETE || reached(event->object.connection, event);
+	*status_out = complete ? SYCL_COMMAND_COMPLETE
+			       : (answer.state == SYCL_COMMAND_RUNNING ? SYCL_COMMAND_RUNNING : SYCL_COMMAND_SUBMITTED);
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_event_get_profiling(sycl_event handle, sycl_profiling what, uint64_t *ns_out)
+{
+	PIN(event, event, handle);
+	REQUIRE_OUTPUT(ns_out);
+	if ((uint32_t)what > SYCL_PROFILING_END)
+		return error_set(SYCL_ERROR_INVALID, "%d is no time of an event", (int)what);
+	if (!event->line->profiling)
+		return error_set_object(SYCL_ERROR_INVALID, event->line->remote.id,
+					"the queue was made without SYCL_QUEUE_ENABLE_PROFILING");
+	struct profile_answer answer;
+	/* When it started is known for certain when it is complete; before that the engine may know it already. */
+	sycl_result result = SYCL_SUCCESS;
+	if (what != SYCL_PROFILING_END) {
+		result = ask(event, &answer);
+		if (result)
+			return result;
+		if (what == SYCL_PROFILING_SUBMIT || answer.start_ns != 0) {
+			*ns_out = what == SYCL_PROFILING_SUBMIT ? answer.submit_ns : answer.start_ns;
+			return SYCL_SUCCESS;
+		}
+	}
+	result = event_finish(event, UINT64_MAX);
+	if (!result)
+		result = ask(event, &answer);
+	if (!result)
+		*ns_out = what == SYCL_PROFILING_START ? answer.start_ns : answer.end_ns;
+	return result;
+}

@@ -1,0 +1,34 @@
+/*
+ * After fork() a child has copies of its parent's handles, but neither the parent's threads nor a session of its own.
+ * A page that the kernel empties in every child tells, also where the child was made without pthread_atfork.
+ */
+#ifndef SYCL_CLIENT_FORK_GUARD_H
+#define SYCL_CLIENT_FORK_GUARD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum fork_state {
+	FORK_CHILD_NEW = 0, /* as the kernel leaves it: nothing of the library was called in this process yet */
+	FORK_CHILD_RESETTING = 1,
+	FORK_SETTLED = 2,
+};
+
+extern _Atomic uint32_t *fork_word;
+
+void fork_child_settle(void);
+
+/* First thing in every public call that looks at a handle or opens a connection. */
+static inline void fork_check(void)
+{
+	if (__builtin_expect(atomic_load_explicit(fork_word, memory_order_acquire) != FORK_SETTLED, 0))
+		fork_child_settle();
+}
+
+/* How many forks (modulo 16) lie between this process and the one that loaded the library. */
+uint32_t fork_depth(void);
+
+/* Can forks be noticed at all? Without that no connection is opened. */
+int fork_guard_works(void);
+
+#endif

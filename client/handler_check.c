@@ -1,0 +1,159 @@
+/* Ranges against the device and the kernel; arguments against what the service knows of the kernel. */
+#include "handler.h"
+
+#include <inttypes.h>
+
+static sycl_result check_shape(const sycl_range *range, const char *name)
+{
+	if (range->dimensions < 1 || range->dimensions > 3)
+		return error_set(SYCL_ERROR_ND_RANGE, "the %s range has %u dimensions; 1 to 3 are allowed", name,
+				 range->dimensions);
+	if (range->reserved != 0)
+		return error_set(SYCL_ERROR_INVALID, "the %s range's reserved member is not 0", name);
+	return SYCL_SUCCESS;
+}
+
+/* The product, or false when it has no place in 64 bits. A zero makes it 0 in any case. */
+static bool total(const sycl_range *range, uint64_t *total_out)
+{
+	uint64_t product = 1;
+	for (uint32_t i = 0; i < range->dimensions; i++) {
+		if (range->size[i] == 0) {
+			*total_out = 0;
+			return true;
+		}
+	}
+	for (uint32_t i = 0; i < range->dimensions; i++) {
+		if (__builtin_mul_overflow(product, range->size[i], &product))
+			return false;
+	}
+	*total_out = product;
+	return true;
+}
+
+static sycl_result check_local(const struct handler *handler, const struct kernel *kernel, const sycl_range *global,
+			       const sycl_range *local)
+{
+	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
+	/* The device's lists have three entries, the last of which is the dimension that varies fastest. */
+	uint32_t skip = 3 - global->dimensions;
+	for (uint32_t i = 0; i < global->dimensions; i++) {
+		if (local->size[i] == 0)
+			return error_set(SYCL_ERROR_ND_RANGE, "local size %u is 0", i);
+		if (global->size[i] % local->size[i] != 0)
+			return error_set(SYCL_ERROR_ND_RANGE,
+					 "dimension %u: global size %" PRIu64
+					 " is not divisible by local size %" PRIu64,
+					 i, global->size[i], local->size[i]);
+		uint64_t most = facts->n_max_work_item_sizes == 3 ? facts->max_work_item_sizes[skip + i] : UINT64_MAX;
+		if (local->size[i] > most)
+			return error_set(SYCL_ERROR_ND_RANGE,
+					 "dimension %u: local size %" PRIu64 " exceeds the device's %" PRIu64, i,
+					 local->size[i], most);
+		uint64_t required = kernel->required_work_group_size[skip + i];
+		if (required && local->size[i] != required)
+			return error_set(SYCL_ERROR_ND_RANGE,
+					 "dimension %u: local size %" PRIu64
+					 ", but the kernel was compiled for %" PRIu64,
+					 i, local->size[i], required);
+	}
+	uint64_t items = 0;
+	bool fits = total(local, &items);
+	if (!fits || items > facts->max_work_group_size)
+		return error_set(SYCL_ERROR_ND_RANGE, "a work-group has more items than the device's %" PRIu64,
+				 facts->max_work_group_size);
+	if (kernel->max_work_group_size && items > kernel->max_work_group_size)
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "a work-group of %" PRIu64 " items; kernel '%.64s' takes %" PRIu64 " on this device",
+				 items, kernel->name, kernel->max_work_group_size);
+	return SYCL_SUCCESS;
+}
+
+sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel, const sycl_range *global,
+				const sycl_range *local)
+{
+	if (kernel->object.connection != handler->object.connection)
+		return error_set(SYCL_ERROR_INVALID, "the kernel and the queue belong to different connections");
+	if (kernel->bundle->device != handler->queue->device)
+		return error_set(SYCL_ERROR_KERNEL_NOT_SUPPORTED,
+				 "kernel '%.64s' was built for another device than the queue's", kernel->name);
+	if (kernel->bundle->context != handler->queue->context)
+		return error_set(SYCL_ERROR_INVALID, "kernel '%.64s' belongs to another context than the queue's",
+				 kernel->name);
+	sycl_result result = check_shape(global, "global");
+	if (!result && local)
+		result = check_shape(local, "local");
+	if (result)
+		return result;
+	if (local && local->dimensions != global->dimensions)
+		return error_set(SYCL_ERROR_ND_RANGE, "the global range has %u dimensions, the local one %u",
+				 global->dimensions, local->dimensions);
+	uint64_t items = 0;
+	if (!total(global, &items))
+		return error_set(SYCL_ERROR_ND_RANGE, "the global range has more than 2^64 work-items");
+	/* Nothing runs in an empty space, so no local size can be wrong (E5). */
+	return local && items > 0 ? check_local(handler, kernel, global, local) : SYCL_SUCCESS;
+}
+
+static const char *const kind_names[] = {"anything", "a value", "an accessor", "local memory", "an image", "a sampler"};
+
+static sycl_result check_argument(const struct handler *handler, uint32_t index)
+{
+	const struct kernel *kernel = handler->kernel;
+	const struct handler_argument *given = handler_argument_at(handler, index);
+	const struct kernel_argument *wanted = &kernel->arguments[index];
+	static const uint32_t kind_of[] = {
+		[HANDLER_ARGUMENT_ACCESSOR] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_GLOBAL,
+		[HANDLER_ARGUMENT_VALUE] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_VALUE,
+		[HANDLER_ARGUMENT_LOCAL] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_LOCAL,
+	};
+	if (given->kind == HANDLER_ARGUMENT_UNSET)
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u of kernel '%.64s' is not set", index,
+				 kernel->name);
+	if (wanted->kind != SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_UNSPECIFIED && wanted->kind != kind_of[given->kind])
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u of kernel '%.64s' is %s, but %s was set",
+				 index, kernel->name, wanted->kind < 6 ? kind_names[wanted->kind] : "something else",
+				 kind_names[kind_of[given->kind]]);
+	if (given->kind == HANDLER_ARGUMENT_VALUE && wanted->size_bytes && given->size_bytes != wanted->size_bytes)
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u of kernel '%.64s' has %u bytes, but %" PRIu64 " were set", index,
+				 kernel->name, wanted->size_bytes, given->size_bytes);
+	if (given->kind == HANDLER_ARGUMENT_LOCAL && !handler->is_nd)
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u is local memory, which needs work-groups: use an nd_range", index);
+	return SYCL_SUCCESS;
+}
+
+sycl_result handler_check_arguments(const struct handler *handler)
+{
+	const struct kernel *kernel = handler->kernel;
+	if (!kernel) {
+		if (handler->arguments.count > 0)
+			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "arguments are set, but no kernel");
+		return SYCL_SUCCESS;
+	}
+	if (handler->arguments.count != kernel->argument_count)
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "kernel '%.64s' has %u arguments, but %u are set",
+				 kernel->name, kernel->argument_count, handler->arguments.count);
+	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
+	uint64_t local_bytes = kernel->local_mem_bytes, parameter_bytes = 0;
+	for (uint32_t i = 0; i < kernel->argument_count; i++) {
+		sycl_result result = check_argument(handler, i);
+		if (result)
+			return result;
+		const struct handler_argument *given = handler_argument_at(handler, i);
+		if (given->kind == HANDLER_ARGUMENT_LOCAL)
+			local_bytes += given->size_bytes;
+		else
+			parameter_bytes += given->kind == HANDLER_ARGUMENT_VALUE ? given->size_bytes : sizeof(void *);
+	}
+	if (local_bytes > facts->local_mem_bytes)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
+				 "%" PRIu64 " bytes of local memory for a work-group; the device has %" PRIu64,
+				 local_bytes, facts->local_mem_bytes);
+	if (facts->max_parameter_bytes && parameter_bytes > facts->max_parameter_bytes)
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "%" PRIu64 " bytes of arguments; the device takes %" PRIu64, parameter_bytes,
+				 facts->max_parameter_bytes);
+	return SYCL_SUCCESS;
+}

@@ -1,0 +1,334 @@
+#include "handles.h"
+
+#include "fork_guard.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static_assert(sizeof(void *) == 8, "a handle's parts need 64 bits");
+
+#define CHUNK_ENTRIES 4096u
+#define CHUNKS        4096u
+
+/* An entry's word: references (20 bits), user references (20), generation (24; never 0). */
+#define COUNT_BITS 20
+#define COUNT_MAX  ((1u << COUNT_BITS) - 2)
+#define REF_ONE    1ull
+#define USER_ONE   (1ull << COUNT_BITS)
+
+struct handle_entry {
+	_Atomic uint64_t word;
+	struct object *object; /* written before the word makes it visible */
+	uint32_t next_free;    /* index + 1; 0: the last */
+};
+
+struct handle_table {
+	pthread_mutex_t lock; /* the free list and growing */
+	_Atomic(struct handle_entry *) chunks[CHUNKS];
+	uint32_t entries; /* ever used */
+	uint32_t free_first,
+		free_last; /* index + 1; first in, first out, so that a stale handle stays stale for long */
+	struct handle_table *inherited; /* of the parent process, kept reachable */
+};
+
+static struct handle_table first_table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static _Atomic(struct handle_table *) table = &first_table;
+
+static uint32_t word_refs(uint64_t word)
+{
+	return (uint32_t)word & ((1u << COUNT_BITS) - 1);
+}
+
+static uint32_t word_users(uint64_t word)
+{
+	return (uint32_t)(word >> COUNT_BITS) & ((1u << COUNT_BITS) - 1);
+}
+
+static uint32_t word_generation(uint64_t word)
+{
+	return (uint32_t)(word >> (2 * COUNT_BITS));
+}
+
+static uint64_t word_make(uint32_t generation, uint64_t users, uint64_t refs)
+{
+	return (uint64_t)generation << (2 * COUNT_BITS) | users << COUNT_BITS | refs;
+}
+
+static struct handle_entry *entry_at(uint32_t index)
+{
+	if (index >= CHUNK_ENTRIES * CHUNKS)
+		return NULL;
+	struct handle_table *t = atomic_load_explicit(&table, memory_order_acquire);
+	struct handle_entry *chunk = atomic_load_explicit(&t->chunks[index / CHUNK_ENTRIES], memory_order_acquire);
+	return chunk ? &chunk[index % CHUNK_ENTRIES] : NULL;
+}
+
+const char *handle_type_name(enum handle_type type)
+{
+	static const char *const names[HANDLE_TYPE_COUNT] = {
+		[HANDLE_NONE] = "object",
+		[HANDLE_PLATFORM] = "platform",
+		[HANDLE_DEVICE] = "device",
+		[HANDLE_CONTEXT] = "context",
+		[HANDLE_QUEUE] = "queue",
+		[HANDLE_BUFFER] = "buffer",
+		[HANDLE_HOST_ACCESSOR] = "host accessor",
+		[HANDLE_BUNDLE] = "kernel bundle",
+		[HANDLE_KERNEL] = "kernel",
+		[HANDLE_HANDLER] = "handler",
+		[HANDLE_EVENT] = "event",
+	};
+	return type < HANDLE_TYPE_COUNT ? names[type] : names[HANDLE_NONE];
+}
+
+/* The table's lock is held. */
+static struct handle_entry *take_free(struct handle_table *t, uint32_t *index_out)
+{
+	struct handle_entry *entry = NULL;
+	/* A few stay in the list: an index that was just freed is not used again at once. */
+	if (t->free_first && t->free_first != t->free_last) {
+		*index_out = t->free_first - 1;
+		entry = entry_at(*index_out);
+		if (entry)
+			t->free_first = entry->next_free;
+		return entry;
+	}
+	if (t->entries == CHUNK_ENTRIES * CHUNKS)
+		return NULL;
+	uint32_t chunk = t->entries / CHUNK_ENTRIES;
+	struct handle_entry *memory = atomic_load_explicit(&t->chunks[chunk], memory_order_relaxed);
+	if (!memory) {
+		memory = calloc(CHUNK_ENTRIES, sizeof(*memory));
+		if (!memory)
+			return NULL;
+		atomic_store_explicit(&t->chunks[chunk], memory, memory_order_release);
+	}
+	*index_out = t->entries++;
+	entry = &memory[*index_out % CHUNK_ENTRIES];
+	atomic_store_explicit(&entry->word, word_make(1, 0, 0), memory_order_relaxed);
+	return entry;
+}
+
+int handle_create(struct object *object, enum handle_type type, void (*destroy)(struct object *))
+{
+	fork_check();
+	struct handle_table *t = atomic_load_explicit(&table, memory_order_acquire);
+	(void)pthread_mutex_lock(&t->lock);
+	uint32_t index = 0;
+	struct handle_entry *entry = take_free(t, &index);
+	(void)pthread_mutex_unlock(&t->lock);
+	if (!entry)
+		return -ENOMEM;
+	object->type = type;
+	object->index = index;
+	object->entry = entry;
+	object->destroy = destroy;
+	entry->object = object;
+	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+	atomic_store_explicit(&entry->word, word_make(word_generation(word), 1, 1), memory_order_release);
+	return 0;
+}
+
+void object_keep(struct object *object)
+{
+	(void)atomic_fetch_sub_explicit(&object->entry->word, USER_ONE, memory_order_relaxed);
+}
+
+void *handle_of(const struct object *object)
+{
+	uint64_t word = atomic_load_explicit(&object->entry->word, memory_order_relaxed);
+	uint64_t bits = (uint64_t)fork_depth() << 60 | (uint64_t)object->type << 56 |
+			(uint64_t)word_generation(word) << 32 | object->index;
+	return (void *)(uintptr_t)bits;
+}
+
+sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out)
+{
+	fork_check();
+	uint64_t bits = (uintptr_t)handle;
+	uint32_t generation = (uint32_t)(bits >> 32) & 0xffffff;
+	enum handle_type stated = (enum handle_type)((bits >> 56) & 15);
+	const char *name = handle_type_name(type);
+	if (!handle)
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "the %s is NULL", name);
+	if (stated == HANDLE_NONE || stated >= HANDLE_TYPE_COUNT || generation == 0)
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
+	if ((uint32_t)(bits >> 60) != fork_depth())
+		return error_set(SYCL_ERROR_FORKED,
+				 "this %s belongs to the parent process: open a connection in the child",
+				 handle_type_name(stated));
+	if (stated != type)
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "this handle is a %s; a %s was expected",
+				 handle_type_name(stated), name);
+
+	struct handle_entry *entry = entry_at((uint32_t)bits);
+	if (!entry)
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
+	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+	do {
+		if (word_generation(word) != generation || word_users(word) == 0)
+			return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released", name);
+		if (word_refs(word) >= COUNT_MAX)
+			return error_set(SYCL_ERROR_QUOTA, "this %s has too many references", name);
+	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word + REF_ONE, memory_order_acquire,
+							memory_order_relaxed));
+	struct object *object = entry->object;
+	if (object->type != type) { /* a forged type with a true index and generation */
+		object_unref(object);
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
+	}
+	*object_out = object;
+	return SYCL_SUCCESS;
+}
+
+void object_ref(struct object *object)
+{
+	(void)atomic_fetch_add_explicit(&object->entry->word, REF_ONE, memory_order_relaxed);
+}
+
+bool object_try_ref(struct object *object)
+{
+	struct handle_entry *entry = object->entry;
+	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+	do {
+		if (word_refs(word) == 0 || word_refs(word) >= COUNT_MAX)
+			return false;
+	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word + REF_ONE, memory_order_acquire,
+							memory_order_relaxed));
+	return true;
+}
+
+static void entry_free(struct handle_entry *entry, uint32_t index)
+{
+	struct handle_table *t = atomic_load_explicit(&table, memory_order_acquire);
+	uint32_t generation =
+		(word_generation(atomic_load_explicit(&entry->word, memory_order_relaxed)) + 1) & 0xffffff;
+	atomic_store_explicit(&entry->word, word_make(generation ? generation : 1, 0, 0), memory_order_relaxed);
+	const struct handle_entry *present = entry_at(index);
+	if (!present || present != entry)
+		return; /* of the parent process: a child has a table of its own */
+	(void)pthread_mutex_lock(&t->lock);
+	entry->next_free = 0;
+	struct handle_entry *last = t->free_last ? entry_at(t->free_last - 1) : NULL;
+	if (last)
+		last->next_free = index + 1;
+	else
+		t->free_first = index + 1;
+	t->free_last = index + 1;
+	(void)pthread_mutex_unlock(&t->lock);
+}
+
+void object_unref(struct object *object)
+{
+	uint32_t index = object->index;
+	struct handle_entry *entry = object->entry;
+	uint64_t before = atomic_fetch_sub_explicit(&entry->word, REF_ONE, memory_order_acq_rel);
+	if (word_refs(before) != 1)
+		return;
+	/* destroy may look for weak pointers to the object under their own lock, so the entry is freed after it. */
+	object->destroy(object);
+	entry_free(entry, index);
+}
+
+sycl_result object_give(struct object *object)
+{
+	struct handle_entry *entry = object->entry;
+	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+	uint64_t wanted = 0;
+	do {
+		if (word_users(word) >= COUNT_MAX || word_refs(word) >= COUNT_MAX)
+			return error_set(SYCL_ERROR_QUOTA, "this %s has too many references",
+					 handle_type_name((enum handle_type)object->type));
+		wanted = word + USER_ONE + (word_users(word) == 0 ? REF_ONE : 0);
+	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, wanted, memory_order_relaxed,
+							memory_order_relaxed));
+	return SYCL_SUCCESS;
+}
+
+static sycl_result take(struct object *object, bool also_last, bool *was_last_out)
+{
+	struct handle_entry *entry = object->entry;
+	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+	do {
+		if (word_users(word) == 0)
+			return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released",
+					 handle_type_name((enum handle_type)object->type));
+		if (word_users(word) == 1 && !also_last) {
+			*was_last_out = true;
+			return SYCL_SUCCESS;
+		}
+	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word - USER_ONE, memory_order_acq_rel,
+							memory_order_relaxed));
+	*was_last_out = word_users(word) == 1;
+	return SYCL_SUCCESS;
+}
+
+sycl_result object_take(struct object *object)
+{
+	bool last = false;
+	sycl_result result = take(object, true, &last);
+	if (!result && last)
+		object_unref(object); /* never the last reference: the caller has pinned the object */
+	return result;
+}
+
+bool object_take_unless_last(struct object *object)
+{
+	bool last = false;
+	return take(object, false, &last) == SYCL_SUCCESS && !last;
+}
+
+uint32_t object_users(const struct object *object)
+{
+	return word_users(atomic_load_explicit(&object->entry->word, memory_order_relaxed));
+}
+
+void handles_forget_after_fork(void)
+{
+	/* The parent's objects stay in memory, unused: their locks may be held by threads that do not exist here. */
+	struct handle_table *t = calloc(1, sizeof(*t));
+	if (!t)
+		return; /* the depth has changed, so the parent's handles are refused in any case */
+	(void)pthread_mutex_init(&t->lock, NULL);
+	t->inherited = atomic_load_explicit(&table, memory_order_relaxed);
+	atomic_store_explicit(&table, t, memory_order_release);
+}
+
+sycl_result handle_retain(const void *handle, enum handle_type type)
+{
+	struct object *object = NULL;
+	sycl_result result = handle_pin(handle, type, &object);
+	if (result)
+		return result;
+	result = object_give(object);
+	object_unref(object);
+	return result;
+}
+
+sycl_result handle_release(const void *handle, enum handle_type type)
+{
+	struct object *object = NULL;
+	sycl_result result = handle_pin(handle, type, &object);
+	if (result)
+		return result;
+	result = object_take(object);
+	object_unref(object);
+	return result;
+}
+
+sycl_result handle_get_reference_count(const void *handle, enum handle_type type, uint32_t *count_out)
+{
+	if (!count_out)
+		return error_set(SYCL_ERROR_INVALID, "count_out is NULL");
+	struct object *object = NULL;
+	sycl_result result = handle_pin(handle, type, &object);
+	if (result)
+		return result;
+	*count_out = object_users(object);
+	object_unref(object);
+	return SYCL_SUCCESS;
+}

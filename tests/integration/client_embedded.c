@@ -1,0 +1,196 @@
+/* The whole stack in one process: the embedded engine with the CPU device (PoCL). */
+#include "syclclient.h"
+
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+TestSuite(client_embedded, .timeout = 120);
+
+enum { N = 4096 };
+
+static sycl_platform platform;
+static sycl_queue queue;
+
+#define MUST(call)                                                                                                     \
+	do {                                                                                                           \
+		sycl_result must_ = (call);                                                                            \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),                         \
+			  sycl_get_last_error_text(), sycl_get_build_log());                                           \
+	} while (0)
+
+static void open_embedded(void)
+{
+	sycl_device device = NULL;
+	MUST(sycl_platform_open("embedded:", &platform));
+	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	options.properties = SYCL_QUEUE_ENABLE_PROFILING;
+	MUST(sycl_queue_create(NULL, device, &options, &queue));
+	MUST(sycl_device_release(device));
+}
+
+static void close_embedded(void)
+{
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_platform_release(platform));
+}
+
+TestSuite(client_embedded_cpu, .timeout = 120, .init = open_embedded, .fini = close_embedded);
+
+static const char portable[] =
+	"SYCL_KERNEL void linear(SYCL_GLOBAL(uint) out)\n"
+	"{ out[(sycl_global_id(0) * sycl_global_range(1) + sycl_global_id(1)) * sycl_global_range(2) + "
+	"sycl_global_id(2)]\n"
+	"    = (uint)(sycl_global_id(0) * 10000 + sycl_global_id(1) * 100 + sycl_global_id(2)); }\n"
+	"SYCL_KERNEL void saxpy(SYCL_GLOBAL(const float) x, SYCL_GLOBAL(float) y, float a)\n"
+	"{ y[sycl_global_id(0)] += a * x[sycl_global_id(0)]; }\n"
+	"SYCL_KERNEL void reverse(SYCL_GLOBAL(uint) data, SYCL_LOCAL(uint) tile)\n"
+	"{ tile[sycl_local_id(0)] = data[sycl_global_id(0)]; sycl_group_barrier();\n"
+	"  data[sycl_global_id(0)] = tile[sycl_local_range(0) - 1 - sycl_local_id(0)]; }\n";
+
+static sycl_kernel kernel_of(const char *name)
+{
+	sycl_kernel kernel = NULL;
+	MUST(sycl_kernel_from_source(queue, portable, name, &kernel));
+	return kernel;
+}
+
+Test(client_embedded_cpu, E1_C18_the_last_dimension_varies_fastest)
+{
+	enum { A = 3, B = 4, C = 5 };
+	static uint32_t out[A * B * C];
+	sycl_kernel linear = kernel_of("linear");
+	sycl_buffer buffer = NULL;
+	sycl_handler handler = NULL;
+	MUST(sycl_buffer_create(platform, out, sizeof(out), SYCL_HOST_BORROWED, &buffer));
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT));
+	MUST(sycl_handler_parallel_for(handler, linear, sycl_range3(A, B, C)));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_buffer_release(buffer));
+	for (uint32_t i = 0; i < A * B * C; i++)
+		cr_assert(eq(u32, out[i], i / (B * C) * 10000 + i / C % B * 100 + i % C));
+	MUST(sycl_kernel_release(linear));
+}
+
+Test(client_embedded_cpu, D11_results_come_back)
+{
+	static float x[N], y[N];
+	float a = 3;
+	for (int i = 0; i < N; i++) {
+		x[i] = (float)i;
+		y[i] = 1;
+	}
+	sycl_kernel saxpy = kernel_of("saxpy");
+	sycl_buffer bx = NULL, by = NULL;
+	MUST(sycl_buffer_create(platform, x, sizeof(x), SYCL_HOST_CONST, &bx));
+	MUST(sycl_buffer_create(platform, y, sizeof(y), SYCL_HOST_BORROWED, &by));
+	for (int i = 0; i < 10; i++) {
+		sycl_handler handler = NULL;
+		MUST(sycl_handler_begin(queue, &handler));
+		MUST(sycl_handler_set_accessor(handler, 0, bx, SYCL_ACCESS_READ));
+		MUST(sycl_handler_set_accessor(handler, 1, by, SYCL_ACCESS_READ_WRITE));
+		MUST(sycl_handler_set_value(handler, 2, sizeof(a), &a));
+		MUST(sycl_handler_parallel_for(handler, saxpy, sycl_range1(N)));
+		MUST(sycl_handler_submit(handler, NULL));
+	}
+	MUST(sycl_buffer_release(by));
+	MUST(sycl_buffer_release(bx));
+	for (int i = 0; i < N; i++)
+		cr_assert(eq(flt, y[i], 1 + 30.0f * (float)i));
+	MUST(sycl_kernel_release(saxpy));
+}
+
+Test(client_embedded_cpu, E7_E12_work_groups_share_local_memory)
+{
+	enum { GROUP = 64 };
+	static uint32_t data[N];
+	for (uint32_t i = 0; i < N; i++)
+		data[i] = i;
+	sycl_kernel reverse = kernel_of("reverse");
+	sycl_buffer buffer = NULL;
+	MUST(sycl_buffer_create(platform, data, sizeof(data), SYCL_HOST_BORROWED, &buffer));
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_set_local(handler, 1, GROUP * sizeof(uint32_t)));
+	MUST(sycl_handler_parallel_for_nd(handler, reverse, sycl_range1(N), sycl_range1(GROUP)));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_buffer_release(buffer));
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert(eq(u32, data[i], i / GROUP * GROUP + GROUP - 1 - i % GROUP));
+	MUST(sycl_kernel_release(reverse));
+}
+
+Test(client_embedded_cpu, J19_a_source_that_does_not_compile_returns_the_compilers_words)
+{
+	sycl_kernel kernel = NULL;
+	cr_assert(
+		eq(int,
+		   sycl_kernel_from_source(queue, "SYCL_KERNEL void broken(SYCL_GLOBAL(int) p) { p[0] = undeclared; }",
+					   "broken", &kernel),
+		   SYCL_ERROR_BUILD));
+	cr_assert(ne(ptr, strstr(sycl_get_build_log(), "undeclared"), NULL), "%s", sycl_get_build_log());
+	cr_assert(eq(ptr, kernel, NULL));
+	/* The session is as good as before. */
+	kernel = kernel_of("saxpy");
+	uint32_t arguments = 0;
+	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments, NULL));
+	cr_assert(eq(u32, arguments, 3));
+	MUST(sycl_kernel_release(kernel));
+}
+
+Test(client_embedded_cpu, E8_a_kernels_required_size_is_the_only_one)
+{
+	static const char source[] =
+		"__kernel __attribute__((reqd_work_group_size(8, 1, 1))) void fixed(__global uint *p)\n"
+		"{ p[get_global_id(0)] = (uint)get_local_size(0); }\n";
+	static uint32_t out[64];
+	sycl_kernel_bundle bundle = NULL;
+	sycl_kernel fixed = NULL;
+	sycl_buffer buffer = NULL;
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C, source, NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, "fixed", &fixed));
+	MUST(sycl_kernel_bundle_release(bundle));
+	MUST(sycl_buffer_create(platform, out, sizeof(out), SYCL_HOST_BORROWED, &buffer));
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE));
+	cr_assert(eq(int, sycl_handler_parallel_for_nd(handler, fixed, sycl_range1(64), sycl_range1(16)),
+		     SYCL_ERROR_ND_RANGE));
+	MUST(sycl_handler_parallel_for_nd(handler, fixed, sycl_range1(64), sycl_range1(8)));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_buffer_release(buffer));
+	for (int i = 0; i < 64; i++)
+		cr_assert(eq(u32, out[i], 8));
+	MUST(sycl_kernel_release(fixed));
+}
+
+Test(client_embedded_cpu, H4_times_are_ordered)
+{
+	sycl_event event = NULL;
+	sycl_buffer buffer = NULL;
+	uint64_t times[3];
+	MUST(sycl_buffer_create(platform, NULL, N, SYCL_HOST_NONE, &buffer));
+	MUST(sycl_queue_fill(queue, buffer, 0, N, "x", 1, &event));
+	for (int what = 0; what < 3; what++)
+		MUST(sycl_event_get_profiling(event, (sycl_profiling)what, &times[what]));
+	cr_assert(le(u64, times[0], times[1]));
+	cr_assert(le(u64, times[1], times[2]));
+	MUST(sycl_event_release(event));
+	MUST(sycl_buffer_release(buffer));
+}
+
+Test(client_embedded, N6_opening_and_closing_many_times_leaves_nothing)
+{
+	for (int i = 0; i < 5; i++) {
+		sycl_platform one = NULL;
+		MUST(sycl_platform_open("embedded:", &one));
+		struct sycl_usage usage = SYCL_USAGE_INIT;
+		MUST(sycl_platform_get_usage(one, &usage));
+		cr_assert(eq(u64, usage.arena_bytes, 0));
+		MUST(sycl_platform_release(one));
+	}
+}

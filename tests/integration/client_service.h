@@ -1,0 +1,52 @@
+/*
+ * A service for tests of the library: an engine on a thread of the test, which listens on a socket in a folder of its
+ * own. It has the fake backend alone, whose gates and failures the test scripts (fake_control.h).
+ * Failures of the fixture end the program with a sentence.
+ */
+#ifndef SYCL_TESTS_CLIENT_SERVICE_H
+#define SYCL_TESTS_CLIENT_SERVICE_H
+
+#include "engine.h"
+#include "fake_control.h"
+#include "syclclient.h"
+
+#include <pthread.h>
+
+/* Far beyond what anything here takes. */
+#define LONG_NS 20000000000ull
+/* Long enough to be a wait, short enough to be waited for: of something that must not happen meanwhile. */
+#define SHORT_NS 20000000ull
+
+struct client_service {
+	struct engine *engine;
+	pthread_t thread;
+	uv_poll_t poll;
+	int listener;
+	uint64_t sessions;
+	char folder[64], path[96], endpoint[128];
+};
+
+/* `limits` NULL: the ordinary ones. */
+void client_service_start(struct client_service *service, const struct session_limits *limits);
+/* All sessions must have been closed: checks that the fake devices have nothing left. */
+void client_service_stop(struct client_service *service);
+
+/* The first fake device, the caller's. */
+sycl_device fake_device(sycl_platform platform, uint32_t which);
+/* A queue on the first fake device. */
+sycl_queue fake_queue(sycl_platform platform, uint32_t properties);
+/* A kernel of the fake backend, by its function's name. */
+sycl_kernel fake_kernel(sycl_queue queue, const char *name);
+
+/* Ends the program unless it is 0. */
+void must(sycl_result result, const char *what);
+#define MUST(call) must((call), #call)
+
+/* Submit the `hold` kernel for a gate; requires the buffer, if there is one. `event_out` may be NULL. */
+void submit_hold(sycl_queue queue, sycl_kernel hold, uint32_t gate, sycl_buffer buffer, sycl_access_mode mode,
+		 sycl_event *event_out);
+/* Submit a kernel (dst, value) over `count` items. */
+void submit_fill(sycl_queue queue, sycl_kernel fill, sycl_buffer buffer, uint32_t value, uint64_t count,
+		 sycl_event *event_out);
+
+#endif

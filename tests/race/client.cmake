@@ -1,0 +1,10 @@
+# The library under many threads, clean under ThreadSanitizer.
+if(TARGET syclclient_objects)
+  sycl_race_test(race_client_handles SOURCES client_handles.c LIBS syclclient_objects)
+endif()
+if(TARGET sycl_engine_core AND TARGET syclclient)
+  set(integration ${PROJECT_SOURCE_DIR}/tests/integration)
+  sycl_race_test(race_client_threads SOURCES client_threads.c ${integration}/client_service.c
+    LIBS syclclient sycl_engine_core TIMEOUT 300)
+  target_include_directories(race_client_threads PRIVATE ${integration})
+endif()

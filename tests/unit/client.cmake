@@ -1,0 +1,11 @@
+# The client library's parts that need no service; they reach what the shared library hides through its objects.
+if(TARGET syclclient_objects)
+  sycl_test(unit_client SOURCES
+    client_arena_ranges.c
+    client_errors.c
+    client_flight.c
+    client_handles.c
+    client_object_ids.c
+    client_slots.c
+    LIBS syclclient_objects)
+endif()
