@@ -5,8 +5,8 @@
 
 const struct backend_ops *const *backend_registry(bool with_fake)
 {
-	static const struct backend_ops *const all[] = { &backend_opencl_ops, &backend_fake_ops, NULL };
-	static const struct backend_ops *const real[] = { &backend_opencl_ops, NULL };
+	static const struct backend_ops *const all[] = {&backend_opencl_ops, &backend_fake_ops, NULL};
+	static const struct backend_ops *const real[] = {&backend_opencl_ops, NULL};
 
 	return with_fake ? all : real;
 }

@@ -10,10 +10,10 @@
 #include <xxhash.h>
 
 /* Part of every key: raise it when the meaning of what is kept changes. */
-#define BUILD_CACHE_FORMAT 1u
+#define BUILD_CACHE_FORMAT 2u
 #define NAME_BYTES         40u
 
-static const char magic[8] = { 's', 'y', 'c', 'l', 'b', 'i', 'n', '1' };
+static const char magic[8] = {'s', 'y', 'c', 'l', 'b', 'i', 'n', '1'};
 
 struct header {
 	char magic[8];
@@ -48,7 +48,7 @@ static void hash_digest(const XXH3_state_t *state, uint8_t *bytes_out)
 
 int build_key_make(const struct build_request *request, struct build_key *key_out)
 {
-	const uint32_t numbers[] = { BUILD_CACHE_FORMAT, (uint32_t)request->backend->kind, (uint32_t)request->kind };
+	const uint32_t numbers[] = {BUILD_CACHE_FORMAT, (uint32_t)request->backend->kind, (uint32_t)request->kind};
 	const char *prelude =
 		request->kind == BACKEND_SOURCE_PORTABLE ? backend_portable_prelude(request->backend->kind) : "";
 	const char *options = request->options ? request->options : "";
@@ -140,7 +140,7 @@ void build_cache_entry_fini(struct build_cache_entry *entry)
 {
 	free(entry->binary);
 	free(entry->log);
-	*entry = (struct build_cache_entry){ 0 };
+	*entry = (struct build_cache_entry){0};
 }
 
 static int copy_part(const char *from, size_t count, char **to)
@@ -158,7 +158,7 @@ static int copy_part(const char *from, size_t count, char **to)
 static int parse(const char *bytes, size_t count, const struct build_key *key, struct build_cache_entry *entry_out)
 {
 	struct header header;
-	struct build_cache_entry entry = { 0 };
+	struct build_cache_entry entry = {0};
 	uint8_t sum[16];
 
 	if (count < sizeof(header))
@@ -197,8 +197,8 @@ int build_cache_load(struct build_cache *cache, const struct build_key *key, str
 	CLEANUP(close_fd) int fd = openat(cache->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -ENOENT;
-	int error = build_file_read(fd, (size_t)BUILD_BINARY_BYTES_MAX + BACKEND_LOG_BYTES_MAX + sizeof(struct header), &bytes,
-				    &count);
+	int error = build_file_read(fd, (size_t)BUILD_BINARY_BYTES_MAX + BACKEND_LOG_BYTES_MAX + sizeof(struct header),
+				    &bytes, &count);
 	if (error == 0)
 		error = parse(bytes, count, key, entry_out);
 	if (error == -ENOMEM)
@@ -274,7 +274,7 @@ static int list_files(const struct build_cache *cache, struct kept_files *list)
 /* Count what is there; if it is too much, remove what was used least lately. */
 static void make_room(struct build_cache *cache)
 {
-	struct kept_files list = { 0 };
+	struct kept_files list = {0};
 
 	if (list_files(cache, &list) < 0) {
 		free(list.files);
@@ -294,7 +294,7 @@ static void make_room(struct build_cache *cache)
 
 static int write_file(int fd, const struct build_key *key, const struct build_cache_entry *entry)
 {
-	struct header header = { .log_bytes = entry->log_bytes, .binary_bytes = entry->binary_bytes };
+	struct header header = {.log_bytes = entry->log_bytes, .binary_bytes = entry->binary_bytes};
 
 	memcpy(header.magic, magic, sizeof(magic));
 	memcpy(header.key, key->bytes, sizeof(header.key));
@@ -314,8 +314,8 @@ int build_cache_store(struct build_cache *cache, const struct build_key *key, co
 
 	file_name(key, name);
 	(void)snprintf(temporary, sizeof(temporary), "new-%ld-%u", (long)getpid(), cache->stores++);
-	CLEANUP(close_fd) int fd =
-		openat(cache->directory, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	CLEANUP(close_fd)
+	int fd = openat(cache->directory, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	int error = write_file(fd, key, entry);

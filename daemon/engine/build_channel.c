@@ -65,8 +65,8 @@ static void finish(struct build_service *service, struct build_work *work, const
 {
 	CLEANUP(close_fd) int log = packet_fds_take(fds, 0);
 	CLEANUP(close_fd) int binary = packet_fds_take(fds, 1);
-	struct build_cache_entry entry = { 0 };
-	struct build_result result = { .log = "", .build_ns = done->build_ns };
+	struct build_cache_entry entry = {0};
+	struct build_result result = {.log = "", .build_ns = done->build_ns};
 
 	result.fault.status = done->code <= 0 ? done->code : STATUS_RUNTIME;
 	result.fault.native_code = done->native_code;
@@ -76,8 +76,9 @@ static void finish(struct build_service *service, struct build_work *work, const
 		result.log = entry.log;
 	}
 	if (result.fault.status == STATUS_SUCCESS) {
-		int error = binary < 0 ? -EBADF :
-					 build_file_read(binary, BUILD_BINARY_BYTES_MAX, &entry.binary, &entry.binary_bytes);
+		int error = binary < 0 ? -EBADF
+				       : build_file_read(binary, BUILD_BINARY_BYTES_MAX, &entry.binary,
+							 &entry.binary_bytes);
 		result.binary = entry.binary;
 		result.binary_bytes = entry.binary_bytes;
 		if (error < 0) {
@@ -97,8 +98,8 @@ void build_channel_receive(struct build_service *service)
 	for (;;) {
 		ProtobufCMessage *message = NULL;
 		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
-		int got = message_receive(service->socket, &sycl__v1__build_packet__descriptor, &service->decode, &message,
-					  &fds, MSG_DONTWAIT);
+		int got = message_receive(service->socket, &sycl__v1__build_packet__descriptor, &service->decode,
+					  &message, &fds, MSG_DONTWAIT);
 		if (got == -EAGAIN || got == -EINTR)
 			return;
 		if (got <= 0) {

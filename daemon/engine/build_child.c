@@ -32,7 +32,7 @@ enum { CHILD_SOURCE = 3, CHILD_BINARY = 4, CHILD_REPORT = 5, CHILD_FIRST_OTHER =
 
 static void report(int32_t status, int32_t native_code, const char *text)
 {
-	struct build_report report = { .status = status, .native_code = native_code };
+	struct build_report report = {.status = status, .native_code = native_code};
 
 	(void)snprintf(report.text, sizeof(report.text), "%s", text);
 	(void)build_file_write(CHILD_REPORT, &report, sizeof(report));
@@ -41,7 +41,7 @@ static void report(int32_t status, int32_t native_code, const char *text)
 /* Descriptors in fixed places, every other one closed: nothing of the helper's is reachable. */
 static int place_files(const struct build_child_files *files)
 {
-	const int from[] = { files->source, files->binary, files->report, files->log };
+	const int from[] = {files->source, files->binary, files->report, files->log};
 	int moved[4];
 
 	for (int i = 0; i < 4; i++) {
@@ -60,7 +60,7 @@ static int place_files(const struct build_child_files *files)
 
 static void set_limit(__rlimit_resource_t resource, uint64_t value)
 {
-	const struct rlimit limit = { .rlim_cur = (rlim_t)value, .rlim_max = (rlim_t)value };
+	const struct rlimit limit = {.rlim_cur = (rlim_t)value, .rlim_max = (rlim_t)value};
 	(void)setrlimit(resource, &limit);
 }
 
@@ -128,8 +128,8 @@ static void write_results(const void *binary, size_t binary_bytes, const char *l
 static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, const char *source, size_t source_bytes)
 {
 	struct backend *backend = NULL;
-	struct backend_topology topology = { 0 };
-	struct backend_fault fault = { 0 };
+	struct backend_topology topology = {0};
+	struct backend_fault fault = {0};
 	uint32_t device = 0;
 	void *binary = NULL;
 	size_t binary_bytes = 0;
@@ -144,12 +144,12 @@ static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, 
 			(void)snprintf(fault.text, sizeof(fault.text), "the compiler does not find the device");
 	}
 	if (error == 0)
-		error = ops->build(backend, device, (enum backend_source_kind)job->kind, source, source_bytes, job->options,
-				   &binary, &binary_bytes, &log, &fault);
+		error = ops->build(backend, device, (enum backend_source_kind)job->kind, source, source_bytes,
+				   job->options, &binary, &binary_bytes, &log, &fault);
 	if (error < 0 && fault.status == STATUS_SUCCESS)
 		fault.status = STATUS_BUILD;
 	if (error == 0)
-		fault = (struct backend_fault){ .status = STATUS_SUCCESS };
+		fault = (struct backend_fault){.status = STATUS_SUCCESS};
 	write_results(binary, binary_bytes, log, &fault);
 	report(fault.status, fault.native_code, fault.text);
 	free(binary);

@@ -105,19 +105,20 @@ static void explain(const struct helper_job *job, int status, const struct rusag
 			       (unsigned long long)(job->time_limit_ns / 1000000u));
 	else if (WIFSIGNALED(status) && much_memory)
 		(void)snprintf(report->text, sizeof(report->text),
-			       "the compiler crashed (signal %d); it was near its limit of %llu MiB of memory", WTERMSIG(status),
-			       (unsigned long long)(job->memory_limit_bytes >> 20));
+			       "the compiler crashed (signal %d); it was near its limit of %llu MiB of memory",
+			       WTERMSIG(status), (unsigned long long)(job->memory_limit_bytes >> 20));
 	else if (WIFSIGNALED(status))
-		(void)snprintf(report->text, sizeof(report->text), "the compiler crashed (signal %d)", WTERMSIG(status));
+		(void)snprintf(report->text, sizeof(report->text), "the compiler crashed (signal %d)",
+			       WTERMSIG(status));
 	else
-		(void)snprintf(report->text, sizeof(report->text), "the compiler ended without a result (exit status %d)",
-			       WEXITSTATUS(status));
+		(void)snprintf(report->text, sizeof(report->text),
+			       "the compiler ended without a result (exit status %d)", WEXITSTATUS(status));
 }
 
 static void finish_job(struct helper *helper, struct helper_job *job)
 {
-	struct build_report report = { 0 };
-	struct rusage usage = { 0 };
+	struct build_report report = {0};
+	struct rusage usage = {0};
 	uint64_t build_ns = clock_now_ns() - job->start_ns;
 
 	kill_job(job);
@@ -127,14 +128,14 @@ static void finish_job(struct helper *helper, struct helper_job *job)
 	/* A report counts only from a child that ended as it should. */
 	if (!whole || job->timed_out || !WIFEXITED(status))
 		explain(job, status, &usage, &report);
-	const int fds[] = { job->log, job->binary };
+	const int fds[] = {job->log, job->binary};
 	answer(helper, job->number, &report, build_ns, fds, report.status == STATUS_SUCCESS ? 2 : 1);
 	close_job(helper, job);
 }
 
 static void refuse(const struct helper *helper, uint64_t number, const char *text)
 {
-	struct build_report report = { .status = STATUS_RUNTIME };
+	struct build_report report = {.status = STATUS_RUNTIME};
 
 	(void)snprintf(report.text, sizeof(report.text), "%s", text);
 	answer(helper, number, &report, 0, NULL, 0);
@@ -186,7 +187,8 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message, 
 	CLEANUP(close_fd) int report_end = -1;
 
 	if (source < 0 || helper->count == HELPER_JOBS_MAX) {
-		refuse(helper, message->job, source < 0 ? "no source came with the build" : "too many builds at one time");
+		refuse(helper, message->job,
+		       source < 0 ? "no source came with the build" : "too many builds at one time");
 		return;
 	}
 	struct helper_job *job = &helper->jobs[helper->count++];
@@ -204,7 +206,7 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message, 
 	};
 	int error = make_files(job, &report_end);
 	if (error == 0) {
-		const struct build_child_files files = { source, job->log, job->binary, report_end };
+		const struct build_child_files files = {source, job->log, job->binary, report_end};
 		error = fork_job(job, message, &files);
 	}
 	if (error < 0) {
@@ -285,9 +287,9 @@ static void serve(struct helper *helper)
 	while (!told_to_end) {
 		struct pollfd fds[HELPER_JOBS_MAX + 1];
 		unsigned count = helper->count;
-		fds[0] = (struct pollfd){ .fd = helper->socket, .events = POLLIN };
+		fds[0] = (struct pollfd){.fd = helper->socket, .events = POLLIN};
 		for (unsigned i = 0; i < count; i++)
-			fds[i + 1] = (struct pollfd){ .fd = helper->jobs[i].pidfd, .events = POLLIN };
+			fds[i + 1] = (struct pollfd){.fd = helper->jobs[i].pidfd, .events = POLLIN};
 		if (poll(fds, count + 1, next_timeout_ms(helper)) < 0 && errno != EINTR)
 			return;
 		/* From the last: closing one moves the last into its place. */
@@ -303,7 +305,7 @@ static void serve(struct helper *helper)
 /* Nothing of the engine but its socket; no terminal; ends with the engine. */
 static int settle(int *socket)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = {.sa_handler = on_signal};
 
 	(void)prctl(PR_SET_NAME, "sycl-build");
 	(void)setsid();
@@ -326,7 +328,7 @@ static int settle(int *socket)
 
 int build_helper_main(int socket)
 {
-	struct helper helper = { .socket = socket };
+	struct helper helper = {.socket = socket};
 
 	if (settle(&helper.socket) < 0 || decode_arena_init(&helper.decode, DECODE_BYTES_MAX) < 0)
 		return 1;

@@ -21,7 +21,7 @@ struct build_work {
 	struct list link; /* in service->works */
 	struct list jobs; /* who waits for it */
 	enum build_state state;
-	uint64_t number;  /* in packets */
+	uint64_t number; /* in packets */
 	struct build_key key;
 	struct build_request request; /* its strings are ours */
 	uint64_t deadline_ns;         /* while running */

@@ -30,7 +30,9 @@ static struct build_service *new_service(int *socket)
 	service->socket = take_fd(socket);
 	service->helper = -1;
 	service->next_number = 1;
-	service->running_max = processors < 1 ? 1 : processors < BUILD_RUNNING_MAX ? (unsigned)processors : BUILD_RUNNING_MAX;
+	service->running_max = processors < 1                   ? 1
+			       : processors < BUILD_RUNNING_MAX ? (unsigned)processors
+								: BUILD_RUNNING_MAX;
 	list_init(&service->works);
 	if (decode_arena_init(&service->decode, DECODE_BYTES_MAX) < 0) {
 		close_fd(&service->socket);
@@ -71,8 +73,8 @@ int build_service_fork(struct build_service **service_out)
 	}
 	if (service->helper == 0) {
 		/*
-		 * Besides the hang-up. Not in a spawned helper: the kernel means the thread that made it, and an application's
-		 * threads come and go.
+		 * Besides the hang-up. Not in a spawned helper: the kernel means the thread that made it, and an
+		 * application's threads come and go.
 		 */
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 		close_fd(&service->socket); /* or the helper would never see the engine hang up */
@@ -85,7 +87,7 @@ int build_service_fork(struct build_service **service_out)
 static int spawn(const char *program, int socket, pid_t *pid_out)
 {
 	char option[] = "--build-helper";
-	char *arguments[] = { (char *)(uintptr_t)program, option, NULL };
+	char *arguments[] = {(char *)(uintptr_t)program, option, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none, all;
@@ -151,7 +153,7 @@ static void end_helper(struct build_service *service)
 	if (service->helper <= 0)
 		return;
 	int pidfd = pidfd_open(service->helper, 0);
-	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
 	if (pidfd >= 0)
 		while (poll(&ended, 1, BUILD_HELPER_END_MS) < 0 && errno == EINTR)
 			;
@@ -198,8 +200,8 @@ static void start_waiting(struct build_service *service)
 {
 	struct list *next;
 
-	for (struct list *link = service->works.next; link != &service->works && service->running < service->running_max;
-	     link = next) {
+	for (struct list *link = service->works.next;
+	     link != &service->works && service->running < service->running_max; link = next) {
 		struct build_work *work = list_entry(link, struct build_work, link);
 		next = link->next;
 		if (work->state != BUILD_WAITING)
@@ -212,9 +214,9 @@ static void start_waiting(struct build_service *service)
 			service->counters.builds++;
 			continue;
 		}
-		const char *text = error == -EPIPE || error == -ECONNRESET ?
-					   "the build helper has ended: this engine cannot build any more" :
-					   "the build could not be handed to the build helper";
+		const char *text = error == -EPIPE || error == -ECONNRESET
+					   ? "the build helper has ended: this engine cannot build any more"
+					   : "the build could not be handed to the build helper";
 		build_work_failed(service, work, STATUS_RUNTIME, text);
 		next = service->works.next; /* the callback may have changed the list */
 	}
@@ -230,7 +232,7 @@ static void turn(uv_idle_t *idle)
 	(void)uv_idle_stop(idle);
 	for (struct list *link = service->works.next; link != &service->works; link = next) {
 		struct build_work *work = list_entry(link, struct build_work, link);
-		struct build_cache_entry entry = { 0 };
+		struct build_cache_entry entry = {0};
 		next = link->next;
 		if (work->state != BUILD_NEW || work->number >= end)
 			continue;
@@ -296,7 +298,8 @@ static void set_timer(struct build_service *service)
 	if (first == UINT64_MAX)
 		(void)uv_timer_stop(&service->handles->timer);
 	else
-		(void)uv_timer_start(&service->handles->timer, too_late, first > now ? (first - now) / 1000000 + 1 : 0, 0);
+		(void)uv_timer_start(&service->handles->timer, too_late, first > now ? (first - now) / 1000000 + 1 : 0,
+				     0);
 }
 
 int build_service_attach(struct build_service *service, uv_loop_t *loop, const char *cache_directory)
@@ -366,19 +369,20 @@ void build_work_done(struct build_service *service, struct build_work *work, con
 
 void build_work_failed(struct build_service *service, struct build_work *work, int32_t status, const char *text)
 {
-	struct build_result result = { .log = "", .fault = { .status = status } };
+	struct build_result result = {.log = "", .fault = {.status = status}};
 
 	(void)snprintf(result.fault.text, sizeof(result.fault.text), "%s", text);
 	build_work_done(service, work, &result);
 }
 
-static struct build_work *find_equal(struct build_service *service, const struct build_key *key,
-				     uint64_t time_limit_ns, uint64_t memory_limit_bytes)
+static struct build_work *find_equal(struct build_service *service, const struct build_key *key, uint64_t time_limit_ns,
+				     uint64_t memory_limit_bytes)
 {
 	for (struct list *link = service->works.next; link != &service->works; link = link->next) {
 		struct build_work *work = list_entry(link, struct build_work, link);
 		if (memcmp(work->key.bytes, key->bytes, sizeof(key->bytes)) == 0 &&
-		    work->request.time_limit_ns == time_limit_ns && work->request.memory_limit_bytes == memory_limit_bytes)
+		    work->request.time_limit_ns == time_limit_ns &&
+		    work->request.memory_limit_bytes == memory_limit_bytes)
 			return work;
 	}
 	return NULL;
@@ -436,7 +440,7 @@ int build_service_submit(struct build_service *service, const struct build_reque
 		}
 		work->key = key;
 	}
-	*job = (struct build_job){ .service = service, .work = work, .done = done, .owner = owner };
+	*job = (struct build_job){.service = service, .work = work, .done = done, .owner = owner};
 	list_push_back(&work->jobs, &job->link);
 	(void)uv_idle_start(&service->handles->turn, turn);
 	*job_out = job;

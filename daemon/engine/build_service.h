@@ -3,9 +3,9 @@
  * binaries on disk, named by the hash of source, options, device and driver.
  *
  * The helper is a fork of the engine, made first thing (no thread, no vendor library, no descriptor of any tenant yet):
- * an engine never executes anything after it became its tenant. Embedded in an application that is not possible, so there
- * the helper is the installed sycl-engine, executed as `sycl-engine --build-helper` with its socket as descriptor 3.
- * The helper forks once more for each build, so that a build that hangs, crashes or eats memory ends alone.
+ * an engine never executes anything after it became its tenant. Embedded in an application that is not possible, so
+ * there the helper is the installed sycl-engine, executed as `sycl-engine --build-helper` with its socket as descriptor
+ * 3. The helper forks once more for each build, so that a build that hangs, crashes or eats memory ends alone.
  */
 #ifndef SYCL_ENGINE_BUILD_SERVICE_H
 #define SYCL_ENGINE_BUILD_SERVICE_H
@@ -21,7 +21,7 @@ struct build_result {
 	struct backend_fault fault; /* status 0: built */
 	const void *binary;         /* good until the callback returns */
 	size_t binary_bytes;
-	const char *log;            /* never NULL */
+	const char *log; /* never NULL */
 	uint64_t build_ns;
 	bool from_cache;
 };
@@ -35,14 +35,14 @@ struct build_request {
 	enum backend_source_kind kind;
 	const char *source; /* copied */
 	size_t source_bytes;
-	const char *options; /* copied */
+	const char *options;         /* copied */
 	uint64_t time_limit_ns;      /* 0: LIMIT_BUILD_NS */
 	uint64_t memory_limit_bytes; /* 0: LIMIT_BUILD_MEMORY_BYTES */
 };
 
 /*
- * Once the helper has died, what is in the cache is still served; other builds fail and say so. An engine may not execute
- * or fork anything by then, so there is no second helper.
+ * Once the helper has died, what is in the cache is still served; other builds fail and say so. An engine may not
+ * execute or fork anything by then, so there is no second helper.
  */
 
 /* Fork the helper. Call before any thread exists and before any vendor library is loaded. */
@@ -56,12 +56,14 @@ int build_service_submit(struct build_service *service, const struct build_reque
 /* The callback never comes; a running build is stopped. */
 void build_job_cancel(struct build_job *job);
 /*
- * Stops the helper and all its builds; callbacks never come. Not from inside a callback. Run the loop once more before it
- * is closed. Accepts NULL and half-built, returns NULL.
+ * Stops the helper and all its builds; callbacks never come. Not from inside a callback. Run the loop once more before
+ * it is closed. Accepts NULL and half-built, returns NULL.
  */
 struct build_service *build_service_free(struct build_service *service);
 
-struct build_service_counters { uint64_t builds, cache_hits; };
+struct build_service_counters {
+	uint64_t builds, cache_hits;
+};
 void build_service_counters(const struct build_service *service, struct build_service_counters *counters_out);
 
 /* The helper's whole life, for `sycl-engine --build-helper`; returns its exit status. */

@@ -1,12 +1,12 @@
-/* Bundles and kernels: source -> build service -> binary -> loaded on the device -> kernels with facts. All are answered. */
+/* Bundles and kernels, all answered: source -> build service -> binary -> loaded on the device -> kernels with facts. */
 #include "session.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define OPTIONS_BYTES_MAX 8192u
+#define OPTIONS_BYTES_MAX      8192u
 #define KERNEL_NAMES_BYTES_MAX (12u << 10) /* of an answer; with the log it fits into a record */
-#define KERNEL_NAMES_MAX 1024u
+#define KERNEL_NAMES_MAX       1024u
 
 static int count_kernels(const char *names, const char **list)
 {
@@ -36,7 +36,7 @@ static void answer(struct bundle *bundle, const char *kernel_names, const struct
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
 	reply.number = bundle->number;
 	if (fault) {
-		status_fill(&status, bundle->object.id, fault);
+		status_fill(bundle->object.session, &status, bundle->object.id, fault);
 		reply.status = &status;
 	}
 	reply.body_case = SYCL__V1__REPLY__BODY_BUILD;
@@ -141,8 +141,7 @@ static int take_source(struct session *session, const Sycl__V1__BundleBuild *mes
 	return 0;
 }
 
-static int check_build(const struct session *session, const Sycl__V1__BundleBuild *message,
-		       struct backend_fault *fault)
+static int check_build(const struct session *session, const Sycl__V1__BundleBuild *message, struct backend_fault *fault)
 {
 	if (message->kind < SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C ||
 	    message->kind > SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN)
@@ -163,7 +162,8 @@ static int start_build(struct session *session, struct bundle *bundle, const Syc
 	if (take_source(session, message, &source, &source_bytes, fault))
 		return 1;
 	if (!session->engine->builds)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "sources cannot be built: this engine was started "
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "sources cannot be built: this engine was started "
 				 "without a build program");
 	struct build_request request = {
 		.backend = found->ops,
@@ -201,6 +201,7 @@ int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *m
 		(void)object_ref(&found.context->object);
 		bundle->device = found.device;
 		bundle->device_index = message->device;
+		bundle->object.backend = (uint32_t)found.ops->kind;
 		r = start_build(session, bundle, message, &found, &fault);
 	}
 	if (r > 0)
@@ -238,6 +239,7 @@ int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate 
 		return 0;
 	}
 	kernel->bundle = bundle;
+	kernel->object.backend = bundle->object.backend;
 	(void)object_ref(&bundle->object);
 	(void)object_ref(&kernel->object); /* until it is made */
 	return 0;
@@ -267,7 +269,8 @@ static void answer_kernel(struct kernel *kernel, const struct backend_kernel_fac
 	struct session *session = kernel->object.session;
 	/* Names are for people; those of a thousand arguments would not fit into a record. */
 	CLEANUP(free_pointer) Sycl__V1__ArgumentFacts *arguments = argument_facts(facts, facts->argument_count <= 256);
-	CLEANUP(free_pointer) Sycl__V1__ArgumentFacts **list = calloc(facts->argument_count + 1, sizeof(Sycl__V1__ArgumentFacts *));
+	CLEANUP(free_pointer)
+	Sycl__V1__ArgumentFacts **list = calloc(facts->argument_count + 1, sizeof(Sycl__V1__ArgumentFacts *));
 	if (!arguments || !list) {
 		struct backend_fault fault;
 		(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for the kernel's facts");

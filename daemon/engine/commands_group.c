@@ -9,8 +9,8 @@ static int admit(struct session *session, struct queue *queue, struct backend_fa
 {
 	uint64_t most = session->engine->options.limits.groups_in_flight;
 	if (session->groups_open >= most)
-		return fault_set(fault, STATUS_QUOTA, "%" PRIu64 " command groups are in flight, and no more are allowed",
-				 most);
+		return fault_set(fault, STATUS_QUOTA,
+				 "%" PRIu64 " command groups are in flight, and no more are allowed", most);
 	if (!failure_list_open(&queue->failures, queue->window.last + 1))
 		return fault_set(fault, STATUS_QUOTA, "too many groups of this queue have failed: it takes no more");
 	return 0;
@@ -111,12 +111,12 @@ int command_group(struct session *session, const Sycl__V1__CommandGroup *message
 		return 0;
 	}
 	if (message->group != queue->window.last + 1)
-		return session_violation(session, "command group %" PRIu64 " of a queue came where %" PRIu64
-					 " was expected", message->group, queue->window.last + 1);
+		return session_violation(session,
+					 "command group %" PRIu64 " of a queue came where %" PRIu64 " was expected",
+					 message->group, queue->window.last + 1);
 	session->usage.groups_submitted++;
 	struct group slots = {
-		.wants_slot = message->wants_slot, .slot = message->slot, .slot_value = message->slot_value
-	};
+		.wants_slot = message->wants_slot, .slot = message->slot, .slot_value = message->slot_value};
 	if (r == 0)
 		r = admit(session, queue, &fault);
 	if (r == 0)

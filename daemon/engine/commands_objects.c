@@ -51,7 +51,8 @@ static int check_devices(struct session *session, const Sycl__V1__ContextCreate 
 			return fault_set(fault, STATUS_INVALID, "the devices of a context are of one platform");
 		for (size_t j = 0; j < i; j++) {
 			if (message->devices[i] == message->devices[j])
-				return fault_set(fault, STATUS_INVALID, "device %u is named twice", message->devices[i]);
+				return fault_set(fault, STATUS_INVALID, "device %u is named twice",
+						 message->devices[i]);
 		}
 	}
 	return 0;
@@ -102,7 +103,7 @@ int context_device(struct session *session, uint64_t id, uint32_t device, struct
 	r = scheduler_device(session->engine->scheduler, device, &opened);
 	if (r < 0)
 		return fault_set(fault, STATUS_RUNTIME, "the device %s cannot be used: %s", facts->name, strerror(-r));
-	*out = (struct context_device){ context, opened, facts, devices[device].ops };
+	*out = (struct context_device){context, opened, facts, devices[device].ops};
 	return 0;
 }
 
@@ -133,6 +134,7 @@ int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *m
 	queue->device = found.device;
 	queue->facts = found.facts;
 	queue->device_index = message->device;
+	queue->object.backend = (uint32_t)found.ops->kind;
 	return 0;
 }
 

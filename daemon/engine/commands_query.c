@@ -73,9 +73,10 @@ static int fill_profile(const struct session *session, const struct queue *queue
 		return 0;
 	struct profile_times times;
 	if (!profile_ring_get(&queue->profiles, number, &times))
-		return fault_set(fault, STATUS_INVALID, "the times of command group %" PRIu64
-				 " are not kept any more: a queue keeps those of its latest %u", number,
-				 PROFILE_GROUPS_KEPT);
+		return fault_set(fault, STATUS_INVALID,
+				 "the times of command group %" PRIu64
+				 " are not kept any more: a queue keeps those of its latest %u",
+				 number, PROFILE_GROUPS_KEPT);
 	profile->submit_ns = since_start(session, times.submit_ns);
 	profile->start_ns = since_start(session, times.start_ns);
 	profile->end_ns = since_start(session, times.end_ns);
@@ -92,7 +93,8 @@ static int find_queue(struct session *session, uint64_t id, struct queue **queue
 			return 0;
 		}
 		if (!known && object_table_gone(&session->objects, id))
-			return fault_set(fault, STATUS_INVALID, "the queue is gone, and with it the times of its groups");
+			return fault_set(fault, STATUS_INVALID,
+					 "the queue is gone, and with it the times of its groups");
 	}
 	return object_get(session, id, OBJECT_QUEUE, queue_out, fault);
 }
@@ -107,15 +109,16 @@ int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery 
 	if (r < 0)
 		return r;
 	if (r == 0 && (message->group == 0 || message->group > queue->window.last))
-		return session_violation(session, "a query names command group %" PRIu64 " of a queue that has had %"
-					 PRIu64, message->group, queue->window.last);
+		return session_violation(session,
+					 "a query names command group %" PRIu64 " of a queue that has had %" PRIu64,
+					 message->group, queue->window.last);
 	if (r == 0)
 		r = fill_profile(session, queue, message->group, &profile, &fault);
 	Sycl__V1__Status status;
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
 	reply.number = session->record;
 	if (r > 0) {
-		status_fill(&status, message->queue, &fault);
+		status_fill(session, &status, message->queue, &fault);
 		reply.status = &status;
 	}
 	reply.body_case = SYCL__V1__REPLY__BODY_PROFILE;

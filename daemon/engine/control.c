@@ -81,7 +81,7 @@ static void on_session_closed(void *context, uint64_t session, const char *comma
 
 static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *message, struct packet_fds *fds)
 {
-	struct session_peer peer = { message->session, message->uid, message->gid, (pid_t)message->pid };
+	struct session_peer peer = {message->session, message->uid, message->gid, (pid_t)message->pid};
 	int socket = packet_fds_take(fds, 0), pidfd = packet_fds_take(fds, 1);
 	int r = socket < 0 ? -EPROTO : engine_add_session(control->engine, socket, pidfd, &peer);
 	if (r < 0) {
@@ -174,7 +174,7 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 	r = say_ready(control);
 	if (r < 0)
 		return r;
-	struct engine_observer observer = { control, on_session_open, on_session_closed };
+	struct engine_observer observer = {control, on_session_open, on_session_closed};
 	engine_observe(engine, &observer);
 	watch(control);
 	*control_out = TAKE(control);
@@ -191,7 +191,7 @@ struct control *control_free(struct control *control)
 {
 	if (!control)
 		return NULL;
-	engine_observe(control->engine, &(struct engine_observer){ .context = NULL });
+	engine_observe(control->engine, &(struct engine_observer){.context = NULL});
 	outbox_fini(&control->outbox);
 	decode_arena_fini(&control->decode);
 	if (control->poll_open)

@@ -53,7 +53,7 @@ static int make_engine(const struct embedded_options *options, int *socket, stru
 	int r = engine_create(&settings, builds, &engine);
 	if (r < 0)
 		return r;
-	struct session_peer peer = { .session = 1, .uid = getuid(), .gid = getgid(), .pid = getpid() };
+	struct session_peer peer = {.session = 1, .uid = getuid(), .gid = getgid(), .pid = getpid()};
 	r = engine_add_session(engine, take_fd(socket), -1, &peer);
 	if (r < 0) {
 		(void)engine_free(engine);

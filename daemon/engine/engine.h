@@ -29,7 +29,7 @@ struct engine_observer {
 
 struct engine_options {
 	bool with_fake;
-	bool end_with_last_session; /* as engine_drain from the start: embedded, and tests */
+	bool end_with_last_session;  /* as engine_drain from the start: embedded, and tests */
 	const char *cache_directory; /* copied; NULL: nothing is kept */
 	struct session_limits limits;
 	uint64_t hello_timeout_ns; /* 0: 10 s */
@@ -60,6 +60,8 @@ int engine_add_session(struct engine *engine, int socket, int pidfd, const struc
 
 /* Until the engine is told to end and its sessions have. -ETIMEDOUT: their work would not end in time. Blocks. */
 int engine_run(struct engine *engine);
+/* Do what is ready now, without waiting: for a caller with a loop of its own. False: the engine has ended. */
+bool engine_poll(struct engine *engine);
 /* End when the last session has; at once without any. */
 void engine_drain(struct engine *engine);
 /* End the sessions, then the engine. They get `drain_ns` for ending by themselves, then their work as long again as

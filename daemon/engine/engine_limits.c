@@ -27,15 +27,15 @@ static const struct {
 	size_t offset;
 	uint64_t most;
 } names[] = {
-	{ "objects", offsetof(struct session_limits, objects), 1u << 24 },
-	{ "arenas", offsetof(struct session_limits, arenas), 1u << 16 },
-	{ "arena_bytes", offsetof(struct session_limits, arena_bytes), 1ull << 46 },
-	{ "buffer_bytes", offsetof(struct session_limits, buffer_bytes), 1ull << 46 },
-	{ "groups_in_flight", offsetof(struct session_limits, groups_in_flight), 1u << 24 },
-	{ "builds", offsetof(struct session_limits, builds), 1024 },
-	{ "source_bytes", offsetof(struct session_limits, source_bytes), 1u << 30 },
-	{ "build_seconds", offsetof(struct session_limits, build_seconds), 86400 },
-	{ "build_memory_bytes", offsetof(struct session_limits, build_memory_bytes), 1ull << 46 },
+	{"objects", offsetof(struct session_limits, objects), 1u << 24},
+	{"arenas", offsetof(struct session_limits, arenas), 1u << 16},
+	{"arena_bytes", offsetof(struct session_limits, arena_bytes), 1ull << 46},
+	{"buffer_bytes", offsetof(struct session_limits, buffer_bytes), 1ull << 46},
+	{"groups_in_flight", offsetof(struct session_limits, groups_in_flight), 1u << 24},
+	{"builds", offsetof(struct session_limits, builds), 1024},
+	{"source_bytes", offsetof(struct session_limits, source_bytes), 1u << 30},
+	{"build_seconds", offsetof(struct session_limits, build_seconds), 86400},
+	{"build_memory_bytes", offsetof(struct session_limits, build_memory_bytes), 1ull << 46},
 };
 
 int session_limits_set(struct session_limits *limits, const char *assignment)
@@ -54,7 +54,7 @@ int session_limits_set(struct session_limits *limits, const char *assignment)
 			continue;
 		if (value < 1 || value > names[i].most)
 			return -EINVAL;
-		memcpy((char *)limits + names[i].offset, &(uint64_t){ value }, sizeof(uint64_t));
+		memcpy((char *)limits + names[i].offset, &(uint64_t){value}, sizeof(uint64_t));
 		return 0;
 	}
 	return -EINVAL;

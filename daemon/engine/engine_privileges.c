@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#define OOM_SCORE "500"
+#define OOM_SCORE    "500"
 #define PASSWD_BYTES 16384
 
 /* A tenant's work goes before the services of the node. Not everywhere is there such a file. */
@@ -31,13 +31,13 @@ static int set_groups(uid_t uid, gid_t gid)
 
 static int drop_capabilities(void)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { { 0 }, { 0 } };
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}, {0}};
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return -errno;
 	if (syscall(SYS_capset, &header, none) < 0)
 		return -errno;
-	struct __user_cap_data_struct left[2] = { { 0 }, { 0 } };
+	struct __user_cap_data_struct left[2] = {{0}, {0}};
 	if (syscall(SYS_capget, &header, left) < 0)
 		return -errno;
 	for (int i = 0; i < 2; i++) {
@@ -67,7 +67,7 @@ static int verify(uid_t uid, gid_t gid)
 int engine_privileges_limit(void)
 {
 	raise_oom_score();
-	struct rlimit none = { 0, 0 };
+	struct rlimit none = {0, 0};
 	if (setrlimit(RLIMIT_CORE, &none) < 0)
 		return -errno;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;

@@ -6,7 +6,7 @@
 
 #include "control.pb-c.h"
 
-#define SESSIONS_PER_REPORT 100u     /* a session's part is at most 400 bytes */
+#define SESSIONS_PER_REPORT   100u   /* a session's part is at most 400 bytes */
 #define REPORT_TOPOLOGY_BYTES 20000u /* what is left of a datagram */
 
 struct report_part {

@@ -28,26 +28,26 @@ struct engine {
 	struct memory_region *flight;
 
 	uv_loop_t loop;
-	uv_async_t wake;       /* from device threads and engine_stop_from_anywhere */
-	uv_prepare_t prepare;  /* the turn, before the loop sleeps */
-	uv_idle_t busy;        /* started while there is more to do, so that the loop does not sleep */
-	uv_poll_t bells_poll;  /* of `bells` */
+	uv_async_t wake;      /* from device threads and engine_stop_from_anywhere */
+	uv_prepare_t prepare; /* the turn, before the loop sleeps */
+	uv_idle_t busy;       /* started while there is more to do, so that the loop does not sleep */
+	uv_poll_t bells_poll; /* of `bells` */
 	uv_timer_t end_timer;
-	uint32_t handles;      /* open ones of the above */
+	uint32_t handles; /* open ones of the above */
 	bool loop_made;
-	int bells;             /* epoll of the sessions' eventfds, edge-triggered */
+	int bells; /* epoll of the sessions' eventfds, edge-triggered */
 	_Atomic uint32_t wanted;
 	enum engine_end end;
 
 	struct list sessions;
 	uint32_t session_count;
-	struct list hot;       /* sessions whose rings are looked at in every turn */
-	struct list notify;    /* sessions that were told something in this turn and may have to be woken */
-	struct list doomed;    /* sessions to be closed at the end of this turn */
+	struct list hot;    /* sessions whose rings are looked at in every turn */
+	struct list notify; /* sessions that were told something in this turn and may have to be woken */
+	struct list doomed; /* sessions to be closed at the end of this turn */
 	uint32_t spin_turns, spins_left;
 
 	struct decode_arena decode;
-	uint8_t *record;       /* PACKET_BYTES_MAX: the private copy of a record */
+	uint8_t *record; /* PACKET_BYTES_MAX: the private copy of a record */
 	struct group_scratch scratch;
 
 	uint64_t commands_decoded, wakes_sent;

@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define SPIN_TURNS 20u
+#define SPIN_TURNS    20u
 #define BELLS_AT_ONCE 64
 
 /* Keeps the loop from sleeping; the turn itself is in prepare. */
@@ -116,7 +116,7 @@ void engine_turn_start(struct engine *engine)
 /* Edge-triggered and never read: a peer could make a read of a shared eventfd block. */
 int engine_add_bell(struct engine *engine, int bell, struct session *session)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.ptr = session };
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = session};
 	return epoll_ctl(engine->bells, EPOLL_CTL_ADD, bell, &event) < 0 ? -errno : 0;
 }
 

@@ -13,7 +13,7 @@ void failure_list_fini(struct failure_list *list)
 	for (uint32_t i = 0; i < list->count; i++)
 		free(list->runs[i].text);
 	free(list->runs);
-	*list = (struct failure_list){ .count = 0 };
+	*list = (struct failure_list){.count = 0};
 }
 
 /* Index of the first run that ends at or behind `group`. */
@@ -78,8 +78,7 @@ int failure_list_add(struct failure_list *list, uint64_t group, const struct bac
 	}
 	memmove(&list->runs[index + 1], &list->runs[index], (list->count - index) * sizeof(*list->runs));
 	list->runs[index] = (struct failure_run){
-		.first = group, .last = group, .status = fault->status, .native_code = fault->native_code
-	};
+		.first = group, .last = group, .status = fault->status, .native_code = fault->native_code};
 	list->count++;
 	if (list->texts < FAILURE_TEXTS_MAX) {
 		list->runs[index].text = strdup(fault->text);
@@ -91,8 +90,10 @@ int failure_list_add(struct failure_list *list, uint64_t group, const struct bac
 bool failure_list_find(const struct failure_list *list, uint64_t group, struct backend_fault *fault_out)
 {
 	if (list->closed_from && group >= list->closed_from) {
-		(void)fault_set(fault_out, STATUS_QUOTA, "command group %" PRIu64 " was refused: too many groups of its "
-				"queue had failed", group);
+		(void)fault_set(fault_out, STATUS_QUOTA,
+				"command group %" PRIu64 " was refused: too many groups of its "
+				"queue had failed",
+				group);
 		return true;
 	}
 	uint32_t index = position(list, group);

@@ -1,13 +1,14 @@
 /*
- * Which command groups of a queue have failed, and why: exact, as runs of neighbouring numbers. Past its bound the queue
- * takes no further groups; from then on every number counts as failed. The first few runs keep their sentence. Front thread.
+ * Which command groups of a queue have failed, and why: exact, as runs of neighbouring numbers. Past its bound the
+ * queue takes no further groups; from then on every number counts as failed. The first few runs keep their sentence.
+ * Front thread.
  */
 #ifndef SYCL_ENGINE_FAILURE_LIST_H
 #define SYCL_ENGINE_FAILURE_LIST_H
 
 #include "backend.h"
 
-#define FAILURE_RUNS_MAX 4096u
+#define FAILURE_RUNS_MAX  4096u
 #define FAILURE_TEXTS_MAX 64u
 
 struct failure_run {

@@ -23,7 +23,7 @@ static void keep_times(struct queue *queue, uint64_t number, uint64_t submit_ns,
 	if (!queue->profiling)
 		return;
 	uint64_t now = clock_now_ns();
-	struct profile_times times = { number, submit_ns, start_ns ? start_ns : now, end_ns ? end_ns : now };
+	struct profile_times times = {number, submit_ns, start_ns ? start_ns : now, end_ns ? end_ns : now};
 	if (times.start_ns < times.submit_ns)
 		times.start_ns = times.submit_ns;
 	if (times.end_ns < times.start_ns)

@@ -7,7 +7,7 @@
 
 int group_scratch_init(struct group_scratch *scratch)
 {
-	*scratch = (struct group_scratch){ .after_capacity = DEPENDENCIES_MAX };
+	*scratch = (struct group_scratch){.after_capacity = DEPENDENCIES_MAX};
 	scratch->requirements = calloc(REQUIREMENTS_MAX, sizeof(*scratch->requirements));
 	scratch->buffers = calloc(REQUIREMENTS_MAX, sizeof(struct buffer *));
 	scratch->arguments = calloc(KERNEL_ARGUMENTS_MAX, sizeof(*scratch->arguments));
@@ -24,7 +24,7 @@ void group_scratch_fini(struct group_scratch *scratch)
 	free((void *)scratch->buffers);
 	free(scratch->arguments);
 	free((void *)scratch->after);
-	*scratch = (struct group_scratch){ .after_count = 0 };
+	*scratch = (struct group_scratch){.after_count = 0};
 }
 
 int group_scratch_after(struct group_scratch *scratch, struct task *task)
@@ -58,8 +58,9 @@ static int check_requirement(struct session *session, const Sycl__V1__Requiremen
 	buffer->stamp = session->stamp;
 	bool whole = message->offset_bytes == 0 && message->size_bytes == 0;
 	if (!whole && !range_inside(message->offset_bytes, message->size_bytes, buffer->size_bytes))
-		return fault_set(fault, STATUS_ACCESSOR, "%" PRIu64 " bytes at %" PRIu64 " are not inside a buffer of %"
-				 PRIu64, message->size_bytes, message->offset_bytes, buffer->size_bytes);
+		return fault_set(fault, STATUS_ACCESSOR,
+				 "%" PRIu64 " bytes at %" PRIu64 " are not inside a buffer of %" PRIu64,
+				 message->size_bytes, message->offset_bytes, buffer->size_bytes);
 	scratch->buffers[index] = buffer;
 	scratch->requirements[index] = (struct task_requirement){
 		.buffer = buffer->sched,
@@ -116,8 +117,9 @@ static int check_event(struct session *session, const struct queue *queue, uint6
 	const struct queue *other = (const struct queue *)object;
 	uint64_t last = other == queue ? number - 1 : other->window.last;
 	if (event->group == 0 || event->group > last)
-		return session_violation(session, "an event names command group %" PRIu64 " of a queue that has had %"
-					 PRIu64, event->group, last);
+		return session_violation(session,
+					 "an event names command group %" PRIu64 " of a queue that has had %" PRIu64,
+					 event->group, last);
 	const struct window_entry *entry = group_window_find(&other->window, event->group);
 	if (entry) {
 		if (group_scratch_after(scratch, list_entry(entry, struct group, entry)->task) < 0)
@@ -161,10 +163,13 @@ int group_check_dependencies(struct session *session, const struct queue *queue,
 	/* A group that asks for nothing at all is a barrier too. */
 	scratch->waits_for_all = message->after_all || (request->action == TASK_BARRIER && message->n_depends_on == 0 &&
 							message->n_requirements == 0);
+	uint32_t events = scratch->after_count;
 	int r = check_queue(scratch, queue, scratch->waits_for_all, fault);
 	if (r != 0)
 		return r;
 	request->after = scratch->after;
 	request->after_count = scratch->after_count;
+	/* The queue's own order passes no failure on: otherwise it would matter whether the earlier group was still open. */
+	request->after_order_count = scratch->after_count - events;
 	return 0;
 }

@@ -42,7 +42,8 @@ static int check_size(const struct queue *queue, const struct task_request *requ
 		return fault_set(fault, STATUS_ND_RANGE, "the range has more work-items than the device can count");
 	for (uint32_t i = 0; i < request->launch.dimensions; i++) {
 		if (!range_inside(request->launch.offset[i], request->launch.global[i], most))
-			return fault_set(fault, STATUS_ND_RANGE, "offset and range together are more than the device "
+			return fault_set(fault, STATUS_ND_RANGE,
+					 "offset and range together are more than the device "
 					 "can count");
 	}
 	return 0;
@@ -66,8 +67,9 @@ static int check_required(const struct kernel *kernel, const Sycl__V1__Launch *l
 		else if (!absent)
 			given = request->launch.global[place] % wanted == 0 ? wanted : 0;
 		if (given != wanted)
-			return fault_set(fault, STATUS_ND_RANGE, "kernel %s requires work-groups of %" PRIu64 " x %"
-					 PRIu64 " x %" PRIu64, kernel->name, required[0], required[1], required[2]);
+			return fault_set(fault, STATUS_ND_RANGE,
+					 "kernel %s requires work-groups of %" PRIu64 " x %" PRIu64 " x %" PRIu64,
+					 kernel->name, required[0], required[1], required[2]);
 		if (!absent)
 			request->launch.local[place] = wanted;
 	}
@@ -83,12 +85,14 @@ static int check_local(const struct queue *queue, const struct kernel *kernel, c
 	for (uint32_t i = 0; launch->n_local && i < dimensions; i++) {
 		uint64_t local = request->launch.local[i], global = request->launch.global[i];
 		if (local == 0 || global % local != 0)
-			return fault_set(fault, STATUS_ND_RANGE, "a global range of %" PRIu64
-					 " is not divisible by a local one of %" PRIu64, global, local);
+			return fault_set(fault, STATUS_ND_RANGE,
+					 "a global range of %" PRIu64 " is not divisible by a local one of %" PRIu64,
+					 global, local);
 		uint64_t most = queue->facts->max_work_item_sizes[3 - dimensions + i];
 		if (most && local > most)
-			return fault_set(fault, STATUS_ND_RANGE, "a local range of %" PRIu64
-					 " is more than the device's %" PRIu64, local, most);
+			return fault_set(fault, STATUS_ND_RANGE,
+					 "a local range of %" PRIu64 " is more than the device's %" PRIu64, local,
+					 most);
 	}
 	int r = check_required(kernel, launch, request, fault);
 	if (r != 0 || request->launch.local[0] == 0)
@@ -96,11 +100,13 @@ static int check_local(const struct queue *queue, const struct kernel *kernel, c
 	uint64_t items = 0;
 	bool fits = product_fits(request->launch.local, dimensions, &items);
 	if (!fits || items > queue->facts->max_work_group_size)
-		return fault_set(fault, STATUS_ND_RANGE, "a work-group of this local range is larger than the device's %"
-				 PRIu64, queue->facts->max_work_group_size);
+		return fault_set(fault, STATUS_ND_RANGE,
+				 "a work-group of this local range is larger than the device's %" PRIu64,
+				 queue->facts->max_work_group_size);
 	if (kernel->facts.max_work_group_size && items > kernel->facts.max_work_group_size)
-		return fault_set(fault, STATUS_ND_RANGE, "a work-group of %" PRIu64 " is larger than kernel %s's %" PRIu64,
-				 items, kernel->name, kernel->facts.max_work_group_size);
+		return fault_set(fault, STATUS_ND_RANGE,
+				 "a work-group of %" PRIu64 " is larger than kernel %s's %" PRIu64, items, kernel->name,
+				 kernel->facts.max_work_group_size);
 	return 0;
 }
 
@@ -117,7 +123,8 @@ static int check_accessor(const struct group_scratch *scratch, const struct task
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is requirement %u of %u", index,
 				 message->accessor, request->requirement_count);
 	if (message->offset_bytes > scratch->buffers[message->accessor]->size_bytes)
-		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u points behind the end of its buffer", index);
+		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u points behind the end of its buffer",
+				 index);
 	argument->kind = BACKEND_ARGUMENT_GLOBAL;
 	argument->requirement = message->accessor;
 	argument->offset_bytes = message->offset_bytes;
@@ -141,8 +148,8 @@ static int check_local_memory(const Sycl__V1__Launch *launch, const Sycl__V1__Ar
 			      struct task_argument *argument, struct backend_fault *fault)
 {
 	if (!launch->n_local)
-		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is local memory, which a basic range has not",
-				 index);
+		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
+				 "argument %u is local memory, which a basic range has not", index);
 	if (message->local_bytes == 0)
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is local memory of 0 bytes", index);
 	argument->kind = BACKEND_ARGUMENT_LOCAL;
@@ -156,7 +163,7 @@ static int check_argument(const struct group_scratch *scratch, const struct task
 {
 	const Sycl__V1__Argument *message = launch->arguments[index];
 	struct task_argument *argument = &scratch->arguments[index];
-	*argument = (struct task_argument){ .kind = BACKEND_ARGUMENT_UNKNOWN };
+	*argument = (struct task_argument){.kind = BACKEND_ARGUMENT_UNKNOWN};
 	int r;
 	switch (message->value_case) {
 	case SYCL__V1__ARGUMENT__VALUE_ACCESSOR:
@@ -187,19 +194,20 @@ static int check_arguments(const struct queue *queue, const struct kernel *kerne
 	if (launch->n_arguments != kernel->facts.argument_count)
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "kernel %s has %u arguments, not %zu", kernel->name,
 				 kernel->facts.argument_count, launch->n_arguments);
-	struct argument_sums sums = { 0, kernel->facts.local_mem_bytes };
+	struct argument_sums sums = {0, kernel->facts.local_mem_bytes};
 	for (uint32_t i = 0; i < kernel->facts.argument_count; i++) {
 		int r = check_argument(scratch, request, launch, &kernel->facts.arguments[i], i, &sums, fault);
 		if (r != 0)
 			return r;
 	}
 	if (queue->facts->max_parameter_bytes && sums.parameter_bytes > queue->facts->max_parameter_bytes)
-		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "the arguments have %" PRIu64 " bytes, the device takes %"
-				 PRIu64, sums.parameter_bytes, queue->facts->max_parameter_bytes);
+		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
+				 "the arguments have %" PRIu64 " bytes, the device takes %" PRIu64,
+				 sums.parameter_bytes, queue->facts->max_parameter_bytes);
 	if (sums.local_bytes > queue->facts->local_mem_bytes)
-		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "a work-group wants %" PRIu64
-				 " bytes of local memory, the device has %" PRIu64, sums.local_bytes,
-				 queue->facts->local_mem_bytes);
+		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
+				 "a work-group wants %" PRIu64 " bytes of local memory, the device has %" PRIu64,
+				 sums.local_bytes, queue->facts->local_mem_bytes);
 	request->launch.arguments = scratch->arguments;
 	request->launch.argument_count = kernel->facts.argument_count;
 	return 0;
@@ -213,10 +221,13 @@ int group_check_launch(struct session *session, const struct queue *queue, const
 	if (r != 0)
 		return r;
 	if (!kernel->ready)
-		return fault_set(fault, STATUS_KERNEL, "kernel %s is not made yet: its answer comes first", kernel->name);
+		return fault_set(fault, STATUS_KERNEL, "kernel %s is not made yet: its answer comes first",
+				 kernel->name);
 	if (kernel->bundle->context != queue->context || kernel->bundle->device_index != queue->device_index)
-		return fault_set(fault, STATUS_INVALID, "kernel %s was built for another context or device than its "
-				 "queue's", kernel->name);
+		return fault_set(fault, STATUS_INVALID,
+				 "kernel %s was built for another context or device than its "
+				 "queue's",
+				 kernel->name);
 	request->action = TASK_LAUNCH;
 	request->what = kernel->name;
 	request->launch.kernel = kernel->sched;

@@ -17,8 +17,9 @@ static int check_place(const struct group_scratch *scratch, const struct task_re
 				 index, needed_bit == ACCESS_READ_BIT ? "read" : "written");
 	if (offset < requirement->offset_bytes ||
 	    !range_inside(offset - requirement->offset_bytes, size, requirement->size_bytes))
-		return fault_set(fault, STATUS_INVALID, "%" PRIu64 " bytes at %" PRIu64
-				 " are not inside what requirement %u asks for", size, offset, index);
+		return fault_set(fault, STATUS_INVALID,
+				 "%" PRIu64 " bytes at %" PRIu64 " are not inside what requirement %u asks for", size,
+				 offset, index);
 	return 0;
 }
 

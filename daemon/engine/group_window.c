@@ -4,7 +4,7 @@
 
 void group_window_init(struct group_window *window)
 {
-	*window = (struct group_window){ .bucket_count = GROUP_WINDOW_FIRST_BUCKETS };
+	*window = (struct group_window){.bucket_count = GROUP_WINDOW_FIRST_BUCKETS};
 	window->buckets = window->first_buckets;
 	list_init(&window->open);
 }

@@ -23,9 +23,9 @@ struct window_entry {
 };
 
 struct group_window {
-	struct list open; /* oldest first */
-	uint64_t last;    /* the latest number taken */
-	uint32_t count;   /* open now */
+	struct list open;      /* oldest first */
+	uint64_t last;         /* the latest number taken */
+	uint32_t count;        /* open now */
 	uint32_t bucket_count; /* a power of two */
 	struct window_entry **buckets;
 	struct window_entry *first_buckets[GROUP_WINDOW_FIRST_BUCKETS];

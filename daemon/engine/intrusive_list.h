@@ -9,7 +9,7 @@ struct list {
 	struct list *next, *previous;
 };
 
-#define list_entry(link, type, member) ((type *)(void *)((char *)(link) - offsetof(type, member)))
+#define list_entry(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
 static inline void list_init(struct list *list)
 {

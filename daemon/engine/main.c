@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #define BUILD_HELPER_SOCKET 3
-#define NO_ID UINT32_MAX
+#define NO_ID               UINT32_MAX
 
 struct arguments {
 	bool build_helper;
@@ -62,12 +62,12 @@ static int apply(struct arguments *arguments, int option, const char *value)
 static int parse(int count, char **values, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{ "control-fd", required_argument, NULL, 'c' }, { "uid", required_argument, NULL, 'u' },
-		{ "gid", required_argument, NULL, 'g' },	{ "cache-dir", required_argument, NULL, 'd' },
-		{ "with-fake", no_argument, NULL, 'f' },	{ "limit", required_argument, NULL, 'l' },
-		{ "build-helper", no_argument, NULL, 'b' },	{ NULL, 0, NULL, 0 },
+		{"control-fd", required_argument, NULL, 'c'}, {"uid", required_argument, NULL, 'u'},
+		{"gid", required_argument, NULL, 'g'},        {"cache-dir", required_argument, NULL, 'd'},
+		{"with-fake", no_argument, NULL, 'f'},        {"limit", required_argument, NULL, 'l'},
+		{"build-helper", no_argument, NULL, 'b'},     {NULL, 0, NULL, 0},
 	};
-	*arguments = (struct arguments){ .control_fd = -1, .uid = NO_ID, .gid = NO_ID };
+	*arguments = (struct arguments){.control_fd = -1, .uid = NO_ID, .gid = NO_ID};
 	session_limits_init(&arguments->engine.limits);
 	int option;
 	while ((option = getopt_long(count, values, "", options, NULL)) != -1) {

@@ -6,13 +6,13 @@
 
 void object_table_init(struct object_table *table, uint32_t limit)
 {
-	*table = (struct object_table){ .limit = limit };
+	*table = (struct object_table){.limit = limit};
 }
 
 void object_table_fini(struct object_table *table)
 {
 	free(table->entries);
-	*table = (struct object_table){ .limit = 0 };
+	*table = (struct object_table){.limit = 0};
 }
 
 static int grow(struct object_table *table, uint32_t index)
@@ -46,7 +46,7 @@ int object_table_insert(struct object_table *table, uint64_t id, enum object_typ
 	struct object_entry *entry = &table->entries[index];
 	if (entry->object || generation <= entry->generation)
 		return -EPROTO;
-	*entry = (struct object_entry){ .object = object, .generation = generation, .type = type };
+	*entry = (struct object_entry){.object = object, .generation = generation, .type = type};
 	table->count++;
 	table->counts[type]++;
 	return 0;

@@ -4,12 +4,9 @@
 #include <string.h>
 
 static const size_t sizes[OBJECT_TYPE_COUNT] = {
-	[OBJECT_CONTEXT] = sizeof(struct context),
-	[OBJECT_QUEUE] = sizeof(struct queue),
-	[OBJECT_BUFFER] = sizeof(struct buffer),
-	[OBJECT_BUNDLE] = sizeof(struct bundle),
-	[OBJECT_KERNEL] = sizeof(struct kernel),
-	[OBJECT_HOST_ACCESSOR] = sizeof(struct host_accessor),
+	[OBJECT_CONTEXT] = sizeof(struct context), [OBJECT_QUEUE] = sizeof(struct queue),
+	[OBJECT_BUFFER] = sizeof(struct buffer),   [OBJECT_BUNDLE] = sizeof(struct bundle),
+	[OBJECT_KERNEL] = sizeof(struct kernel),   [OBJECT_HOST_ACCESSOR] = sizeof(struct host_accessor),
 };
 
 static int quota_fault(const struct session *session, struct backend_fault *fault)
@@ -44,7 +41,7 @@ int object_new(struct session *session, uint64_t id, enum object_type type, uint
 		r = object_table_insert(&session->objects, id, type, object);
 	}
 	if (r == 0) {
-		*object = (struct object){ .session = session, .id = id, .type = type, .references = 1 };
+		*object = (struct object){.session = session, .id = id, .type = type, .references = 1};
 		memcpy(object_out, &object, sizeof(struct object *));
 		return 0;
 	}
@@ -114,7 +111,7 @@ static void keep_failures(struct session *session, struct queue *queue)
 	}
 	struct gone_queue *place = &session->gone[session->gone_next];
 	failure_list_fini(&place->failures);
-	*place = (struct gone_queue){ .id = queue->object.id, .failures = queue->failures };
+	*place = (struct gone_queue){.id = queue->object.id, .failures = queue->failures};
 	session->gone_next = (session->gone_next + 1) % SESSION_GONE_QUEUES_MAX;
 	if (session->gone_count < SESSION_GONE_QUEUES_MAX)
 		session->gone_count++;
@@ -148,8 +145,8 @@ static struct object *end(struct object *object)
 	case OBJECT_KERNEL:
 		return ((struct kernel *)object)->bundle ? &((struct kernel *)object)->bundle->object : NULL;
 	case OBJECT_HOST_ACCESSOR:
-		return ((struct host_accessor *)object)->buffer ? &((struct host_accessor *)object)->buffer->object :
-								   NULL;
+		return ((struct host_accessor *)object)->buffer ? &((struct host_accessor *)object)->buffer->object
+								: NULL;
 	default:
 		return NULL;
 	}

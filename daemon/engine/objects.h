@@ -22,6 +22,7 @@ struct object {
 	struct session *session;
 	uint64_t id;
 	enum object_type type;
+	uint32_t backend; /* proto's Backend of what it runs on; 0: none, or not known */
 	uint32_t references;
 	bool released; /* the client's reference is gone */
 	bool silent;   /* its end is not told: the client has used the index again */
@@ -111,8 +112,8 @@ struct host_accessor {
 };
 
 /*
- * Make an object of that type, empty but for its head. 0; 1: refused, and the client has been told (`number`: the record
- * to answer, 0: nobody waits for an answer); negative: a violation.
+ * Make an object of that type, empty but for its head. 0; 1: refused, and the client has been told (`number`: the
+ * record to answer, 0: nobody waits for an answer); negative: a violation.
  */
 int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number, void *object_out);
 /* It could not be made after all: remember why, tell the client as object_new does. */
@@ -141,7 +142,6 @@ void host_accessor_end(struct host_accessor *accessor);
 /* commands_build.c */
 void bundle_end(struct bundle *bundle);
 void bundle_loaded(struct bundle *bundle, const char *kernel_names, const struct backend_fault *fault);
-void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts,
-		    const struct backend_fault *fault);
+void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts, const struct backend_fault *fault);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Datagrams that must arrive on a socket that may be full: sent at once, or kept in order until it is writable. Front thread; never
- * blocks.
+ * Datagrams that must arrive on a socket that may be full: sent at once, or kept in order until it is writable. Front
+ * thread; never blocks.
  */
 #ifndef SYCL_ENGINE_OUTBOX_H
 #define SYCL_ENGINE_OUTBOX_H

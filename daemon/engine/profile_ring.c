@@ -6,7 +6,7 @@ void profile_ring_fini(struct profile_ring *ring, uint64_t *budget)
 {
 	free(ring->entries);
 	*budget += ring->capacity;
-	*ring = (struct profile_ring){ .capacity = 0 };
+	*ring = (struct profile_ring){.capacity = 0};
 }
 
 /* Twice as many, if memory and budget allow. Newer groups win a place. */

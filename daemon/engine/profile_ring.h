@@ -1,6 +1,7 @@
 /*
- * When the latest command groups of a profiling queue were submitted, started and ended. Bounded: an entry is overwritten
- * by the group PROFILE_GROUPS_KEPT later, or earlier where the session has used up what it may keep. Front thread.
+ * When the latest command groups of a profiling queue were submitted, started and ended. Bounded: an entry is
+ * overwritten by the group PROFILE_GROUPS_KEPT later, or earlier where the session has used up what it may keep. Front
+ * thread.
  */
 #ifndef SYCL_ENGINE_PROFILE_RING_H
 #define SYCL_ENGINE_PROFILE_RING_H
@@ -8,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PROFILE_GROUPS_KEPT 65536u
+#define PROFILE_GROUPS_KEPT  65536u
 #define PROFILE_GROUPS_FIRST 64u
 
 struct profile_times {
-	uint64_t group; /* 0: nothing here */
+	uint64_t group;                       /* 0: nothing here */
 	uint64_t submit_ns, start_ns, end_ns; /* CLOCK_MONOTONIC */
 };
 

@@ -2,19 +2,22 @@
 
 #include <string.h>
 
-void status_fill(Sycl__V1__Status *status, uint64_t object, const struct backend_fault *fault)
+void status_fill(const struct session *session, Sycl__V1__Status *status, uint64_t object,
+		 const struct backend_fault *fault)
 {
+	const struct object *about = object_table_find(&session->objects, object);
 	sycl__v1__status__init(status);
 	status->code = fault->status;
 	status->text = (char *)(uintptr_t)fault->text;
 	status->object = object;
 	status->native_code = fault->native_code;
+	status->backend = about ? about->backend : 0;
 }
 
 void reply_status(struct session *session, uint64_t number, uint64_t object, const struct backend_fault *fault)
 {
 	Sycl__V1__Status status;
-	status_fill(&status, object, fault);
+	status_fill(session, &status, object, fault);
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
 	reply.number = number;
 	reply.status = &status;
@@ -24,7 +27,7 @@ void reply_status(struct session *session, uint64_t number, uint64_t object, con
 void reply_object_failed(struct session *session, uint64_t object, const struct backend_fault *fault)
 {
 	Sycl__V1__Status status;
-	status_fill(&status, object, fault);
+	status_fill(session, &status, object, fault);
 	Sycl__V1__ObjectFailed failed = SYCL__V1__OBJECT_FAILED__INIT;
 	failed.object = object;
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
@@ -37,7 +40,7 @@ void reply_object_failed(struct session *session, uint64_t object, const struct 
 void reply_group_failed(struct session *session, uint64_t queue, uint64_t group, const struct backend_fault *fault)
 {
 	Sycl__V1__Status status;
-	status_fill(&status, queue, fault);
+	status_fill(session, &status, queue, fault);
 	Sycl__V1__GroupFailed failed = SYCL__V1__GROUP_FAILED__INIT;
 	failed.queue = queue;
 	failed.group = group;

@@ -202,7 +202,7 @@ static void inherit_failures(struct task *task, const struct task_request *reque
 		if (access.needs && access.buffer->poison)
 			task_doom(task, access.buffer->poison, false);
 	}
-	for (uint32_t i = 0; i < request->after_count && !task->cause; i++)
+	for (uint32_t i = 0; i < request->after_count - request->after_order_count && !task->cause; i++)
 		if (request->after[i]->state == TASK_DONE && request->after[i]->cause)
 			task_doom(task, request->after[i]->cause, false);
 }
@@ -234,7 +234,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 		sched_access_apply(task, &access);
 	}
 	for (uint32_t i = 0; i < request->after_count; i++)
-		task_edge_add(request->after[i], task, true);
+		task_edge_add(request->after[i], task, i < request->after_count - request->after_order_count);
 	task_open(task);
 	task_consider(task);
 	*task_out = task;

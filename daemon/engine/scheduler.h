@@ -158,6 +158,8 @@ struct task_request {
 	uint32_t requirement_count;
 	struct task *const *after;  /* tasks that are not done yet and must be complete first (events, in-order queue) */
 	uint32_t after_count;
+	/* The last so many of `after` only order (in-order queue, barrier): their failure is not this task's. */
+	uint32_t after_order_count;
 	const struct backend_fault *failed_dependency; /* not NULL: an event it depends on had failed already: fail with this cause */
 	enum task_action action;
 	struct {

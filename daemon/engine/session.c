@@ -133,8 +133,8 @@ void session_fail(struct session *session, int32_t status, const char *format, .
 }
 
 /*
- * Say why, then close. What the peer has sent meanwhile is taken out first: closing a socket with unread datagrams would
- * show the peer a reset in place of these last words.
+ * Say why, then close. What the peer has sent meanwhile is taken out first: closing a socket with unread datagrams
+ * would show the peer a reset in place of these last words.
  */
 static void close_socket(struct session *session)
 {

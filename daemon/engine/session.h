@@ -20,11 +20,11 @@
 #include "ring.h"
 #include "status.h"
 
-#define SESSION_REASON_BYTES 256
-#define SESSION_RECORDS_PER_TURN 128u       /* so that a flood does not starve the neighbours */
+#define SESSION_REASON_BYTES      256
+#define SESSION_RECORDS_PER_TURN  128u        /* so that a flood does not starve the neighbours */
 #define SESSION_WAITING_BYTES_MAX (64u << 20) /* replies that found no room; beyond it the session closes */
-#define SESSION_PROFILES_MAX (1u << 20)
-#define SESSION_GONE_QUEUES_MAX 256u
+#define SESSION_PROFILES_MAX      (1u << 20)
+#define SESSION_GONE_QUEUES_MAX   256u
 
 enum session_state { SESSION_HANDSHAKE, SESSION_OPEN, SESSION_CLOSING };
 
@@ -58,22 +58,22 @@ struct session {
 	struct ring_reader submit;
 	struct ring_writer replies;
 	struct completion_slot *slots;
-	uint64_t record; /* number of the record at hand */
+	uint64_t record;     /* number of the record at hand */
 	struct list waiting; /* replies and slot writes that found no room, in order */
 	uint64_t waiting_bytes;
-	bool more;       /* the last turn left records in the submit ring */
+	bool more; /* the last turn left records in the submit ring */
 
 	struct object_table objects;
 	struct arena **arenas; /* limits.arenas */
 	struct session_usage usage;
 	uint64_t groups_open;
 	uint32_t builds_running;
-	uint64_t stamp;  /* marks buffers that a group has named */
+	uint64_t stamp; /* marks buffers that a group has named */
 	uint64_t profile_budget;
 	struct gone_queue *gone; /* a ring of the latest SESSION_GONE_QUEUES_MAX */
 	uint32_t gone_count, gone_next;
 
-	struct list link;        /* of engine.sessions */
+	struct list link; /* of engine.sessions */
 	struct list hot_link, notify_link, doomed_link;
 	int32_t close_status;
 	char reason[SESSION_REASON_BYTES];
@@ -83,7 +83,7 @@ struct session {
 int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer);
 /* Close it at the end of this turn, for this reason (the first one counts). */
 __attribute__((format(printf, 3, 4))) void session_fail(struct session *session, int32_t status, const char *format,
-							 ...);
+							...);
 /* As session_fail, for what breaks the protocol's rules. An expression with value -EPROTO. */
 #define session_violation(session, ...) (session_fail(session, STATUS_CONNECTION_LOST, __VA_ARGS__), -EPROTO)
 void session_close(struct session *session);
@@ -134,8 +134,9 @@ void reply_status(struct session *session, uint64_t number, uint64_t object, con
 void reply_object_failed(struct session *session, uint64_t object, const struct backend_fault *fault);
 void reply_group_failed(struct session *session, uint64_t queue, uint64_t group, const struct backend_fault *fault);
 void reply_released(struct session *session, uint64_t object);
-/* `fault` in the shape of a message; it points into `fault`. */
-void status_fill(Sycl__V1__Status *status, uint64_t object, const struct backend_fault *fault);
+/* `fault` in the shape of a message, which points into it; the backend is the object's, if there is such an object. */
+void status_fill(const struct session *session, Sycl__V1__Status *status, uint64_t object,
+		 const struct backend_fault *fault);
 
 /* session_usage.c */
 void session_usage_fill(const struct session *session, Sycl__V1__Usage *usage);

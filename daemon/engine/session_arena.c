@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void grant(struct session *session, uint32_t index, const struct arena *arena,
-		  const struct backend_fault *fault)
+static void grant(struct session *session, uint32_t index, const struct arena *arena, const struct backend_fault *fault)
 {
 	Sycl__V1__ArenaGrant message = SYCL__V1__ARENA_GRANT__INIT;
 	message.arena = index;
@@ -119,8 +118,8 @@ int session_arena_range(struct session *session, const Sycl__V1__ArenaRange *ran
 {
 	if (!range)
 		return fault_set(fault, STATUS_INVALID, "a range of an arena is missing");
-	struct arena *arena = range->arena < session->engine->options.limits.arenas ? session->arenas[range->arena] :
-										       NULL;
+	struct arena *arena =
+		range->arena < session->engine->options.limits.arenas ? session->arenas[range->arena] : NULL;
 	if (!arena)
 		return fault_set(fault, STATUS_INVALID, "there is no arena %u", range->arena);
 	if (!range_inside(range->offset_bytes, range->size_bytes, arena->region->size_bytes))

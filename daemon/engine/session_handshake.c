@@ -63,7 +63,7 @@ static int send_welcome(struct session *session, uint64_t features)
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
 	packet.welcome = &welcome;
-	int fds[3] = { session->ring->fd, session->bell, session->engine->flight->fd };
+	int fds[3] = {session->ring->fd, session->bell, session->engine->flight->fd};
 	packet.descriptor_count = 3;
 	return message_send(session->socket, &packet.base, fds, 3, MSG_DONTWAIT);
 }
@@ -117,9 +117,9 @@ void session_receive(struct session *session)
 	}
 	const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
 	if (packet->body_case != SYCL__V1__PACKET__BODY_HELLO) {
-		(void)session_violation(session, session->state == SESSION_OPEN ?
-							 "a datagram came that no client may send" :
-							 "the first datagram is not a hello");
+		(void)session_violation(session, session->state == SESSION_OPEN
+							 ? "a datagram came that no client may send"
+							 : "the first datagram is not a hello");
 		return;
 	}
 	if (session->state == SESSION_OPEN)

@@ -30,7 +30,7 @@ void session_notify(struct session *session)
 void session_wake_client(struct session *session)
 {
 	/* Packet{wake} as it travels: field 5, no bytes. */
-	static const uint8_t packed_wake[] = { 0x2a, 0x00 };
+	static const uint8_t packed_wake[] = {0x2a, 0x00};
 	if (session->state != SESSION_OPEN)
 		return;
 	bool sleeps = wake_claim(&session->header->client_sleeps);
@@ -173,8 +173,9 @@ static int run_record(struct session *session)
 	ProtobufCMessage *message;
 	r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record, bytes, &message);
 	if (r < 0)
-		return session_violation(session, r == -ENOMEM ? "record %llu unpacks to more than is allowed" :
-								 "record %llu cannot be decoded",
+		return session_violation(session,
+					 r == -ENOMEM ? "record %llu unpacks to more than is allowed"
+						      : "record %llu cannot be decoded",
 					 (unsigned long long)session->record);
 	r = session_command(session, (const Sycl__V1__Command *)message);
 	return r < 0 ? r : 1;
@@ -187,8 +188,8 @@ bool session_turn(struct session *session)
 	if (!flush_waiting(session) || stalled(session))
 		return false;
 	uint32_t done = 0;
-	while (done < SESSION_RECORDS_PER_TURN && session->state == SESSION_OPEN &&
-	       list_empty(&session->doomed_link) && !stalled(session)) {
+	while (done < SESSION_RECORDS_PER_TURN && session->state == SESSION_OPEN && list_empty(&session->doomed_link) &&
+	       !stalled(session)) {
 		int r = run_record(session);
 		if (r < 0)
 			return true;

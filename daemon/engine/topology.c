@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #define VECTOR_TYPES 7u
-#define FP_TYPES 3u
+#define FP_TYPES     3u
 
 struct topology {
 	Sycl__V1__Topology message;

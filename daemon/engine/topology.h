@@ -10,8 +10,8 @@
 struct topology;
 
 /*
- * scheduler_discover, by one engine of a process at a time: vendor libraries set themselves up on the first question, and
- * not all of them stand that from two threads.
+ * scheduler_discover, by one engine of a process at a time: vendor libraries set themselves up on the first question,
+ * and not all of them stand that from two threads.
  */
 int topology_discover(struct scheduler *scheduler, const struct scheduler_platform_info **platforms_out,
 		      uint32_t *platform_count_out, const struct scheduler_device_info **devices_out,

@@ -1,7 +1,7 @@
 /*
  * The scheduler with everything that runs beside the front thread: device threads, workers of the fake devices,
- * completions from any of them. Random groups against the serial model, then devices that are started, lost and stopped.
- * ThreadSanitizer judges.
+ * completions from any of them. Random groups against the serial model, then devices that are started, lost and
+ * stopped. ThreadSanitizer judges.
  */
 #include "sched_harness.h"
 #include "sched_model.h"

@@ -19,7 +19,7 @@ enum { THREADS = 3, SESSIONS = 3, GROUPS = 300, BYTES = 8192 };
 static void send_group(struct raw_client *client, Sycl__V1__CommandGroup *group, uint64_t number, uint32_t mode)
 {
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
-	Sycl__V1__Requirement *list[] = { &requirement };
+	Sycl__V1__Requirement *list[] = {&requirement};
 	requirement.buffer = raw_id(OBJECT_BUFFER, 2);
 	requirement.mode = mode;
 	group->queue = raw_id(OBJECT_QUEUE, 1);
@@ -36,7 +36,7 @@ static void send_fill(struct raw_client *client, uint64_t number, uint8_t patter
 {
 	Sycl__V1__Fill fill = SYCL__V1__FILL__INIT;
 	fill.size_bytes = BYTES;
-	fill.pattern = (ProtobufCBinaryData){ 1, &pattern };
+	fill.pattern = (ProtobufCBinaryData){1, &pattern};
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;
 	group.fill = &fill;
@@ -95,7 +95,7 @@ static void *run(void *context)
 	for (int i = 0; i < SESSIONS && *result == 0; i++) {
 		int ends[2];
 		void *engine;
-		struct embedded_options options = { .version = EMBEDDED_ENTRY_VERSION, .with_fake = 1 };
+		struct embedded_options options = {.version = EMBEDDED_ENTRY_VERSION, .with_fake = 1};
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 ||
 		    sycl_engine_embedded_start(&options, ends[1], &engine) < 0) {
 			*result = 2;
@@ -112,7 +112,7 @@ static void *run(void *context)
 
 int main(void)
 {
-	struct embedded_options other = { .version = EMBEDDED_ENTRY_VERSION + 1 };
+	struct embedded_options other = {.version = EMBEDDED_ENTRY_VERSION + 1};
 	void *none = NULL;
 	if (sycl_engine_embedded_start(&other, -1, &none) != -EPROTONOSUPPORT || none) {
 		(void)fputs("another version of the entry was not refused\n", stderr);
@@ -120,7 +120,7 @@ int main(void)
 	}
 	struct job jobs[THREADS];
 	for (uint32_t i = 0; i < THREADS; i++) {
-		jobs[i] = (struct job){ .device = i };
+		jobs[i] = (struct job){.device = i};
 		if (pthread_create(&jobs[i].thread, NULL, run, &jobs[i]) != 0)
 			return 1;
 	}

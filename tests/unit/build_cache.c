@@ -102,7 +102,7 @@ static void folder_close(struct folder *folder)
 
 static struct build_key numbered(unsigned number)
 {
-	struct build_key key = { { 0 } };
+	struct build_key key = {{0}};
 	memcpy(key.bytes, &number, sizeof(number));
 	return key;
 }
@@ -113,7 +113,7 @@ static void store(struct folder *folder, unsigned number, size_t bytes)
 	cr_assert_not_null(binary);
 	memset(binary, (int)number, bytes);
 	const struct build_key key = numbered(number);
-	const struct build_cache_entry entry = { .binary = binary, .binary_bytes = bytes, .log = log, .log_bytes = 3 };
+	const struct build_cache_entry entry = {.binary = binary, .binary_bytes = bytes, .log = log, .log_bytes = 3};
 	cr_assert_eq(build_cache_store(folder->cache, &key, &entry), 0);
 	free(binary);
 }
@@ -121,7 +121,7 @@ static void store(struct folder *folder, unsigned number, size_t bytes)
 static bool has(struct folder *folder, unsigned number)
 {
 	const struct build_key key = numbered(number);
-	struct build_cache_entry entry = { 0 };
+	struct build_cache_entry entry = {0};
 	int error = build_cache_load(folder->cache, &key, &entry);
 	cr_assert(error == 0 || error == -ENOENT);
 	build_cache_entry_fini(&entry);
@@ -131,7 +131,7 @@ static bool has(struct folder *folder, unsigned number)
 Test(build_cache, what_was_stored_is_found)
 {
 	struct folder folder;
-	struct build_cache_entry entry = { 0 };
+	struct build_cache_entry entry = {0};
 	struct stat status;
 	char path[128];
 

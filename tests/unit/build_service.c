@@ -113,7 +113,7 @@ Test(build, a_spawned_helper_builds_too)
 Test(build, an_unknown_device_is_an_error)
 {
 	struct build_bench bench;
-	struct built built = { .calls = 0 };
+	struct built built = {.calls = 0};
 
 	bench_open(&bench);
 	bench_submit(&bench, "fill_u32\n", 0, 0, &built);
@@ -134,12 +134,13 @@ Test(build, identical_builds_in_flight_are_one)
 
 	bench_open(&bench);
 	(void)bench_fifo(&bench, "gate", false, fifo, sizeof(fifo));
-	(void)snprintf(source, sizeof(source), "#build touch %s/count\n#build wait %s\nfill_u32\n", bench.directory, fifo);
+	(void)snprintf(source, sizeof(source), "#build touch %s/count\n#build wait %s\nfill_u32\n", bench.directory,
+		       fifo);
 	bench_submit(&bench, source, 0, 0, &first);
 	bench_submit(&bench, source, 0, 0, &second);
 	bench_submit(&bench, source, 0, 0, &third);
-	(void)uv_run(&bench.loop, UV_RUN_NOWAIT); /* sent now */
-	build_job_cancel(second.job);             /* the others still want it */
+	(void)uv_run(&bench.loop, UV_RUN_NOWAIT);    /* sent now */
+	build_job_cancel(second.job);                /* the others still want it */
 	int gate = open(fifo, O_WRONLY | O_CLOEXEC); /* until the build has come so far */
 	cr_assert_geq(gate, 0);
 	(void)close(gate);
@@ -167,8 +168,8 @@ Test(build, more_builds_than_places_wait_for_their_turn)
 		char name[16];
 		(void)snprintf(name, sizeof(name), "gate%d", i);
 		(void)bench_fifo(&bench, name, false, fifos[i], sizeof(fifos[i]));
-		(void)snprintf(source, sizeof(source), "#build touch %s/started\n#build wait %s\nfill_u32\n", bench.directory,
-			       fifos[i]);
+		(void)snprintf(source, sizeof(source), "#build touch %s/started\n#build wait %s\nfill_u32\n",
+			       bench.directory, fifos[i]);
 		bench_submit(&bench, source, 0, 0, &built[i]);
 	}
 	(void)uv_run(&bench.loop, UV_RUN_NOWAIT);
@@ -254,7 +255,8 @@ Test(build, N5_a_killed_engine_takes_its_builds_along)
 	cr_assert_eq(build_service_fork(&none), 0);
 	bench_open_with(&bench, none, false);
 	int fifo = bench_fifo(&bench, "alive", true, path, sizeof(path));
-	(void)snprintf(source, sizeof(source), "#build fork %s\n#build touch %s/started\n#build hang\n", path, bench.directory);
+	(void)snprintf(source, sizeof(source), "#build fork %s\n#build touch %s/started\n#build hang\n", path,
+		       bench.directory);
 	int ready[2];
 	cr_assert_eq(pipe2(ready, O_CLOEXEC), 0);
 	pid_t engine = fork();
@@ -290,7 +292,8 @@ Test(build, freeing_the_service_stops_what_runs)
 
 	bench_open(&bench);
 	int fifo = bench_fifo(&bench, "alive", true, path, sizeof(path));
-	(void)snprintf(source, sizeof(source), "#build fork %s\n#build touch %s/started\n#build hang\n", path, bench.directory);
+	(void)snprintf(source, sizeof(source), "#build fork %s\n#build touch %s/started\n#build hang\n", path,
+		       bench.directory);
 	bench_submit(&bench, source, 0, 0, &built);
 	(void)uv_run(&bench.loop, UV_RUN_NOWAIT);
 	bench_wait_file(&bench, "started");

@@ -89,8 +89,8 @@ void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops, e
 		     const char *source, uint64_t time_limit_ns, uint64_t memory_limit_bytes, struct built *built)
 {
 	struct backend *backend = NULL;
-	struct backend_topology topology = { 0 };
-	struct backend_fault fault = { 0 };
+	struct backend_topology topology = {0};
+	struct backend_fault fault = {0};
 
 	cr_assert_eq(ops->open(bench->cache, &backend, &fault), 0, "%s", fault.text);
 	cr_assert_eq(ops->enumerate(backend, &topology, &fault), 0, "%s", fault.text);
@@ -104,7 +104,7 @@ void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops, e
 		.time_limit_ns = time_limit_ns,
 		.memory_limit_bytes = memory_limit_bytes,
 	};
-	*built = (struct built){ .calls = 0 };
+	*built = (struct built){.calls = 0};
 	cr_assert_eq(build_service_submit(bench->service, &request, on_done, built, &built->job), 0);
 	cr_assert_eq(built->calls, 0, "the callback came from inside submit");
 	ops->close(backend);
@@ -113,7 +113,8 @@ void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops, e
 void bench_submit(struct build_bench *bench, const char *source, uint64_t time_limit_ns, uint64_t memory_limit_bytes,
 		  struct built *built)
 {
-	bench_submit_to(bench, &backend_fake_ops, BACKEND_SOURCE_PORTABLE, source, time_limit_ns, memory_limit_bytes, built);
+	bench_submit_to(bench, &backend_fake_ops, BACKEND_SOURCE_PORTABLE, source, time_limit_ns, memory_limit_bytes,
+			built);
 }
 
 static void expired(uv_timer_t *timer)
@@ -147,7 +148,7 @@ void built_free(struct built *built)
 {
 	free(built->log);
 	free(built->binary);
-	*built = (struct built){ .calls = 0 };
+	*built = (struct built){.calls = 0};
 }
 
 int bench_fifo(struct build_bench *bench, const char *name, bool reader, char *path_out, size_t capacity)
@@ -163,7 +164,7 @@ int bench_fifo(struct build_bench *bench, const char *name, bool reader, char *p
 
 void bench_wait_hangup(int fifo)
 {
-	struct pollfd poll_fd = { .fd = fifo, .events = POLLIN };
+	struct pollfd poll_fd = {.fd = fifo, .events = POLLIN};
 
 	cr_assert_eq(poll(&poll_fd, 1, (int)(BENCH_DEADLINE_NS / 1000000)), 1, "somebody still holds the FIFO");
 	cr_assert(poll_fd.revents & POLLHUP);

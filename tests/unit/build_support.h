@@ -30,7 +30,9 @@ void bench_open_with(struct build_bench *bench, struct build_service *service, b
 void bench_reopen(struct build_bench *bench);
 void bench_close(struct build_bench *bench);
 
-/* Submit for the backend's first device; `built` is filled by the callback. Limits as in build_request, 0: the default. */
+/*
+ * Submit for the backend's first device; `built` is filled by the callback. Limits as in build_request, 0: the default.
+ */
 void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops, enum backend_source_kind kind,
 		     const char *source, uint64_t time_limit_ns, uint64_t memory_limit_bytes, struct built *built);
 /* To the fake backend. */

@@ -1,5 +1,6 @@
 /* Errors and arguments that need no service. */
 #include "client_error.h"
+#include "packet_socket.h"
 #include "paths.h"
 #include "status.h"
 #include "syclclient.h"
@@ -179,6 +180,28 @@ Test(client_errors, endpoints_that_lead_nowhere)
 	options.struct_bytes = 4;
 	cr_assert(eq(int, sycl_platform_open_with("unix:/x", &options, &platform), SYCL_ERROR_INVALID));
 	cr_assert(eq(ptr, platform, NULL));
+}
+
+Test(client_errors, a_service_that_does_not_accept_is_given_up_in_time)
+{
+	char name[] = "/tmp/sycl-client-test.XXXXXX", path[64], endpoint[80];
+	cr_assert(ne(ptr, mkdtemp(name), NULL));
+	(void)snprintf(path, sizeof(path), "%s/s", name);
+	(void)snprintf(endpoint, sizeof(endpoint), "unix:%s", path);
+	int listener = -1;
+	cr_assert(eq(int, packet_socket_listen(path, 0600, 0, &listener), 0));
+	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
+	options.timeout_ns = 30000000;
+	sycl_platform platform = NULL;
+	/* There is room for one in the queue. First it does not answer; then the queue is full. */
+	sycl_result no_answer = sycl_platform_open_with(endpoint, &options, &platform);
+	sycl_result no_room = sycl_platform_open_with(endpoint, &options, &platform);
+	(void)close(listener);
+	(void)unlink(path);
+	(void)rmdir(name);
+	cr_assert(eq(int, no_answer, SYCL_ERROR_TIMEOUT));
+	cr_assert(eq(int, no_room, SYCL_ERROR_TIMEOUT));
+	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "accepts no connection"), NULL));
 }
 
 /* A folder of the test's own as $XDG_RUNTIME_DIR, with `sycld` in it. */

@@ -19,7 +19,7 @@ Test(failures, M9_remembers_exactly_which_groups_failed)
 {
 	enum { GROUPS = 2000 };
 	static bool failed[GROUPS + 1];
-	struct failure_list list = { .count = 0 };
+	struct failure_list list = {.count = 0};
 	uint32_t seed = 7;
 	for (int i = 0; i < 900; i++) {
 		seed = seed * 1664525u + 1013904223u;
@@ -39,7 +39,7 @@ Test(failures, M9_remembers_exactly_which_groups_failed)
 
 Test(failures, neighbours_with_one_cause_are_one_run)
 {
-	struct failure_list list = { .count = 0 };
+	struct failure_list list = {.count = 0};
 	add(&list, 5, STATUS_KERNEL, "first");
 	add(&list, 7, STATUS_KERNEL, "third");
 	add(&list, 6, STATUS_KERNEL, "second");
@@ -57,7 +57,7 @@ Test(failures, neighbours_with_one_cause_are_one_run)
 
 Test(failures, past_the_bound_the_queue_takes_no_more_and_later_numbers_count_as_failed)
 {
-	struct failure_list list = { .count = 0 };
+	struct failure_list list = {.count = 0};
 	for (uint64_t i = 0; i < FAILURE_RUNS_MAX; i++) {
 		cr_assert(failure_list_open(&list, 2 * i + 1));
 		add(&list, 2 * i + 1, STATUS_KERNEL, "broken");

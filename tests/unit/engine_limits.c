@@ -34,8 +34,19 @@ Test(engine_limits, assignments_set_one_and_only_one)
 Test(engine_limits, what_is_no_assignment_is_refused)
 {
 	static const char *const wrong[] = {
-		"", "=", "objects", "objects=", "objects=0", "objects=-1", "objects= 5", "objects=5x", "object=5",
-		"objectss=5", "builds=99999999999999999999", "objects=16777217", "=5",
+		"",
+		"=",
+		"objects",
+		"objects=",
+		"objects=0",
+		"objects=-1",
+		"objects= 5",
+		"objects=5x",
+		"object=5",
+		"objectss=5",
+		"builds=99999999999999999999",
+		"objects=16777217",
+		"=5",
 	};
 	struct session_limits limits;
 	session_limits_init(&limits);

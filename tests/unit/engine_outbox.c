@@ -49,7 +49,8 @@ Test(outbox, keeps_order_and_descriptors_over_a_full_socket)
 		int r = message_receive(ends[1], &sycl__v1__packet__descriptor, &arena, &message, &fds, MSG_DONTWAIT);
 		if (r == -EAGAIN) {
 			cr_assert(eq(int, outbox_flush(&outbox), 0));
-			r = message_receive(ends[1], &sycl__v1__packet__descriptor, &arena, &message, &fds, MSG_DONTWAIT);
+			r = message_receive(ends[1], &sycl__v1__packet__descriptor, &arena, &message, &fds,
+					    MSG_DONTWAIT);
 		}
 		cr_assert(eq(int, r, 1));
 		cr_assert(eq(u32, ((const Sycl__V1__Packet *)message)->arena_grant->arena, expected));

@@ -7,13 +7,13 @@ TestSuite(profiles, .timeout = 20);
 
 static void put(struct profile_ring *ring, uint64_t group, uint64_t *budget)
 {
-	struct profile_times times = { group, group * 10, group * 10 + 1, group * 10 + 2 };
+	struct profile_times times = {group, group * 10, group * 10 + 1, group * 10 + 2};
 	profile_ring_put(ring, &times, budget);
 }
 
 Test(profiles, H13_keeps_the_latest_and_no_more)
 {
-	struct profile_ring ring = { .capacity = 0 };
+	struct profile_ring ring = {.capacity = 0};
 	uint64_t budget = 1u << 20;
 	struct profile_times times;
 	cr_assert(not(profile_ring_get(&ring, 1, &times)));
@@ -35,7 +35,7 @@ Test(profiles, H13_keeps_the_latest_and_no_more)
 
 Test(profiles, groups_that_end_out_of_order_are_kept_too)
 {
-	struct profile_ring ring = { .capacity = 0 };
+	struct profile_ring ring = {.capacity = 0};
 	uint64_t budget = 1u << 20;
 	for (uint64_t group = 1000; group >= 1; group--)
 		put(&ring, group, &budget);
@@ -47,7 +47,7 @@ Test(profiles, groups_that_end_out_of_order_are_kept_too)
 
 Test(profiles, a_session_that_has_used_its_budget_keeps_fewer)
 {
-	struct profile_ring ring = { .capacity = 0 }, none = { .capacity = 0 };
+	struct profile_ring ring = {.capacity = 0}, none = {.capacity = 0};
 	uint64_t budget = 100;
 	for (uint64_t group = 1; group <= 200; group++)
 		put(&ring, group, &budget);

@@ -11,23 +11,24 @@ Test(ranges, inside_at_every_edge_and_without_overflow)
 		uint64_t offset, size, whole;
 		bool inside;
 	} rows[] = {
-		{ 0, 0, 0, true },
-		{ 0, 1, 0, false },
-		{ 0, 10, 10, true },
-		{ 10, 0, 10, true },
-		{ 10, 1, 10, false },
-		{ 11, 0, 10, false },
-		{ 9, 1, 10, true },
-		{ 9, 2, 10, false },
-		{ UINT64_MAX, 1, 10, false },
-		{ 1, UINT64_MAX, 10, false },
-		{ UINT64_MAX, UINT64_MAX, UINT64_MAX, false },
-		{ 0, UINT64_MAX, UINT64_MAX, true },
-		{ 1, UINT64_MAX, UINT64_MAX, false },
-		{ UINT64_MAX, 0, UINT64_MAX, true },
+		{0, 0, 0, true},
+		{0, 1, 0, false},
+		{0, 10, 10, true},
+		{10, 0, 10, true},
+		{10, 1, 10, false},
+		{11, 0, 10, false},
+		{9, 1, 10, true},
+		{9, 2, 10, false},
+		{UINT64_MAX, 1, 10, false},
+		{1, UINT64_MAX, 10, false},
+		{UINT64_MAX, UINT64_MAX, UINT64_MAX, false},
+		{0, UINT64_MAX, UINT64_MAX, true},
+		{1, UINT64_MAX, UINT64_MAX, false},
+		{UINT64_MAX, 0, UINT64_MAX, true},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		cr_assert(eq(int, range_inside(rows[i].offset, rows[i].size, rows[i].whole), rows[i].inside), "row %zu", i);
+		cr_assert(eq(int, range_inside(rows[i].offset, rows[i].size, rows[i].whole), rows[i].inside), "row %zu",
+			  i);
 }
 
 Test(ranges, inside_agrees_with_counting)
@@ -61,11 +62,11 @@ Test(ranges, aligned)
 Test(ranges, products_that_do_not_fit_are_found)
 {
 	uint64_t product = 7;
-	cr_assert(product_fits((uint64_t[]){ 1ull << 32, 1ull << 31 }, 2, &product));
+	cr_assert(product_fits((uint64_t[]){1ull << 32, 1ull << 31}, 2, &product));
 	cr_assert(eq(u64, product, 1ull << 63));
-	cr_assert(not(product_fits((uint64_t[]){ 1ull << 32, 1ull << 32 }, 2, &product)));
-	cr_assert(not(product_fits((uint64_t[]){ 1ull << 22, 1ull << 22, 1ull << 22 }, 3, &product)));
+	cr_assert(not(product_fits((uint64_t[]){1ull << 32, 1ull << 32}, 2, &product)));
+	cr_assert(not(product_fits((uint64_t[]){1ull << 22, 1ull << 22, 1ull << 22}, 3, &product)));
 	cr_assert(eq(u64, product, 1ull << 63), "untouched");
-	cr_assert(product_fits((uint64_t[]){ 5, 0, UINT64_MAX }, 3, &product));
+	cr_assert(product_fits((uint64_t[]){5, 0, UINT64_MAX}, 3, &product));
 	cr_assert(eq(u64, product, 0));
 }

@@ -142,6 +142,30 @@ Test(failure, M9_what_fails_of_the_garbage_that_it_ran_on_tells_the_first_cause)
 	finish();
 }
 
+Test(failure, M9_those_that_wait_for_room_in_a_lane_fail_too_when_nothing_is_left_in_any_lane)
+{
+	static struct probe failing, filling[767], waiting[1000];
+	(void)harness_kernel(&h, 0, "noop");
+	(void)harness_kernel(&h, 0, "fail");
+	cr_assert(harness_settle(&h));
+	fake_device_gate_close(0);
+	struct task *first = harness_launch(&h, &(struct launch){.kernel = "fail"}, &failing);
+	for (uint32_t i = 0; i < 767; i++)
+		(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &filling[i]);
+	for (uint32_t i = 0; i < 1000; i++)
+		(void)harness_launch(&h, &(struct launch){.kernel = "noop", .after = &first, .after_count = 1},
+				     &waiting[i]);
+	scheduler_flush(h.scheduler);
+	fake_device_gate_open(0);
+	/* Every lane is empty before the front looks. */
+	cr_assert(fake_wait_ended(0, 768, HARNESS_TIMEOUT_NS));
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < 1000; i++)
+		expect_status(&waiting[i], STATUS_DEPENDENCY_FAILED, "the kernel failed");
+	cr_expect(eq(u64, launches(), 767));
+	finish();
+}
+
 Test(failure, M9_the_native_code_travels_with_the_cause)
 {
 	struct words x;

@@ -1,6 +1,6 @@
 /*
- * A scheduler on fake devices for tests: objects made in one line, waits with a deadline. No Criterion inside, so that race
- * tests use it too: what cannot be done ends the program with a sentence.
+ * A scheduler on fake devices for tests: objects made in one line, waits with a deadline. No Criterion inside, so
+ * that race tests use it too: what cannot be done ends the program with a sentence.
  */
 #ifndef TESTS_UNIT_SCHED_HARNESS_H
 #define TESTS_UNIT_SCHED_HARNESS_H

@@ -1,6 +1,6 @@
 /*
- * Random command groups over several devices, against a model that runs them one after the other in the order of submission.
- * Whatever the scheduler makes of it, contents, host accesses and failures must be those of the model.
+ * Random command groups over several devices, against a model that runs them one after the other in the order of
+ * submission. Whatever the scheduler makes of it, contents, host accesses and failures must be those of the model.
  */
 #ifndef TESTS_UNIT_SCHED_MODEL_H
 #define TESTS_UNIT_SCHED_MODEL_H

@@ -9,7 +9,7 @@
  *   fill_u32 (dst, value)      dst[i] = value          linear_id_u32 (dst)   dst[i] = i
  *   increment_u32 (dst)        dst[i] += 1             add_u32 (dst, src)    dst[i] += src[i]
  *   copy_u32 (dst, src)        dst[i] = src[i]         mix_u32 (dst, src, value)  dst[i] = dst[i] * 31 + src[i] + value
- *   noop (anything)                                    hold (gate)           ends once the gate is open (fake_gate_open)
+ *   noop (anything)                                    hold (gate)           ends when fake_gate_open opened the gate
  *   fail ([anything])          completes with STATUS_KERNEL      lose_device ([anything])  the device is lost
  *   crash ([anything])         writes through a null pointer: the end of the process
  *
@@ -32,12 +32,12 @@
 
 struct fake_device_options {
 	bool unified; /* memory_create works in place on the host's memory */
-	bool manual; /* no worker thread: commands run inside progress(), on the device's own thread; delays are not kept */
+	bool manual;  /* no worker thread: commands run inside progress(), without delays */
 };
 
 /*
- * Back to 3 devices with memory of their own, all gates closed, nothing scripted, counters 0, no log. Only while nothing
- * is open.
+ * Back to 3 devices with memory of their own, all gates closed, nothing scripted, counters 0, no log. Only while
+ * nothing is open.
  */
 void fake_reset(void);
 /* Before enumerate. -EINVAL: more than FAKE_DEVICES_MAX. 0 devices: an empty platform. */
@@ -53,7 +53,10 @@ void fake_device_gate_close(uint32_t device);
 void fake_device_gate_open(uint32_t device);
 /* Each command of the device takes at least this long. */
 void fake_delay(uint32_t device, uint64_t delay_ns);
-/* From now on each reading of the clock is `step_ns` later than the one before, from `start_ns`; 0, 0: the real clock. */
+/*
+ * From now on each reading of the clock is `step_ns` later than the one before, from `start_ns`; 0, 0: the real
+ * clock.
+ */
 void fake_clock(uint64_t start_ns, uint64_t step_ns);
 
 enum fake_entry {
@@ -72,8 +75,8 @@ enum fake_entry {
 };
 
 /*
- * After `skip` more calls of that entry on that device (FAKE_ANY_DEVICE; also for open, enumerate, build), `count` calls
- * fail with this status and text ("" for none). device_lost: from then on everything of the device fails.
+ * After `skip` more calls of that entry on that device (FAKE_ANY_DEVICE; also for open, enumerate, build), `count`
+ * calls fail with this status and text ("" for none). device_lost: from then on everything of the device fails.
  * -ENOSPC: too many scripts.
  */
 int fake_fail(enum fake_entry entry, uint32_t device, uint32_t skip, uint32_t count, int32_t status, bool device_lost,

@@ -131,8 +131,8 @@ bool fake_entry_fails(enum fake_entry entry, struct backend_device *device, stru
 __attribute__((format(printf, 3, 4))) void fake_fault(struct backend_fault *fault_out, int32_t status,
 						      const char *format, ...);
 
-/* fake_execute.c, with the lock held: start and end what can; true if something ended. `due_ns_out`: the real time at which to
- * look again, UINT64_MAX: only when something changes. */
+/* fake_execute.c, with the lock held: start and end what can; true if something ended. `due_ns_out`: the real time at
+ * which to look again, UINT64_MAX: only when something changes. */
 bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out);
 void fake_device_lose_locked(struct backend_device *device, const struct backend_fault *fault);
 /* Whoever runs the commands of this device must look. */

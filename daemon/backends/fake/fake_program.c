@@ -1,4 +1,7 @@
-/* Programs of the fake backend: names of built-in functions, one per line. The binary is a magic line and those names. */
+/*
+ * Programs of the fake backend: names of built-in functions, one per line. The binary is a magic line and those
+ * names.
+ */
 #include "fake_internal.h"
 
 #include "cleanup.h"

@@ -11,13 +11,15 @@ struct scalar {
 };
 
 static const struct scalar scalars[] = {
-	{ "char", 1, true },       { "uchar", 1, true },          { "unsigned char", 1, false }, { "short", 2, true },
-	{ "ushort", 2, true },     { "unsigned short", 2, false }, { "int", 4, true },            { "uint", 4, true },
-	{ "unsigned int", 4, false }, { "long", 8, true },         { "ulong", 8, true },          { "unsigned long", 8, false },
-	{ "half", 2, true },       { "float", 4, true },          { "double", 8, true },         { "size_t", 0, false },
-	{ "ptrdiff_t", 0, false }, { "intptr_t", 0, false },      { "uintptr_t", 0, false },     { "int8_t", 1, false },
-	{ "uint8_t", 1, false },   { "int16_t", 2, false },       { "uint16_t", 2, false },      { "int32_t", 4, false },
-	{ "uint32_t", 4, false },  { "int64_t", 8, false },       { "uint64_t", 8, false },
+	{"char", 1, true},       {"uchar", 1, true},      {"unsigned char", 1, false},
+	{"short", 2, true},      {"ushort", 2, true},     {"unsigned short", 2, false},
+	{"int", 4, true},        {"uint", 4, true},       {"unsigned int", 4, false},
+	{"long", 8, true},       {"ulong", 8, true},      {"unsigned long", 8, false},
+	{"half", 2, true},       {"float", 4, true},      {"double", 8, true},
+	{"size_t", 0, false},    {"ptrdiff_t", 0, false}, {"intptr_t", 0, false},
+	{"uintptr_t", 0, false}, {"int8_t", 1, false},    {"uint8_t", 1, false},
+	{"int16_t", 2, false},   {"uint16_t", 2, false},  {"int32_t", 4, false},
+	{"uint32_t", 4, false},  {"int64_t", 8, false},   {"uint64_t", 8, false},
 };
 
 /* Of "float4" the bytes of four floats; a vector of three takes the room of four. */
@@ -79,7 +81,7 @@ static void query_text(const struct opencl_library *cl, cl_kernel kernel, cl_uin
 void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl_uint index, uint32_t address_bits,
 			   struct backend_argument_facts *facts_out)
 {
-	struct backend_argument_facts facts = { .kind = BACKEND_ARGUMENT_UNKNOWN };
+	struct backend_argument_facts facts = {.kind = BACKEND_ARGUMENT_UNKNOWN};
 	cl_kernel_arg_address_qualifier address = 0;
 	cl_kernel_arg_type_qualifier qualifiers = 0;
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char magic[8] = { 'S', 'Y', 'C', 'L', 'O', 'C', 'L', '1' };
+static const char magic[8] = {'S', 'Y', 'C', 'L', 'O', 'C', 'L', '1'};
 
 static void put_number(FILE *file, uint64_t value, unsigned bytes)
 {
@@ -34,7 +34,7 @@ int opencl_binary_pack(const struct opencl_binary *binary, void **bytes_out, siz
 	(void)fwrite(magic, 1, sizeof(magic), file);
 	put_number(file, binary->is_builtin, 4);
 	put_number(file, binary->kernel_count, 4);
-	put_number(file, binary->payload_bytes, 8);
+	put_number(file, binary->payload_count, 4);
 	for (uint32_t k = 0; k < binary->kernel_count; k++) {
 		const struct opencl_binary_kernel *kernel = &binary->kernels[k];
 		put_text(file, kernel->name);
@@ -47,7 +47,10 @@ int opencl_binary_pack(const struct opencl_binary *binary, void **bytes_out, siz
 			put_text(file, kernel->arguments[a].name);
 		}
 	}
-	(void)fwrite(binary->payload, 1, binary->payload_bytes, file);
+	for (uint32_t i = 0; i < binary->payload_count; i++) {
+		put_number(file, binary->payloads[i].count, 8);
+		(void)fwrite(binary->payloads[i].bytes, 1, binary->payloads[i].count, file);
+	}
 
 	int failed = ferror(file);
 	if (fclose(file) != 0 || failed) {
@@ -124,9 +127,26 @@ static int get_kernel(struct cursor *cursor, struct opencl_binary_kernel *kernel
 	return 0;
 }
 
+static int get_payload(struct cursor *cursor, struct opencl_payload *payload)
+{
+	uint64_t count = get_number(cursor, 8);
+
+	if (cursor->failed || count == 0 || count > cursor->left)
+		return -EINVAL;
+	payload->bytes = calloc(1, count + 1);
+	if (!payload->bytes)
+		return -ENOMEM;
+	memcpy(payload->bytes, cursor->next, count);
+	payload->count = count;
+	cursor->next += count;
+	cursor->left -= count;
+	return 0;
+}
+
 int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary **binary_out)
 {
-	struct cursor cursor = { .next = bytes, .left = count };
+	struct cursor cursor = {.next = bytes, .left = count};
+	int error = 0;
 	CLEANUP(opencl_binary_cleanup) struct opencl_binary *binary = calloc(1, sizeof(*binary));
 	if (!binary)
 		return -ENOMEM;
@@ -136,39 +156,44 @@ int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary *
 	cursor.next += sizeof(magic);
 	cursor.left -= sizeof(magic);
 	binary->is_builtin = get_number(&cursor, 4) != 0;
-	uint64_t kernels = get_number(&cursor, 4), payload_bytes = get_number(&cursor, 8);
-	if (cursor.failed || kernels > OPENCL_BINARY_KERNELS_MAX)
+	uint64_t kernels = get_number(&cursor, 4), payloads = get_number(&cursor, 4);
+	if (cursor.failed || kernels > OPENCL_BINARY_KERNELS_MAX || (payloads != 1 && payloads != OPENCL_VARIANTS))
 		return -EINVAL;
 	binary->kernels = calloc(kernels ? kernels : 1, sizeof(*binary->kernels));
 	if (!binary->kernels)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < kernels; i++) {
+	for (uint32_t i = 0; error == 0 && i < kernels; i++) {
 		binary->kernel_count = i + 1;
-		int error = get_kernel(&cursor, &binary->kernels[i]);
-		if (error < 0)
-			return error;
+		error = get_kernel(&cursor, &binary->kernels[i]);
 	}
-	if (payload_bytes != cursor.left || payload_bytes == 0)
+	for (uint32_t i = 0; error == 0 && i < payloads; i++) {
+		binary->payload_count = i + 1;
+		error = get_payload(&cursor, &binary->payloads[i]);
+	}
+	if (error < 0)
+		return error;
+	if (cursor.left != 0)
 		return -EINVAL;
-	binary->payload = calloc(1, payload_bytes + 1); /* ended by 0 for those who read it as text */
-	if (!binary->payload)
-		return -ENOMEM;
-	memcpy(binary->payload, cursor.next, payload_bytes);
-	binary->payload_bytes = payload_bytes;
 	*binary_out = TAKE(binary);
 	return 0;
 }
 
-struct opencl_binary *opencl_binary_free(struct opencl_binary *binary)
+void opencl_binary_fini(struct opencl_binary *binary)
 {
-	if (!binary)
-		return NULL;
 	for (uint32_t i = 0; i < binary->kernel_count; i++) {
 		free(binary->kernels[i].name);
 		free(binary->kernels[i].arguments);
 	}
+	for (uint32_t i = 0; i < OPENCL_VARIANTS; i++)
+		free(binary->payloads[i].bytes);
 	free(binary->kernels);
-	free(binary->payload);
+	*binary = (struct opencl_binary){0};
+}
+
+struct opencl_binary *opencl_binary_free(struct opencl_binary *binary)
+{
+	if (binary)
+		opencl_binary_fini(binary);
 	free(binary);
 	return NULL;
 }

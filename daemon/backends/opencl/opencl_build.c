@@ -1,3 +1,7 @@
+/*
+ * Building in the helper's child: source to binary. A portable source is compiled once per number of dimensions (see
+ * opencl_binary.h), unless it asks for nothing that depends on it.
+ */
 #include "opencl_argument_types.h"
 #include "opencl_fault.h"
 #include "opencl_program.h"
@@ -10,20 +14,20 @@
 /* What one build holds; freed on every path. */
 struct build {
 	const struct opencl_library *cl;
+	const struct backend_device_facts *facts;
 	cl_device_id device;
 	cl_context context;
-	cl_program program;
+	cl_program program; /* of the variant that is being built */
 	struct opencl_binary binary;
+	enum backend_source_kind kind;
+	const char *source, *options;
+	size_t source_bytes;
+	char *log;
 };
 
 static void build_cleanup(struct build *build)
 {
-	for (uint32_t i = 0; i < build->binary.kernel_count; i++) {
-		free(build->binary.kernels[i].name);
-		free(build->binary.kernels[i].arguments);
-	}
-	free(build->binary.kernels);
-	free(build->binary.payload);
+	opencl_binary_fini(&build->binary);
 	if (build->program)
 		(void)build->cl->ReleaseProgram(build->program);
 	if (build->context)
@@ -37,101 +41,84 @@ static int out_of_memory(struct backend_fault *fault_out)
 }
 
 /* "#line" so that the compiler's line numbers are the user's own, whatever comes before. */
-static int create_from_source(struct build *build, enum backend_source_kind kind, const char *source,
-			      size_t source_bytes, struct backend_fault *fault_out)
+static int create_from_source(struct build *build, struct backend_fault *fault_out)
 {
 	static const char line[] = "#line 1 \"kernel\"\n";
-	const char *prelude = kind == BACKEND_SOURCE_PORTABLE ? portable_prelude_opencl : "";
-	const char *parts[] = { prelude, line, source };
-	const size_t sizes[] = { strlen(prelude), sizeof(line) - 1, source_bytes };
+	const char *prelude = build->kind == BACKEND_SOURCE_PORTABLE ? portable_prelude_opencl : "";
+	const char *parts[] = {prelude, line, build->source};
+	const size_t sizes[] = {strlen(prelude), sizeof(line) - 1, build->source_bytes};
 	cl_int code = CL_SUCCESS;
 
-	/* A size of 0 would mean "ended by 0", which a source need not be. */
-	if (source_bytes == 0) {
-		opencl_fault_words(fault_out, STATUS_BUILD, "the source is empty");
-		return -EINVAL;
-	}
 	build->program = build->cl->CreateProgramWithSource(build->context, 3, parts, sizes, &code);
 	return build->program ? 0 : opencl_fault_code(fault_out, code, "take the source");
 }
 
-static int create_from_builtin(struct build *build, const char *names, size_t names_bytes, struct backend_fault *fault_out)
-{
-	cl_int code = CL_SUCCESS;
-	char *text = strndup(names, names_bytes);
-	if (!text)
-		return out_of_memory(fault_out);
-
-	build->binary.is_builtin = true;
-	build->binary.payload = text;
-	build->binary.payload_bytes = strlen(text);
-	build->program = build->cl->CreateProgramWithBuiltInKernels(build->context, 1, &build->device, text, &code);
-	/*
-	 * PoCL makes kernels of it only when it is built; the standard has them ready and lets that fail, with another code
-	 * than that of a build. PoCL as Debian 12 packages it lists kernels whose sources it does not install.
-	 */
-	if (build->program)
-		code = build->cl->BuildProgram(build->program, 1, &build->device, "-cl-kernel-arg-info", NULL, NULL);
-	if (build->program && code != CL_BUILD_PROGRAM_FAILURE)
-		return 0;
-	int error = opencl_fault_code(fault_out, code, "make these built-in kernels");
-	fault_out->status = STATUS_BUILD;
-	return error;
-}
-
-/* The compiler's words, cut off; NULL: none. */
-static char *read_log(const struct build *build)
+/* The compiler's words, cut off, unless there are some already. */
+static void take_log(struct build *build)
 {
 	size_t size = 0;
 
-	if (!build->program ||
-	    build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS ||
+	if (build->log ||
+	    build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) !=
+		    CL_SUCCESS ||
 	    size <= 1)
-		return NULL;
+		return;
 	char *log = calloc(1, size + 1);
-	if (log && build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG, size, log, NULL) !=
-			   CL_SUCCESS)
+	if (!log)
+		return;
+	if (build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG, size, log, NULL) !=
+	    CL_SUCCESS)
 		log[0] = '\0';
-	if (log && size > BACKEND_LOG_BYTES_MAX)
+	if (size > BACKEND_LOG_BYTES_MAX)
 		log[BACKEND_LOG_BYTES_MAX - 1] = '\0';
-	return log;
+	build->log = log;
 }
 
-static int compile(struct build *build, const char *options, struct backend_fault *fault_out)
+/* `dimensions` 0: the source does not ask. */
+static int compile(struct build *build, uint32_t dimensions, struct backend_fault *fault_out)
 {
-	char *all = NULL;
+	CLEANUP(free_pointer) char *options = NULL;
+	char define[32] = "";
 
-	/* Without this a driver keeps nothing of the arguments, and a wrong one could not be told from a right one. */
-	if (asprintf(&all, "-cl-kernel-arg-info %s", options ? options : "") < 0)
+	if (dimensions > 0)
+		(void)snprintf(define, sizeof(define), "-DSYCL_DIMENSIONS=%u", dimensions);
+	/*
+	 * Without arg-info a driver keeps nothing of the arguments, and a wrong one could not be told from a right one.
+	 */
+	if (asprintf(&options, "-cl-kernel-arg-info %s %s", define, build->options ? build->options : "") < 0) {
+		options = NULL;
 		return out_of_memory(fault_out);
-	cl_int code = build->cl->BuildProgram(build->program, 1, &build->device, all, NULL, NULL);
-	free(all);
+	}
+	cl_int code = build->cl->BuildProgram(build->program, 1, &build->device, options, NULL, NULL);
+	take_log(build);
 	if (code == CL_SUCCESS)
 		return 0;
 	int error = opencl_fault_code(fault_out, code, "build the program");
 	if (code == CL_BUILD_PROGRAM_FAILURE || code == CL_COMPILE_PROGRAM_FAILURE || code == CL_LINK_PROGRAM_FAILURE)
-		(void)snprintf(fault_out->text, sizeof(fault_out->text), "the source does not compile; see the build log");
+		(void)snprintf(fault_out->text, sizeof(fault_out->text),
+			       "the source does not compile; see the build log");
 	return error;
 }
 
-static int take_binary(struct build *build, struct backend_fault *fault_out)
+static int take_payload(struct build *build, struct backend_fault *fault_out)
 {
+	struct opencl_payload *payload = &build->binary.payloads[build->binary.payload_count];
 	size_t size = 0;
 
 	cl_int code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL);
 	if (code != CL_SUCCESS || size == 0)
 		return opencl_fault_code(fault_out, code ? code : CL_INVALID_PROGRAM_EXECUTABLE, "get the binary");
-	unsigned char *bytes = malloc(size);
-	if (!bytes)
+	payload->bytes = malloc(size);
+	if (!payload->bytes)
 		return out_of_memory(fault_out);
-	build->binary.payload = bytes;
-	build->binary.payload_bytes = size;
-	code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, NULL);
+	payload->count = size;
+	build->binary.payload_count++;
+	code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARIES, sizeof(payload->bytes), &payload->bytes,
+					 NULL);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "get the binary");
 }
 
-static int describe_kernel(const struct build *build, cl_kernel kernel, uint32_t address_bits,
-			   struct opencl_binary_kernel *described)
+static int describe_kernel(const struct build *build, cl_kernel kernel, struct opencl_binary_kernel *described)
 {
 	size_t size = 0;
 	cl_uint count = 0;
@@ -147,11 +134,11 @@ static int describe_kernel(const struct build *build, cl_kernel kernel, uint32_t
 		return -EIO;
 	described->argument_count = count;
 	for (cl_uint i = 0; i < count; i++)
-		opencl_argument_facts(build->cl, kernel, i, address_bits, &described->arguments[i]);
+		opencl_argument_facts(build->cl, kernel, i, build->facts->address_bits, &described->arguments[i]);
 	return 0;
 }
 
-static int describe_kernels(struct build *build, uint32_t address_bits, struct backend_fault *fault_out)
+static int describe_kernels(struct build *build, struct backend_fault *fault_out)
 {
 	cl_uint count = 0;
 	int error = 0;
@@ -159,7 +146,8 @@ static int describe_kernels(struct build *build, uint32_t address_bits, struct b
 	if (build->cl->CreateKernelsInProgram(build->program, 0, NULL, &count) != CL_SUCCESS || count == 0)
 		return 0; /* functions only: a binary without kernels */
 	if (count > OPENCL_BINARY_KERNELS_MAX) {
-		opencl_fault_words(fault_out, STATUS_BUILD, "%u kernels; %u are allowed", count, OPENCL_BINARY_KERNELS_MAX);
+		opencl_fault_words(fault_out, STATUS_BUILD, "%u kernels; %u are allowed", count,
+				   OPENCL_BINARY_KERNELS_MAX);
 		return -EINVAL;
 	}
 	CLEANUP(free_pointer) cl_kernel *kernels = calloc(count, sizeof(cl_kernel));
@@ -172,7 +160,7 @@ static int describe_kernels(struct build *build, uint32_t address_bits, struct b
 	build->binary.kernel_count = count;
 	for (cl_uint i = 0; i < count; i++) {
 		if (error == 0)
-			error = describe_kernel(build, kernels[i], address_bits, &build->binary.kernels[i]);
+			error = describe_kernel(build, kernels[i], &build->binary.kernels[i]);
 		(void)build->cl->ReleaseKernel(kernels[i]);
 	}
 	if (error < 0)
@@ -180,42 +168,103 @@ static int describe_kernels(struct build *build, uint32_t address_bits, struct b
 	return error;
 }
 
+/*
+ * PoCL makes built-in kernels of a program only when it is built; the standard has them ready and lets that fail, with
+ * another code than that of a build. PoCL as Debian 12 packages it lists kernels whose sources it does not install.
+ */
+static int build_builtin(struct build *build, struct backend_fault *fault_out)
+{
+	cl_int code = CL_SUCCESS;
+	char *names = strndup(build->source, build->source_bytes);
+	if (!names)
+		return out_of_memory(fault_out);
+
+	build->binary.is_builtin = true;
+	build->binary.payload_count = 1;
+	build->binary.payloads[0] = (struct opencl_payload){.bytes = names, .count = strlen(names)};
+	build->program = build->cl->CreateProgramWithBuiltInKernels(build->context, 1, &build->device, names, &code);
+	if (build->program)
+		code = build->cl->BuildProgram(build->program, 1, &build->device, "-cl-kernel-arg-info", NULL, NULL);
+	if (build->program && code != CL_BUILD_PROGRAM_FAILURE)
+		return describe_kernels(build, fault_out);
+	int error = opencl_fault_code(fault_out, code, "make these built-in kernels");
+	fault_out->status = STATUS_BUILD;
+	return error;
+}
+
+/*
+ * May it use a name of the prelude whose meaning depends on the number of dimensions? A name that is put together in
+ * some other way does not compile then.
+ */
+static bool asks_for_dimensions(const struct build *build)
+{
+	return build->kind == BACKEND_SOURCE_PORTABLE &&
+	       (memmem(build->source, build->source_bytes, "sycl_", 5) ||
+		memmem(build->source, build->source_bytes, "SYCL_DIMENSIONS", 15));
+}
+
+static int build_variant(struct build *build, uint32_t dimensions, struct backend_fault *fault_out)
+{
+	int error = create_from_source(build, fault_out);
+
+	if (error == 0)
+		error = compile(build, dimensions, fault_out);
+	if (error == 0 && !build->binary.kernels)
+		error = describe_kernels(build, fault_out);
+	if (error == 0)
+		error = take_payload(build, fault_out);
+	if (build->program)
+		(void)build->cl->ReleaseProgram(build->program);
+	build->program = NULL;
+	return error;
+}
+
+static int build_source(struct build *build, struct backend_fault *fault_out)
+{
+	int error = 0;
+
+	if (build->source_bytes == 0) { /* OpenCL takes a length of 0 for "ended by 0", which it is not */
+		opencl_fault_words(fault_out, STATUS_BUILD, "the source is empty");
+		return -EINVAL;
+	}
+	if (!asks_for_dimensions(build))
+		return build_variant(build, 0, fault_out);
+	for (uint32_t dimensions = 1; error == 0 && dimensions <= OPENCL_VARIANTS; dimensions++)
+		error = build_variant(build, dimensions, fault_out);
+	return error;
+}
+
 int opencl_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
 		 size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
 		 struct backend_fault *fault_out)
 {
-	CLEANUP(build_cleanup) struct build build = { .cl = &backend->cl };
+	CLEANUP(build_cleanup)
+	struct build build = {
+		.cl = &backend->cl,
+		.kind = kind,
+		.source = source,
+		.options = options,
+		.source_bytes = source_bytes,
+	};
 	cl_int code = CL_SUCCESS;
-	char *log = NULL;
-	int error = 0;
 
 	*log_out = NULL;
 	if (!backend->enumerated || device >= backend->device_count) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "OpenCL has no device %u", device);
 		return -EINVAL;
 	}
+	build.facts = &backend->devices[device];
 	build.device = backend->device_ids[device];
 	build.context = build.cl->CreateContext(NULL, 1, &build.device, NULL, NULL, &code);
 	if (!build.context)
 		return opencl_fault_code(fault_out, code, "open the device");
 
-	if (kind == BACKEND_SOURCE_BUILTIN)
-		error = create_from_builtin(&build, source, source_bytes, fault_out);
-	else
-		error = create_from_source(&build, kind, source, source_bytes, fault_out);
-	if (error == 0 && kind != BACKEND_SOURCE_BUILTIN) {
-		error = compile(&build, options, fault_out);
-		log = read_log(&build);
-	}
-	if (error == 0)
-		error = describe_kernels(&build, backend->devices[device].address_bits, fault_out);
-	if (error == 0 && kind != BACKEND_SOURCE_BUILTIN)
-		error = take_binary(&build, fault_out);
+	int error = kind == BACKEND_SOURCE_BUILTIN ? build_builtin(&build, fault_out) : build_source(&build, fault_out);
+	*log_out = build.log;
 	if (error == 0) {
 		error = opencl_binary_pack(&build.binary, binary_out, binary_bytes_out);
 		if (error < 0)
 			(void)out_of_memory(fault_out);
 	}
-	*log_out = log;
 	return error;
 }

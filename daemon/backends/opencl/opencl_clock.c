@@ -9,7 +9,7 @@ cl_command_queue opencl_queue_create(const struct opencl_library *cl, cl_context
 				     bool profiling, cl_int *code_out)
 {
 	cl_command_queue_properties wanted = profiling ? CL_QUEUE_PROFILING_ENABLE : 0;
-	const cl_queue_properties list[] = { CL_QUEUE_PROPERTIES, wanted, 0 };
+	const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, wanted, 0};
 
 	if (cl->CreateCommandQueueWithProperties)
 		return cl->CreateCommandQueueWithProperties(context, device, list, code_out);
@@ -18,7 +18,7 @@ cl_command_queue opencl_queue_create(const struct opencl_library *cl, cl_context
 
 static uint64_t read_clock(clockid_t clock)
 {
-	struct timespec t = { 0 };
+	struct timespec t = {0};
 	(void)clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
@@ -28,7 +28,9 @@ static int64_t difference(uint64_t a, uint64_t b)
 	return (int64_t)(a - b);
 }
 
-/* The offset of a host clock; the smallest of a few, because a preemption between the two readings adds to one of them. */
+/*
+ * The offset of a host clock; the smallest of a few, because a preemption between the two readings adds to one of them.
+ */
 static int64_t host_offset(clockid_t clock)
 {
 	int64_t best = 0;
@@ -62,14 +64,14 @@ static uint64_t marker_end(const struct opencl_library *cl, cl_command_queue que
 void opencl_clock_open(struct opencl_clock *clock, const struct opencl_library *cl, cl_context context,
 		       cl_device_id device)
 {
-	static const clockid_t candidates[] = { CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME, CLOCK_BOOTTIME };
+	static const clockid_t candidates[] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME, CLOCK_BOOTTIME};
 	enum { COUNT = sizeof(candidates) / sizeof(*candidates) };
-	bool fits[COUNT] = { true, true, true, true };
+	bool fits[COUNT] = {true, true, true, true};
 	uint64_t best_width = UINT64_MAX;
 	cl_int code = CL_SUCCESS;
 	cl_command_queue queue = opencl_queue_create(cl, context, device, true, &code);
 
-	*clock = (struct opencl_clock){ 0 };
+	*clock = (struct opencl_clock){0};
 	if (!queue)
 		return;
 	for (int sample = 0; sample < OPENCL_SAMPLES; sample++) {

@@ -1,8 +1,8 @@
 /*
- * Converts a device's profiling times to CLOCK_MONOTONIC. Drivers choose their own clock (PoCL: CLOCK_MONOTONIC_RAW), so
- * at open a few markers tell which one it is. A host clock is compared with CLOCK_MONOTONIC again and again, because the
- * two drift apart; for a clock of the device's own the offset follows from what must be true of every command: it did not
- * start before it was submitted and did not end after it was seen complete.
+ * Converts a device's profiling times to CLOCK_MONOTONIC. Drivers choose their own clock (PoCL: CLOCK_MONOTONIC_RAW),
+ * so at open a few markers tell which one it is. A host clock is compared with CLOCK_MONOTONIC again and again, because
+ * the two drift apart; for a clock of the device's own the offset follows from what must be true of every command: it
+ * did not start before it was submitted and did not end after it was seen complete.
  */
 #ifndef SYCL_BACKENDS_OPENCL_CLOCK_H
 #define SYCL_BACKENDS_OPENCL_CLOCK_H

@@ -65,7 +65,8 @@ int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, voi
 	if (size_bytes == 0 || size_bytes > device->facts->max_mem_alloc_bytes) {
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
 				   "%llu bytes asked for, the device allows 1 to %llu in one allocation",
-				   (unsigned long long)size_bytes, (unsigned long long)device->facts->max_mem_alloc_bytes);
+				   (unsigned long long)size_bytes,
+				   (unsigned long long)device->facts->max_mem_alloc_bytes);
 		return -ENOMEM;
 	}
 	struct backend_memory *memory = calloc(1, sizeof(*memory));

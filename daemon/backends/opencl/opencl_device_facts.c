@@ -47,7 +47,7 @@ static uint64_t aspects(const struct opencl_library *cl, cl_device_id device, co
 
 static void fill_limits(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
 {
-	size_t sizes[16] = { 0 };
+	size_t sizes[16] = {0};
 
 	facts->max_compute_units = opencl_device_uint(cl, device, CL_DEVICE_MAX_COMPUTE_UNITS);
 	facts->max_work_item_dimensions = opencl_device_uint(cl, device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
@@ -84,8 +84,8 @@ static void fill_widths(const struct opencl_library *cl, cl_device_id device, st
 		CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE,
 		CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF,
 	};
-	static const cl_device_info floats[] = { CL_DEVICE_HALF_FP_CONFIG, CL_DEVICE_SINGLE_FP_CONFIG,
-						 CL_DEVICE_DOUBLE_FP_CONFIG };
+	static const cl_device_info floats[] = {CL_DEVICE_HALF_FP_CONFIG, CL_DEVICE_SINGLE_FP_CONFIG,
+						CL_DEVICE_DOUBLE_FP_CONFIG};
 
 	for (int i = 0; i < 7; i++) {
 		facts->preferred_vector_widths[i] = opencl_device_uint(cl, device, preferred[i]);
@@ -97,7 +97,7 @@ static void fill_widths(const struct opencl_library *cl, cl_device_id device, st
 
 static void fill_sub_groups(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
 {
-	size_t sizes[8] = { 0 }, bytes = 0;
+	size_t sizes[8] = {0}, bytes = 0;
 
 	if (!opencl_has_extension(facts->extensions, "cl_intel_required_subgroup_size") ||
 	    cl->GetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof(sizes), sizes, &bytes) != CL_SUCCESS)
@@ -138,7 +138,8 @@ static int fill_texts(const struct opencl_library *cl, cl_device_id device,
 		facts->key = make_key(platform, full_version, facts);
 	}
 	free(full_version);
-	return facts->vendor && facts->extensions && facts->builtin_kernels && facts->version && facts->key ? 0 : -ENOMEM;
+	return facts->vendor && facts->extensions && facts->builtin_kernels && facts->version && facts->key ? 0
+													    : -ENOMEM;
 }
 
 int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id device, uint32_t platform,
@@ -158,12 +159,12 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	int error = fill_texts(cl, device, platform_facts, &facts);
 	if (error < 0) {
 		opencl_device_facts_free(&facts);
-		*facts_out = (struct backend_device_facts){ 0 };
+		*facts_out = (struct backend_device_facts){0};
 		return error;
 	}
 	/* A GPU that shares the host's memory may still copy what CL_MEM_USE_HOST_PTR gives it; a CPU does not. */
-	facts.host_unified_memory = facts.type == DEVICE_CPU &&
-				    opencl_device_uint(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+	facts.host_unified_memory =
+		facts.type == DEVICE_CPU && opencl_device_uint(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
 	fill_limits(cl, device, &facts);
 	fill_widths(cl, device, &facts);
 	fill_sub_groups(cl, device, &facts);

@@ -12,7 +12,8 @@ static bool driver_can(const struct opencl_fill_request *request)
 {
 	size_t pattern = request->pattern_bytes;
 
-	return (pattern & (pattern - 1)) == 0 && request->offset_bytes % pattern == 0 && request->size_bytes % pattern == 0;
+	return (pattern & (pattern - 1)) == 0 && request->offset_bytes % pattern == 0 &&
+	       request->size_bytes % pattern == 0;
 }
 
 /*
@@ -30,8 +31,9 @@ static int fill_by_copies(struct backend_lane *lane, const struct opencl_fill_re
 					     request->wait_count, request->waits, done == size ? event_out : NULL);
 	while (code == CL_SUCCESS && done < size) {
 		uint64_t next = done < size - done ? done : size - done;
-		code = cl->EnqueueCopyBuffer(lane->queue, buffer, buffer, request->offset_bytes, request->offset_bytes + done,
-					     next, 0, NULL, done + next == size ? event_out : NULL);
+		code = cl->EnqueueCopyBuffer(lane->queue, buffer, buffer, request->offset_bytes,
+					     request->offset_bytes + done, next, 0, NULL,
+					     done + next == size ? event_out : NULL);
 		done += next;
 	}
 	return code;

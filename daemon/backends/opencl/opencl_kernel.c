@@ -2,6 +2,7 @@
 
 #include "opencl_argument_types.h"
 #include "opencl_fault.h"
+#include "opencl_program.h"
 #include "status.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@ static uint64_t group_size(struct backend_kernel *kernel, cl_kernel_work_group_i
 {
 	const struct backend_device *device = kernel->program->device;
 	size_t value = 0;
-	return device->cl->GetKernelWorkGroupInfo(kernel->kernel, device->id, what, sizeof(value), &value, NULL) == CL_SUCCESS
+	return device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, what, sizeof(value), &value, NULL) ==
+			       CL_SUCCESS
 		       ? value
 		       : 0;
 }
@@ -19,7 +21,8 @@ static uint64_t group_bytes(struct backend_kernel *kernel, cl_kernel_work_group_
 {
 	const struct backend_device *device = kernel->program->device;
 	cl_ulong value = 0;
-	return device->cl->GetKernelWorkGroupInfo(kernel->kernel, device->id, what, sizeof(value), &value, NULL) == CL_SUCCESS
+	return device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, what, sizeof(value), &value, NULL) ==
+			       CL_SUCCESS
 		       ? value
 		       : 0;
 }
@@ -27,14 +30,14 @@ static uint64_t group_bytes(struct backend_kernel *kernel, cl_kernel_work_group_
 static void fill_facts(struct backend_kernel *kernel)
 {
 	const struct backend_device *device = kernel->program->device;
-	size_t required[3] = { 0 };
+	size_t required[3] = {0};
 
 	kernel->facts.arguments = kernel->arguments;
 	kernel->facts.max_work_group_size = group_size(kernel, CL_KERNEL_WORK_GROUP_SIZE);
 	kernel->facts.preferred_multiple = group_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
 	kernel->facts.private_mem_bytes = group_bytes(kernel, CL_KERNEL_PRIVATE_MEM_SIZE);
 	kernel->facts.local_mem_bytes = group_bytes(kernel, CL_KERNEL_LOCAL_MEM_SIZE);
-	if (device->cl->GetKernelWorkGroupInfo(kernel->kernel, device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+	if (device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
 					       sizeof(required), required, NULL) != CL_SUCCESS)
 		return;
 	/* The attribute has three values, whatever the launch's dimensions; reversed as for three. */
@@ -57,43 +60,73 @@ static int fill_arguments(struct backend_kernel *kernel, const char *name, cl_ui
 		if (known && known->argument_count == count)
 			kernel->arguments[i] = known->arguments[i];
 		else
-			opencl_argument_facts(device->cl, kernel->kernel, i, device->facts->address_bits,
+			opencl_argument_facts(device->cl, kernel->kernels[0], i, device->facts->address_bits,
 					      &kernel->arguments[i]);
 	}
+	return 0;
+}
+
+/* The kernel of one variant, made now if it was not before. */
+static int get_variant(struct backend_kernel *kernel, uint32_t variant, cl_kernel *kernel_out,
+		       struct backend_fault *fault_out)
+{
+	cl_program program = NULL;
+	cl_int code = CL_SUCCESS;
+
+	if (!kernel->kernels[variant]) {
+		int error = opencl_program_get(kernel->program, variant, &program, fault_out);
+		if (error < 0)
+			return error;
+		kernel->kernels[variant] = kernel->program->device->cl->CreateKernel(program, kernel->name, &code);
+		if (!kernel->kernels[variant])
+			return opencl_fault_code(fault_out, code, "make the kernel");
+	}
+	*kernel_out = kernel->kernels[variant];
+	return 0;
+}
+
+static int out_of_memory(struct backend_fault *fault_out)
+{
+	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
+	return -ENOMEM;
+}
+
+static int fill(struct backend_kernel *kernel, const char *name, struct backend_fault *fault_out)
+{
+	cl_kernel first = NULL;
+	cl_uint count = 0;
+
+	kernel->name = strdup(name);
+	if (!kernel->name)
+		return out_of_memory(fault_out);
+	int error = get_variant(kernel, 0, &first, fault_out);
+	if (error < 0)
+		return error;
+	cl_int code =
+		kernel->program->device->cl->GetKernelInfo(first, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL);
+	if (code != CL_SUCCESS)
+		return opencl_fault_code(fault_out, code, "count the kernel's arguments");
+	if (fill_arguments(kernel, name, count) < 0)
+		return out_of_memory(fault_out);
+	fill_facts(kernel);
 	return 0;
 }
 
 int opencl_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
 			 struct backend_fault *fault_out)
 {
-	const struct opencl_library *cl = program->device->cl;
-	cl_int code = CL_SUCCESS;
-	cl_uint count = 0;
 	struct backend_kernel *kernel = calloc(1, sizeof(*kernel));
-	if (!kernel) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
+	if (!kernel)
+		return out_of_memory(fault_out);
 	kernel->references = 1;
 	kernel->program = program;
 	kernel->period_ns = UINT64_MAX;
 	program->references++;
-	kernel->kernel = cl->CreateKernel(program->program, name, &code);
-	if (!kernel->kernel) {
+	int error = fill(kernel, name, fault_out);
+	if (error < 0) {
 		opencl_kernel_drop(kernel);
-		return opencl_fault_code(fault_out, code, "make the kernel");
+		return error;
 	}
-	code = cl->GetKernelInfo(kernel->kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL);
-	if (code != CL_SUCCESS) {
-		opencl_kernel_drop(kernel);
-		return opencl_fault_code(fault_out, code, "count the kernel's arguments");
-	}
-	if (fill_arguments(kernel, name, count) < 0) {
-		opencl_kernel_drop(kernel);
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
-	fill_facts(kernel);
 	*kernel_out = kernel;
 	return 0;
 }
@@ -107,9 +140,11 @@ void opencl_kernel_drop(struct backend_kernel *kernel)
 {
 	if (!kernel || --kernel->references > 0)
 		return;
-	if (kernel->kernel)
-		(void)kernel->program->device->cl->ReleaseKernel(kernel->kernel);
+	for (uint32_t i = 0; i < OPENCL_VARIANTS; i++)
+		if (kernel->kernels[i])
+			(void)kernel->program->device->cl->ReleaseKernel(kernel->kernels[i]);
 	opencl_program_drop(kernel->program);
+	free(kernel->name);
 	free(kernel->arguments);
 	free(kernel->temporaries);
 	free(kernel);
@@ -134,26 +169,28 @@ static int make_part(struct backend_kernel *kernel, uint32_t index, const struct
 	const struct backend_device *device = kernel->program->device;
 	const struct backend_memory *memory = argument->global.memory;
 	uint64_t offset = argument->global.offset_bytes, align = device->facts->mem_base_addr_align_bits / 8;
-	const cl_buffer_region region = { offset, memory->size_bytes - offset };
+	const cl_buffer_region region = {offset, memory->size_bytes - offset};
 	cl_int code = CL_SUCCESS;
 
 	if (align == 0 || offset % align == 0) {
 		kernel->temporaries[index] = device->cl->CreateSubBuffer(memory->buffer, CL_MEM_READ_WRITE,
-									  CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+									 CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
 	} else if (memory->host) {
-		kernel->temporaries[index] = device->cl->CreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-								      region.size, memory->host + offset, &code);
+		kernel->temporaries[index] =
+			device->cl->CreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, region.size,
+						 memory->host + offset, &code);
 	} else {
-		opencl_fault_words(fault_out, STATUS_INVALID,
-				   "argument %u begins at byte %llu of its buffer; this device needs a multiple of %llu", index,
-				   (unsigned long long)offset, (unsigned long long)align);
+		opencl_fault_words(
+			fault_out, STATUS_INVALID,
+			"argument %u begins at byte %llu of its buffer; this device needs a multiple of %llu", index,
+			(unsigned long long)offset, (unsigned long long)align);
 		return -EINVAL;
 	}
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "make a part of a buffer");
 }
 
-static int set_global(struct backend_kernel *kernel, uint32_t index, const struct backend_argument *argument,
-		      struct backend_fault *fault_out, cl_int *code_out)
+static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
+		      const struct backend_argument *argument, struct backend_fault *fault_out, cl_int *code_out)
 {
 	const struct backend_memory *memory = argument->global.memory;
 	cl_mem object = memory ? memory->buffer : NULL;
@@ -166,7 +203,8 @@ static int set_global(struct backend_kernel *kernel, uint32_t index, const struc
 	} else if (memory && argument->global.offset_bytes >= memory->size_bytes) {
 		object = NULL; /* past the end: nothing can be read there */
 	}
-	*code_out = kernel->program->device->cl->SetKernelArg(kernel->kernel, index, sizeof(cl_mem), object ? &object : NULL);
+	*code_out =
+		kernel->program->device->cl->SetKernelArg(to, index, sizeof(cl_mem), object ? (void *)&object : NULL);
 	return 0;
 }
 
@@ -186,15 +224,15 @@ static int check(const struct backend_kernel *kernel, uint32_t index, const stru
 	}
 	if (argument->kind == BACKEND_ARGUMENT_VALUE && facts->size_bytes != 0 &&
 	    argument->value.size_bytes != facts->size_bytes) {
-		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u (%s %s) has %u bytes, not %zu", index,
-				   facts->type_name, facts->name, facts->size_bytes, argument->value.size_bytes);
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u (%s %s) has %u bytes, not %zu",
+				   index, facts->type_name, facts->name, facts->size_bytes, argument->value.size_bytes);
 		return -EINVAL;
 	}
 	return 0;
 }
 
-static int set_argument(struct backend_kernel *kernel, uint32_t index, const struct backend_argument *argument,
-			uint64_t *local_bytes, struct backend_fault *fault_out)
+static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
+			const struct backend_argument *argument, uint64_t *local_bytes, struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = kernel->program->device->cl;
 	cl_int code = CL_SUCCESS;
@@ -204,20 +242,21 @@ static int set_argument(struct backend_kernel *kernel, uint32_t index, const str
 		return error;
 	switch (argument->kind) {
 	case BACKEND_ARGUMENT_VALUE:
-		code = cl->SetKernelArg(kernel->kernel, index, argument->value.size_bytes, argument->value.bytes);
+		code = cl->SetKernelArg(to, index, argument->value.size_bytes, argument->value.bytes);
 		break;
 	case BACKEND_ARGUMENT_LOCAL:
 		if (argument->local_bytes > kernel->program->device->facts->local_mem_bytes - *local_bytes) {
-			opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "local memory: the device has %llu bytes",
+			opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
+					   "local memory: the device has %llu bytes",
 					   (unsigned long long)kernel->program->device->facts->local_mem_bytes);
 			return -ENOMEM;
 		}
 		*local_bytes += argument->local_bytes;
 		/* OpenCL has no empty local memory. */
-		code = cl->SetKernelArg(kernel->kernel, index, argument->local_bytes ? argument->local_bytes : 1, NULL);
+		code = cl->SetKernelArg(to, index, argument->local_bytes ? argument->local_bytes : 1, NULL);
 		break;
 	case BACKEND_ARGUMENT_GLOBAL:
-		error = set_global(kernel, index, argument, fault_out, &code);
+		error = set_global(kernel, to, index, argument, fault_out, &code);
 		break;
 	default:
 		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u is of an unknown kind", index);
@@ -228,22 +267,24 @@ static int set_argument(struct backend_kernel *kernel, uint32_t index, const str
 	return error;
 }
 
-int opencl_kernel_set_arguments(struct backend_kernel *kernel, const struct backend_argument *arguments,
-				uint32_t count, struct backend_fault *fault_out)
+int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions, const struct backend_argument *arguments,
+			  uint32_t count, cl_kernel *kernel_out, struct backend_fault *fault_out)
 {
-	uint64_t device_bytes = kernel->program->device->facts->local_mem_bytes, local_bytes = kernel->facts.local_mem_bytes;
+	uint64_t device_bytes = kernel->program->device->facts->local_mem_bytes,
+		 local_bytes = kernel->facts.local_mem_bytes;
+	cl_kernel to = NULL;
 
 	if (count != kernel->facts.argument_count) {
 		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "the kernel has %u arguments, %u are set",
 				   kernel->facts.argument_count, count);
 		return -EINVAL;
 	}
+	int error = get_variant(kernel, opencl_program_variant(kernel->program, dimensions), &to, fault_out);
 	if (local_bytes > device_bytes)
 		local_bytes = device_bytes;
-	for (uint32_t i = 0; i < count; i++) {
-		int error = set_argument(kernel, i, &arguments[i], &local_bytes, fault_out);
-		if (error < 0)
-			return error;
-	}
-	return 0;
+	for (uint32_t i = 0; error == 0 && i < count; i++)
+		error = set_argument(kernel, to, i, &arguments[i], &local_bytes, fault_out);
+	if (error == 0)
+		*kernel_out = to;
+	return error;
 }

@@ -9,12 +9,12 @@ int opencl_kernel_create(struct backend_program *program, const char *name, stru
 void opencl_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
 
 /*
- * Set all arguments right before an enqueue, which captures them: one cl_kernel serves all lanes, because one thread
- * uses it. Some arguments need a memory object for this one launch; release those after the enqueue with
- * opencl_kernel_drop_temporaries, also after a failure here.
+ * The kernel for launches of so many dimensions, with all arguments set, right before an enqueue, which captures them:
+ * one cl_kernel serves all lanes, because one thread uses it. Some arguments need a memory object for this one launch;
+ * release those after the enqueue with opencl_kernel_drop_temporaries, also after a failure here.
  */
-int opencl_kernel_set_arguments(struct backend_kernel *kernel, const struct backend_argument *arguments,
-				uint32_t count, struct backend_fault *fault_out);
+int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions, const struct backend_argument *arguments,
+			  uint32_t count, cl_kernel *kernel_out, struct backend_fault *fault_out);
 void opencl_kernel_drop_temporaries(struct backend_kernel *kernel);
 
 #endif

@@ -54,7 +54,10 @@ void opencl_lane_free(struct backend_lane *lane)
 		return;
 	struct backend_device *device = lane->device;
 
-	/* Idle by contract; but complete commands that nobody asked about keep their events, and a callback may be late. */
+	/*
+	 * Idle by contract; but complete commands that nobody asked about keep their events, and a callback may be
+	 * late.
+	 */
 	if (lane->head != lane->tail)
 		(void)device->cl->Finish(lane->queue);
 	for (; lane->head != lane->tail; lane->head++)
@@ -112,7 +115,8 @@ int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_eve
 		else
 			high = middle;
 	}
-	bool reported = low == lane->head && (low == lane->tail || lane->flights[low & (lane->capacity - 1)].sequence > sequence);
+	bool reported = low == lane->head &&
+			(low == lane->tail || lane->flights[low & (lane->capacity - 1)].sequence > sequence);
 	*event_out = reported ? NULL : lane->flights[low & (lane->capacity - 1)].event;
 	return 0;
 }
@@ -191,7 +195,10 @@ void opencl_flush(struct backend_device *device)
 	}
 }
 
-/* False: not complete, or the driver does not tell. Profiling times exist from completion on, so asking is one call less. */
+/*
+ * False: not complete, or the driver does not tell. Profiling times exist from completion on, so asking is one call
+ * less.
+ */
 static bool read_times(const struct backend_lane *lane, const struct opencl_flight *flight, uint64_t *start_out,
 		       uint64_t *end_out)
 {
@@ -200,7 +207,8 @@ static bool read_times(const struct backend_lane *lane, const struct opencl_flig
 
 	if (!lane->device->profiling ||
 	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL) != CL_SUCCESS ||
-	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL) != CL_SUCCESS)
+	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL) !=
+		    CL_SUCCESS)
 		return false;
 	*start_out = start;
 	*end_out = end;
@@ -233,7 +241,7 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 {
 	struct backend_device *device = lane->device;
 	struct opencl_flight *flight = &lane->flights[lane->head & (lane->capacity - 1)];
-	struct backend_completion completion = { .start_ns = 0 };
+	struct backend_completion completion = {.start_ns = 0};
 	cl_int state = CL_QUEUED;
 
 	if (read_times(lane, flight, &completion.start_ns, &completion.end_ns)) {
@@ -242,8 +250,8 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 			learn_period(lane, flight, completion.end_ns);
 		lane->last_end_ns = completion.end_ns;
 	} else {
-		cl_int code = device->cl->GetEventInfo(flight->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
-						       NULL);
+		cl_int code = device->cl->GetEventInfo(flight->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state),
+						       &state, NULL);
 		if (code != CL_SUCCESS)
 			state = code;
 		if (state > CL_COMPLETE)

@@ -23,8 +23,8 @@ int opencl_lane_reserve(struct backend_lane *lane);
 /* A command was sent. Room was reserved. Takes the event, the kernel's reference and the staging memory. */
 void opencl_lane_push(struct backend_lane *lane, const struct opencl_flight *flight);
 /*
- * The event that says that `sequence` has been reached; NULL: it has been reached and reported. -EINVAL: nothing like it
- * was submitted. The lane keeps the event.
+ * The event that says that `sequence` has been reached; NULL: it has been reached and reported. -EINVAL: nothing like
+ * it was submitted. The lane keeps the event.
  */
 int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out);
 

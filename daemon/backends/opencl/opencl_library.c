@@ -13,7 +13,9 @@ static void set_variable(const char *name, const char *value)
 {
 	const char *present = getenv(name);
 
-	/* Writing the environment races with readers in other threads of an application: leave it alone if it is right. */
+	/*
+	 * Writing the environment races with readers in other threads of an application: leave it alone if it is right.
+	 */
 	if (!present || strcmp(present, value) != 0)
 		(void)setenv(name, value, 1);
 }
@@ -53,7 +55,8 @@ static int look_up(struct opencl_library *library, struct backend_fault *fault_o
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		*places[i] = dlsym(library->handle, names[i]);
 		if (!*places[i]) {
-			opencl_fault_words(fault_out, STATUS_PLATFORM, "the OpenCL library has no function %s", names[i]);
+			opencl_fault_words(fault_out, STATUS_PLATFORM, "the OpenCL library has no function %s",
+					   names[i]);
 			return -ENODEV;
 		}
 	}
@@ -70,7 +73,7 @@ static int look_up(struct opencl_library *library, struct backend_fault *fault_o
 int opencl_library_open(const char *cache_directory, struct opencl_library *library_out,
 			struct backend_fault *fault_out)
 {
-	struct opencl_library library = { 0 };
+	struct opencl_library library = {0};
 
 	set_environment(cache_directory);
 	/*

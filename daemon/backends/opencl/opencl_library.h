@@ -12,47 +12,47 @@
 #include <CL/cl_ext.h>
 
 /* Every function that this backend calls; all are in OpenCL 1.2, but the marked ones. */
-#define OPENCL_FUNCTIONS(X)             \
-	X(GetPlatformIDs)               \
-	X(GetPlatformInfo)              \
-	X(GetDeviceIDs)                 \
-	X(GetDeviceInfo)                \
-	X(CreateContext)                \
-	X(ReleaseContext)               \
-	X(ReleaseCommandQueue)          \
-	X(Flush)                        \
-	X(Finish)                       \
-	X(CreateBuffer)                 \
-	X(CreateSubBuffer)              \
-	X(ReleaseMemObject)             \
-	X(CreateProgramWithSource)      \
-	X(CreateProgramWithBinary)      \
-	X(CreateProgramWithBuiltInKernels) \
-	X(BuildProgram)                 \
-	X(GetProgramInfo)               \
-	X(GetProgramBuildInfo)          \
-	X(ReleaseProgram)               \
-	X(CreateKernel)                 \
-	X(CreateKernelsInProgram)       \
-	X(GetKernelInfo)                \
-	X(GetKernelArgInfo)             \
-	X(GetKernelWorkGroupInfo)       \
-	X(SetKernelArg)                 \
-	X(ReleaseKernel)                \
-	X(EnqueueNDRangeKernel)         \
-	X(EnqueueCopyBuffer)            \
-	X(EnqueueWriteBuffer)           \
-	X(EnqueueReadBuffer)            \
-	X(EnqueueFillBuffer)            \
-	X(EnqueueMarkerWithWaitList)    \
-	X(GetEventInfo)                 \
-	X(GetEventProfilingInfo)        \
-	X(SetEventCallback)             \
+#define OPENCL_FUNCTIONS(X)                                                                                            \
+	X(GetPlatformIDs)                                                                                              \
+	X(GetPlatformInfo)                                                                                             \
+	X(GetDeviceIDs)                                                                                                \
+	X(GetDeviceInfo)                                                                                               \
+	X(CreateContext)                                                                                               \
+	X(ReleaseContext)                                                                                              \
+	X(ReleaseCommandQueue)                                                                                         \
+	X(Flush)                                                                                                       \
+	X(Finish)                                                                                                      \
+	X(CreateBuffer)                                                                                                \
+	X(CreateSubBuffer)                                                                                             \
+	X(ReleaseMemObject)                                                                                            \
+	X(CreateProgramWithSource)                                                                                     \
+	X(CreateProgramWithBinary)                                                                                     \
+	X(CreateProgramWithBuiltInKernels)                                                                             \
+	X(BuildProgram)                                                                                                \
+	X(GetProgramInfo)                                                                                              \
+	X(GetProgramBuildInfo)                                                                                         \
+	X(ReleaseProgram)                                                                                              \
+	X(CreateKernel)                                                                                                \
+	X(CreateKernelsInProgram)                                                                                      \
+	X(GetKernelInfo)                                                                                               \
+	X(GetKernelArgInfo)                                                                                            \
+	X(GetKernelWorkGroupInfo)                                                                                      \
+	X(SetKernelArg)                                                                                                \
+	X(ReleaseKernel)                                                                                               \
+	X(EnqueueNDRangeKernel)                                                                                        \
+	X(EnqueueCopyBuffer)                                                                                           \
+	X(EnqueueWriteBuffer)                                                                                          \
+	X(EnqueueReadBuffer)                                                                                           \
+	X(EnqueueFillBuffer)                                                                                           \
+	X(EnqueueMarkerWithWaitList)                                                                                   \
+	X(GetEventInfo)                                                                                                \
+	X(GetEventProfilingInfo)                                                                                       \
+	X(SetEventCallback)                                                                                            \
 	X(ReleaseEvent)
 
 struct opencl_library {
 	void *handle;
-#define OPENCL_MEMBER(name) __typeof__(&cl##name) name;
+#define OPENCL_MEMBER(name) __typeof__(&cl##name) name; /* NOLINT(bugprone-macro-parentheses) */
 	OPENCL_FUNCTIONS(OPENCL_MEMBER)
 #undef OPENCL_MEMBER
 	/* One of the two: the first came with 2.0, the second went with it. */
@@ -62,8 +62,8 @@ struct opencl_library {
 };
 
 /*
- * Open the loader and look up every function. `cache_directory`: where vendors may keep what they compile; NULL: nowhere.
- * -ENODEV and a fault: no loader here, or not a whole one.
+ * Open the loader and look up every function. `cache_directory`: where vendors may keep what they compile; NULL:
+ * nowhere. -ENODEV and a fault: no loader here, or not a whole one.
  */
 int opencl_library_open(const char *cache_directory, struct opencl_library *library_out,
 			struct backend_fault *fault_out);

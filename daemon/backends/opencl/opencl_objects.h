@@ -27,14 +27,14 @@ struct backend_device {
 	cl_context context;
 	bool profiling;
 	struct opencl_clock clock;
-	struct backend_lane *lanes;   /* all, linked by `next` */
+	struct backend_lane *lanes;     /* all, linked by `next` */
 	struct backend_lane *unflushed; /* linked by `next_unflushed` */
 
 	backend_wake *wake;
 	void *token;
-	pthread_mutex_t lock;         /* guards what follows and `armed` of the lanes */
+	pthread_mutex_t lock; /* guards what follows and `armed` of the lanes */
 	pthread_cond_t callback_ended;
-	unsigned callbacks;           /* promised by the driver and not yet returned */
+	unsigned callbacks; /* promised by the driver and not yet returned */
 };
 
 /* One command that no progress() has reported. */
@@ -51,10 +51,11 @@ struct backend_lane {
 	struct backend_lane *next, *next_unflushed;
 	cl_command_queue queue;
 	bool is_unflushed;
-	bool armed;                    /* a callback of this lane is to come; guarded by the device's lock */
-	uint64_t last_sequence;        /* submitted; 0: none */
-	uint64_t last_end_ns;          /* of the last reported command, CLOCK_MONOTONIC */
-	struct opencl_flight *flights; /* ring of `capacity` (a power of two), from head to tail (counts, never wrapped) */
+	bool armed;             /* a callback of this lane is to come; guarded by the device's lock */
+	uint64_t last_sequence; /* submitted; 0: none */
+	uint64_t last_end_ns;   /* of the last reported command, CLOCK_MONOTONIC */
+	struct opencl_flight
+		*flights; /* ring of `capacity` (a power of two), from head to tail (counts, never wrapped) */
 	size_t capacity, head, tail;
 };
 
@@ -68,14 +69,15 @@ struct backend_memory {
 struct backend_program {
 	struct backend_device *device;
 	unsigned references; /* the engine's, and one per kernel */
-	cl_program program;
 	struct opencl_binary *binary;
+	cl_program programs[OPENCL_VARIANTS]; /* by variant of the binary; NULL: not needed so far */
 };
 
 struct backend_kernel {
 	struct backend_program *program;
-	unsigned references; /* the engine's, and one per flight */
-	cl_kernel kernel;
+	unsigned references;                /* the engine's, and one per flight */
+	cl_kernel kernels[OPENCL_VARIANTS]; /* by variant; the first is always there, NULL: not needed so far */
+	char *name;
 	struct backend_kernel_facts facts;
 	struct backend_argument_facts *arguments;
 	cl_mem *temporaries; /* room for one per argument, used within one submit */

@@ -66,7 +66,7 @@ static int grow_devices(struct backend *backend, cl_uint count)
 	if (!devices)
 		return -ENOMEM;
 	backend->devices = devices;
-	cl_device_id *ids = reallocarray(backend->device_ids, total, sizeof(*ids));
+	cl_device_id *ids = reallocarray(backend->device_ids, total, sizeof(cl_device_id));
 	if (!ids)
 		return -ENOMEM;
 	backend->device_ids = ids;
@@ -123,7 +123,7 @@ static int add_platform(struct backend *backend, cl_platform_id id)
 
 static int enumerate_all(struct backend *backend, cl_uint count, struct backend_fault *fault_out)
 {
-	CLEANUP(free_pointer) cl_platform_id *ids = calloc(count, sizeof(*ids));
+	CLEANUP(free_pointer) cl_platform_id *ids = calloc(count, sizeof(cl_platform_id));
 	backend->platforms = calloc(count, sizeof(*backend->platforms));
 	if (!ids || !backend->platforms) {
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");

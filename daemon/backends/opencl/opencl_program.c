@@ -5,15 +5,17 @@
 
 #include <string.h>
 
-static cl_program create(struct backend_device *device, const struct opencl_binary *binary, cl_int *code_out)
+static cl_program create(struct backend_device *device, const struct opencl_binary *binary, uint32_t variant,
+			 cl_int *code_out)
 {
 	const struct opencl_library *cl = device->cl;
-	const unsigned char *bytes = binary->payload;
+	const struct opencl_payload *payload = &binary->payloads[variant];
+	const unsigned char *bytes = payload->bytes;
 	cl_int loaded = CL_SUCCESS;
 
 	if (binary->is_builtin)
-		return cl->CreateProgramWithBuiltInKernels(device->context, 1, &device->id, binary->payload, code_out);
-	cl_program program = cl->CreateProgramWithBinary(device->context, 1, &device->id, &binary->payload_bytes, &bytes,
+		return cl->CreateProgramWithBuiltInKernels(device->context, 1, &device->id, payload->bytes, code_out);
+	cl_program program = cl->CreateProgramWithBinary(device->context, 1, &device->id, &payload->count, &bytes,
 							 &loaded, code_out);
 	if (program && loaded != CL_SUCCESS) {
 		(void)cl->ReleaseProgram(program);
@@ -23,40 +25,56 @@ static cl_program create(struct backend_device *device, const struct opencl_bina
 	return program;
 }
 
+uint32_t opencl_program_variant(const struct backend_program *program, uint32_t dimensions)
+{
+	return program->binary->payload_count == 1 ? 0 : dimensions - 1;
+}
+
+int opencl_program_get(struct backend_program *program, uint32_t variant, cl_program *program_out,
+		       struct backend_fault *fault_out)
+{
+	struct backend_device *device = program->device;
+	cl_int code = CL_SUCCESS;
+
+	if (!program->programs[variant]) {
+		cl_program made = create(device, program->binary, variant, &code);
+		if (!made)
+			return opencl_fault_code(fault_out, code, "load the binary");
+		/*
+		 * A binary must still be built, which takes no compiler. So must built-in kernels for PoCL, though the
+		 * standard has them ready and lets the call fail.
+		 */
+		code = device->cl->BuildProgram(made, 1, &device->id, "", NULL, NULL);
+		if (code != CL_SUCCESS && !program->binary->is_builtin) {
+			(void)device->cl->ReleaseProgram(made);
+			return opencl_fault_code(fault_out, code, "prepare the binary");
+		}
+		program->programs[variant] = made;
+	}
+	*program_out = program->programs[variant];
+	return 0;
+}
+
 int opencl_program_load(struct backend_device *device, const void *bytes, size_t count,
 			struct backend_program **program_out, struct backend_fault *fault_out)
 {
-	CLEANUP(opencl_binary_cleanup) struct opencl_binary *binary = NULL;
-	cl_int code = CL_SUCCESS;
-
-	int error = opencl_binary_unpack(bytes, count, &binary);
-	if (error < 0) {
-		opencl_fault_words(fault_out, status_from_errno(error), "this is not a binary for an OpenCL device");
-		return error;
-	}
+	cl_program first = NULL;
 	struct backend_program *program = calloc(1, sizeof(*program));
 	if (!program) {
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
 		return -ENOMEM;
 	}
-	program->program = create(device, binary, &code);
-	if (!program->program) {
-		free(program);
-		return opencl_fault_code(fault_out, code, "load the binary");
-	}
-	/*
-	 * A binary must still be built, which takes no compiler. So must built-in kernels for PoCL, though the standard has
-	 * them ready and lets the call fail.
-	 */
-	code = device->cl->BuildProgram(program->program, 1, &device->id, "", NULL, NULL);
-	if (code != CL_SUCCESS && !binary->is_builtin) {
-		(void)device->cl->ReleaseProgram(program->program);
-		free(program);
-		return opencl_fault_code(fault_out, code, "prepare the binary");
-	}
 	program->device = device;
 	program->references = 1;
-	program->binary = TAKE(binary);
+	int error = opencl_binary_unpack(bytes, count, &program->binary);
+	if (error < 0)
+		opencl_fault_words(fault_out, status_from_errno(error), "this is not a binary for an OpenCL device");
+	else
+		error = opencl_program_get(program, 0, &first, fault_out);
+	if (error < 0) {
+		opencl_program_drop(program);
+		return error;
+	}
 	*program_out = program;
 	return 0;
 }
@@ -84,7 +102,9 @@ void opencl_program_drop(struct backend_program *program)
 {
 	if (!program || --program->references > 0)
 		return;
-	(void)program->device->cl->ReleaseProgram(program->program);
+	for (uint32_t i = 0; i < OPENCL_VARIANTS; i++)
+		if (program->programs[i])
+			(void)program->device->cl->ReleaseProgram(program->programs[i]);
 	program->binary = opencl_binary_free(program->binary);
 	free(program);
 }

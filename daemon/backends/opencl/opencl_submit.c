@@ -73,6 +73,7 @@ static int launch(struct backend_lane *lane, const struct backend_command *comma
 	uint32_t dimensions = command->launch.dimensions;
 	size_t global[3], local[3], offset[3];
 	bool any, has_local, has_offset;
+	cl_kernel prepared = NULL;
 
 	if (dimensions < 1 || dimensions > 3) {
 		opencl_fault_words(fault_out, STATUS_ND_RANGE, "a range has 1 to 3 dimensions, not %u", dimensions);
@@ -88,12 +89,12 @@ static int launch(struct backend_lane *lane, const struct backend_command *comma
 			has_local = true;
 		}
 
-	int error = opencl_kernel_set_arguments(kernel, command->launch.arguments, command->launch.argument_count, fault_out);
+	int error = opencl_kernel_prepare(kernel, dimensions, command->launch.arguments, command->launch.argument_count,
+					  &prepared, fault_out);
 	if (error == 0) {
-		cl_int code = lane->device->cl->EnqueueNDRangeKernel(lane->queue, kernel->kernel, dimensions,
-								     has_offset ? offset : NULL, global,
-								     has_local ? local : NULL, list->count, list->events,
-								     &flight->event);
+		cl_int code = lane->device->cl->EnqueueNDRangeKernel(
+			lane->queue, prepared, dimensions, has_offset ? offset : NULL, global, has_local ? local : NULL,
+			list->count, list->events, &flight->event);
 		if (code != CL_SUCCESS)
 			error = opencl_fault_code(fault_out, code, "start the kernel");
 	}
@@ -120,7 +121,8 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 static int marker(struct backend_lane *lane, const struct wait_list *list, struct opencl_flight *flight,
 		  struct backend_fault *fault_out)
 {
-	cl_int code = lane->device->cl->EnqueueMarkerWithWaitList(lane->queue, list->count, list->events, &flight->event);
+	cl_int code =
+		lane->device->cl->EnqueueMarkerWithWaitList(lane->queue, list->count, list->events, &flight->event);
 
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "mark the queue");
 }
@@ -138,14 +140,15 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 		return marker(lane, list, flight, fault_out);
 	flight->period_ns = size / OPENCL_BYTES_PER_NS;
 	if (command->kind == BACKEND_COMMAND_WRITE)
-		code = cl->EnqueueWriteBuffer(lane->queue, memory->buffer, CL_FALSE, offset, size, command->transfer.host,
-					      list->count, list->events, &flight->event);
+		code = cl->EnqueueWriteBuffer(lane->queue, memory->buffer, CL_FALSE, offset, size,
+					      command->transfer.host, list->count, list->events, &flight->event);
 	else
-		code = cl->EnqueueReadBuffer(lane->queue, memory->buffer, CL_FALSE, offset, size, command->transfer.host,
-					     list->count, list->events, &flight->event);
+		code = cl->EnqueueReadBuffer(lane->queue, memory->buffer, CL_FALSE, offset, size,
+					     command->transfer.host, list->count, list->events, &flight->event);
 	if (code == CL_SUCCESS)
 		return 0;
-	return opencl_fault_code(fault_out, code, command->kind == BACKEND_COMMAND_WRITE ? "write a buffer" : "read a buffer");
+	return opencl_fault_code(fault_out, code,
+				 command->kind == BACKEND_COMMAND_WRITE ? "write a buffer" : "read a buffer");
 }
 
 static int fill(struct backend_lane *lane, const struct backend_command *command, const struct wait_list *list,
@@ -168,12 +171,12 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 int opencl_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
 		  uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out)
 {
-	CLEANUP(wait_list_cleanup) struct wait_list list = { .events = NULL };
-	struct opencl_flight flight = { .sequence = sequence, .submit_ns = clock_now_ns() };
+	CLEANUP(wait_list_cleanup) struct wait_list list = {.events = NULL};
+	struct opencl_flight flight = {.sequence = sequence, .submit_ns = clock_now_ns()};
 
 	if (sequence <= lane->last_sequence) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "sequence %llu is not after %llu", (unsigned long long)sequence,
-				   (unsigned long long)lane->last_sequence);
+		opencl_fault_words(fault_out, STATUS_INVALID, "sequence %llu is not after %llu",
+				   (unsigned long long)sequence, (unsigned long long)lane->last_sequence);
 		return -EINVAL;
 	}
 	if (opencl_lane_reserve(lane) < 0) {

@@ -32,32 +32,39 @@ typedef uint uint32_t;
 typedef long int64_t;
 typedef ulong uint64_t;
 
-/* Where a work-item is. Dimension 0 varies slowest: OpenCL's last. */
-#define SYCL_DIMENSION_(d) ((uint)get_work_dim() - 1u - (uint)(d))
-#define sycl_dimensions()      ((uint)get_work_dim())
-#define sycl_global_id(d)      ((ulong)get_global_id(SYCL_DIMENSION_(d)))
-#define sycl_global_range(d)   ((ulong)get_global_size(SYCL_DIMENSION_(d)))
-#define sycl_global_offset(d)  ((ulong)get_global_offset(SYCL_DIMENSION_(d)))
-#define sycl_local_id(d)       ((ulong)get_local_id(SYCL_DIMENSION_(d)))
-#define sycl_local_range(d)    ((ulong)get_local_size(SYCL_DIMENSION_(d)))
-#define sycl_group_id(d)       ((ulong)get_group_id(SYCL_DIMENSION_(d)))
-#define sycl_group_range(d)    ((ulong)get_num_groups(SYCL_DIMENSION_(d)))
+/*
+ * Where a work-item is. Dimension 0 varies slowest: OpenCL's last. The source is compiled once for each number of
+ * dimensions, so that which one that is is known to the compiler.
+ */
+#ifdef SYCL_DIMENSIONS
+#define SYCL_DIMENSION_(d)    (SYCL_DIMENSIONS - 1u - (uint)(d))
+#define sycl_dimensions()     ((uint)SYCL_DIMENSIONS)
+#define sycl_global_id(d)     ((ulong)get_global_id(SYCL_DIMENSION_(d)))
+#define sycl_global_range(d)  ((ulong)get_global_size(SYCL_DIMENSION_(d)))
+#define sycl_global_offset(d) ((ulong)get_global_offset(SYCL_DIMENSION_(d)))
+#define sycl_local_id(d)      ((ulong)get_local_id(SYCL_DIMENSION_(d)))
+#define sycl_local_range(d)   ((ulong)get_local_size(SYCL_DIMENSION_(d)))
+#define sycl_group_id(d)      ((ulong)get_group_id(SYCL_DIMENSION_(d)))
+#define sycl_group_range(d)   ((ulong)get_num_groups(SYCL_DIMENSION_(d)))
 
-/* Dimensions that a launch does not have count 1, with id 0. */
-ulong sycl_global_linear_id(void)
-{
-	return ((ulong)get_global_id(2) - get_global_offset(2)) * get_global_size(1) * get_global_size(0) +
-	       ((ulong)get_global_id(1) - get_global_offset(1)) * get_global_size(0) +
-	       ((ulong)get_global_id(0) - get_global_offset(0));
-}
-ulong sycl_local_linear_id(void)
-{
-	return ((ulong)get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
-}
-ulong sycl_group_linear_id(void)
-{
-	return ((ulong)get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0);
-}
+#define SYCL_GLOBAL_(d) ((ulong)get_global_id(d) - (ulong)get_global_offset(d))
+#if SYCL_DIMENSIONS == 1
+#define sycl_global_linear_id() SYCL_GLOBAL_(0)
+#define sycl_local_linear_id()  ((ulong)get_local_id(0))
+#define sycl_group_linear_id()  ((ulong)get_group_id(0))
+#elif SYCL_DIMENSIONS == 2
+#define sycl_global_linear_id() (SYCL_GLOBAL_(1) * get_global_size(0) + SYCL_GLOBAL_(0))
+#define sycl_local_linear_id()  ((ulong)get_local_id(1) * get_local_size(0) + get_local_id(0))
+#define sycl_group_linear_id()  ((ulong)get_group_id(1) * get_num_groups(0) + get_group_id(0))
+#else
+#define sycl_global_linear_id() \
+	((SYCL_GLOBAL_(2) * get_global_size(1) + SYCL_GLOBAL_(1)) * get_global_size(0) + SYCL_GLOBAL_(0))
+#define sycl_local_linear_id() \
+	(((ulong)get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0))
+#define sycl_group_linear_id() \
+	(((ulong)get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0))
+#endif
+#endif /* without it the source was taken for one that asks for none of these */
 
 /* Barriers and fences of a work-group: local and global memory are both made consistent. */
 #define sycl_group_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)

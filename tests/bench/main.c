@@ -1,0 +1,108 @@
+#include "bench.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct bench_row rows[] = {
+	{ "TC1", "submit and wait of an empty kernel", row_round_trip },
+	{ "TC2", "an in-order stream of 100,000 empty kernels", row_stream },
+	{ "TC4", "what one submission costs the calling thread", row_submit },
+	{ "TC6", "start of a program to its first kernel's end", row_first_kernel },
+	{ "TC7", "an idle service and idle clients", row_idle },
+};
+
+enum { ROWS = sizeof(rows) / sizeof(*rows), OPT_JSON = 1, OPT_RUNS, OPT_LIST, OPT_QUICK, OPT_IDLE, OPT_HELP };
+
+static const char usage_text[] =
+	"Usage: syclbench [ROW ...] [OPTIONS]\n"
+	"Measures a private service of this build beside what a user would otherwise do; without ROW, every row.\n"
+	"\n"
+	"  --json            one object per line and result\n"
+	"  --runs N          of each comparison, 1 to 99 (7)\n"
+	"  --idle-seconds N  how long an idle service is watched, 1 to 3600 (21)\n"
+	"  --quick           tiny counts: shows that everything works; the figures mean nothing\n"
+	"  --list            the rows, and nothing else\n"
+	"  --help\n";
+
+static const struct option options[] = {
+	{ "json", no_argument, NULL, OPT_JSON },   { "runs", required_argument, NULL, OPT_RUNS },
+	{ "list", no_argument, NULL, OPT_LIST },   { "idle-seconds", required_argument, NULL, OPT_IDLE },
+	{ "quick", no_argument, NULL, OPT_QUICK }, { "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool number_parse(const char *text, unsigned most, unsigned *number_out)
+{
+	char *end;
+	errno = 0;
+	unsigned long number = strtoul(text, &end, 10);
+	if (errno || end == text || *end || number < 1 || number > most) {
+		bench_complain("a number from 1 to %u is wanted, not '%s'", most, text);
+		return false;
+	}
+	*number_out = (unsigned)number;
+	return true;
+}
+
+static void list_rows(void)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		(void)printf("%s  %s\n", rows[i].id, rows[i].what);
+}
+
+/* The exit status, or -1 to go on. */
+static int take_option(int option, struct bench *bench)
+{
+	switch (option) {
+	case OPT_JSON:
+		bench->json = true;
+		return -1;
+	case OPT_QUICK:
+		bench->quick = true;
+		return -1;
+	case OPT_RUNS:
+		return number_parse(optarg, BENCH_RUNS_MAX, &bench->runs) ? -1 : 2;
+	case OPT_IDLE:
+		return number_parse(optarg, 3600, &bench->idle_seconds) ? -1 : 2;
+	case OPT_LIST:
+		list_rows();
+		return 0;
+	case OPT_HELP:
+		(void)fputs(usage_text, stdout);
+		return 0;
+	default:
+		(void)fputs(usage_text, stderr);
+		return 2;
+	}
+}
+
+static const struct bench_row *row_named(const char *id)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (strcasecmp(rows[i].id, id) == 0)
+			return &rows[i];
+	bench_complain("no such row: %s (--list shows them)", id);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench bench = { .runs = 7, .idle_seconds = 21, .out = stdout };
+	bool failed = false;
+	for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+		int status = take_option(option, &bench);
+		if (status >= 0)
+			return status;
+	}
+	for (int i = optind; i < argc; i++)
+		if (!row_named(argv[i]))
+			return 2;
+	for (int i = optind; i < argc; i++)
+		failed = row_named(argv[i])->run(&bench) != 0 || failed;
+	for (size_t i = 0; i < ROWS && optind == argc; i++)
+		failed = rows[i].run(&bench) != 0 || failed;
+	return failed ? 1 : 0;
+}

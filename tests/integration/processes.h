@@ -1,0 +1,60 @@
+/* What the tests of whole processes share: a private service, workers (worker.h), the footprint of an engine. */
+#ifndef SYCL_TESTS_PROCESSES_H
+#define SYCL_TESTS_PROCESSES_H
+
+#include "private_service.h"
+
+#include <criterion/criterion.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* Far beyond what anything here takes, also with a cold cache and a sanitizer: only an error reaches it. */
+#define SOON SECONDS_NS(100)
+
+enum { LINE_BYTES = 1024, WORKER_ARGUMENTS_MAX = 16 };
+
+/* `configuration`: text of sycld.conf or NULL. `system`: a service for all users. Fails the test. */
+struct private_service *processes_service(const char *configuration, bool system);
+
+/* Start `worker COMMAND ARGUMENTS...` (the arguments end with NULL). `environment` as child_start. Fails the test. */
+void worker_start_with(struct child *worker, const char *const *environment, const char *endpoint, const char *command,
+		       const char *const *arguments);
+/* The same with the service's endpoint and at most one option. */
+void worker_start(struct child *worker, const struct private_service *service, const char *command,
+		  const char *option, const char *value);
+
+/* Wait for a line that begins so; it stays in `line`. Fails the test. */
+void worker_expect(struct child *worker, const char *start_of_line, char line[LINE_BYTES]);
+/* Wait for "ok" and exit status 0; ends it. */
+void worker_finish(struct child *worker);
+/* A whole run of `worker mix`: the service works. */
+void worker_mix_once(const struct private_service *service, uint32_t seed);
+
+/* The one engine there is. Fails the test when there is none. */
+pid_t processes_engine(const struct private_service *service);
+
+struct footprint {
+	pid_t pid;
+	int descriptors, mappings;
+	int64_t resident_bytes;
+};
+
+struct footprint footprint_take(pid_t pid);
+/*
+ * Wait until the process is back at `base`: descriptors no more than then; mappings and resident memory within what
+ * allocators and a thread pool keep. Fails the test.
+ */
+void footprint_expect(const struct footprint *base);
+
+bool processes_gone(void *pid); /* condition of wait_until */
+
+#endif

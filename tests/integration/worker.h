@@ -1,0 +1,57 @@
+/*
+ * The client programs of the tests with several processes: one executable, a sub-command for each kind of client.
+ * They speak to the test in lines on stdout; a line on stdin lets a waiting one go on. Exit 0: all was as it should be.
+ */
+#ifndef SYCL_TESTS_WORKER_H
+#define SYCL_TESTS_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <syclclient.h>
+
+struct worker {
+	const char *endpoint; /* --endpoint; NULL: the library finds or starts a service */
+	uint64_t seed;        /* --seed */
+	uint64_t count;       /* --count; what it counts is the sub-command's */
+	bool fork_child;      /* --fork-child: a child that keeps every descriptor stays alive */
+	sycl_platform platform;
+	sycl_queue queue;     /* in order, on the default device */
+};
+
+typedef int worker_command(struct worker *worker);
+
+worker_command worker_mix;         /* checked mixture of kernels, fills, copies and host accessors */
+worker_command worker_churn;       /* unchecked work until it is killed */
+worker_command worker_endless;     /* a kernel that never ends; waits for it */
+worker_command worker_blocked;     /* waits for a group that no device has yet */
+worker_command worker_steps;       /* one piece of checked work for each line of stdin, until it ends */
+worker_command worker_cycles;      /* connect, work, disconnect, `count` times */
+worker_command worker_open;        /* waits for a line, connects, works, tells its session */
+worker_command worker_build_fails; /* a source with a mistake */
+worker_command worker_build_endless; /* a source whose compilation does not end */
+worker_command worker_null;        /* a kernel that writes through a null pointer */
+worker_command worker_count;       /* `count` dependent kernels, none waited for before the last */
+worker_command worker_undrained;   /* a session that fills both rings and reads no answer until a line comes */
+
+/* Connect and make the queue. Prints "session N". Leaves the program when that fails. */
+void worker_connect(struct worker *worker);
+void worker_disconnect(struct worker *worker);
+
+/* Leaves with status 1, saying what failed and the library's sentence, unless `result` is 0. */
+void worker_must(sycl_result result, const char *what);
+/* Leaves with status 1 unless `holds`. */
+void worker_check(bool holds, const char *what);
+/* Print a line, at once. */
+__attribute__((format(printf, 1, 2))) void worker_say(const char *format, ...);
+/* "result CODE NAME SENTENCE" of a call that ended. */
+void worker_say_result(sycl_result result);
+/* The next line of stdin; false: it has ended. */
+bool worker_next_line(void);
+
+/* The next number of the worker's own sequence; below `bound`. */
+uint32_t worker_random(struct worker *worker, uint32_t bound);
+/* Build a portable source and take one kernel of it. */
+sycl_kernel worker_kernel(struct worker *worker, const char *source, const char *name);
+
+#endif

@@ -1,0 +1,111 @@
+# shellcheck shell=bash
+# Shared by demo.sh and check.sh: packages, builds, messages. Sourced with `top` set to the project's folder.
+: "${top:?the project folder}"
+
+# say TEXT...: one line for people.
+say() {
+	printf '%s\n' "$*"
+}
+
+# fail TEXT...: say why on stderr and leave.
+fail() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# quietly LOG COMMAND...: run with all output in LOG; show the end of it only when the command fails.
+quietly() {
+	local log=$1
+	shift
+	if ! "$@" >"$log" 2>&1 </dev/null; then
+		printf '%s: failed: %s\n' "${0##*/}" "$*" >&2
+		tail -n 40 "$log" >&2
+		printf '(all of it: %s)\n' "$log" >&2
+		return 1
+	fi
+}
+
+# locked FILE COMMAND...: one at a time; two of these scripts may run in the same folder.
+locked() {
+	local file=$1
+	shift
+	(
+		flock 9 || exit 1
+		"$@" 9>&-
+	) 9>"$file"
+}
+
+# packages_of KIND...: their names, from .ci/packages.txt.
+packages_of() {
+	local kind
+	for kind in "$@"; do
+		sed -n "s/^$kind:[[:space:]]*//p" "$top/.ci/packages.txt"
+	done
+}
+
+# missing_packages KIND...: those that are not installed.
+missing_packages() {
+	local package
+	for package in $(packages_of "$@"); do
+		[ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s\n' "$package"
+	done
+}
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif ! command -v sudo >/dev/null; then
+		fail "packages are missing, and only root or sudo may install them: $(missing_packages "${package_kinds[@]}" | tr '\n' ' ')"
+	elif [ -t 2 ]; then
+		sudo "$@"
+	else
+		sudo -n "$@"
+	fi
+}
+
+install_missing() {
+	local missing
+	missing=$(missing_packages "${package_kinds[@]}")
+	[ -n "$missing" ] || return 0
+	say "Installing $(printf '%s\n' "$missing" | wc -l) packages"
+	# Asks for a password, if at all, before output goes to a file.
+	as_root true || fail "sudo refused"
+	quietly "$logs/apt-update.log" as_root apt-get update -q -o Acquire::Retries=3 || return 1
+	# shellcheck disable=SC2086  # one word for each package
+	quietly "$logs/apt-install.log" as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+		--no-install-recommends -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 $missing
+}
+
+# install_packages KIND...: what is missing, if anything. Quiet unless it fails.
+install_packages() {
+	package_kinds=("$@")
+	if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+		say "No apt-get here: taking for granted what .ci/packages.txt names"
+		return 0
+	fi
+	locked "$logs/packages.lock" install_missing
+}
+
+# build_into FOLDER TARGETS CMAKE-OPTION...: configure and build; TARGETS is one word list ("all" for everything).
+build_into() {
+	local folder=$1 targets=$2
+	shift 2
+	mkdir -p "$folder" || return 1
+	locked "$folder/.lock" configure_and_build "$folder" "$targets" "$@"
+}
+
+configure_and_build() {
+	local folder=$1 targets=$2
+	shift 2
+	quietly "$folder/configure.log" cmake -S "$top" -B "$folder" -G Ninja "$@" || return 1
+	# shellcheck disable=SC2086  # one word for each target
+	quietly "$folder/build.log" cmake --build "$folder" --target $targets
+}
+
+# prepare_folder: where logs go; says what to do when another user's build is in the way.
+prepare_folder() {
+	logs=$top/build/logs
+	if ! mkdir -p "$logs" 2>/dev/null || ! [ -w "$logs" ] || ! [ -w "$top/build" ]; then
+		fail "cannot write to $top/build (does another user's build lie there? remove it)"
+	fi
+}
