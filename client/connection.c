@@ -124,7 +124,7 @@ static sycl_result attempt(const struct open_request *request, struct connection
 		result = connection_embedded(c);
 	} else if (strncmp(request->endpoint, "unix:", 5) == 0) {
 		c->endpoint = strdup(request->endpoint);
-		result = connection_connect_path(request->endpoint + 5, &c->socket);
+		result = connection_connect_path(request->endpoint + 5, request->deadline_ns, &c->socket);
 	} else {
 		result = error_set(SYCL_ERROR_INVALID,
 				   "the endpoint '%.64s' is neither NULL, \"unix:PATH\" nor \"embedded:\"",

@@ -97,7 +97,7 @@ sycl_result connection_handshake(struct connection *connection, const struct ope
 
 /* connection_start.c: a socket to the system's service, or the user's, which is started if need be. */
 sycl_result connection_find_service(uint64_t deadline_ns, int *socket_out, char **endpoint_out);
-sycl_result connection_connect_path(const char *path, int *socket_out);
+sycl_result connection_connect_path(const char *path, uint64_t deadline_ns, int *socket_out);
 
 /* connection_embedded.c */
 sycl_result connection_embedded(struct connection *connection);

@@ -19,6 +19,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #define LISTEN_BACKLOG 128
@@ -28,30 +31,60 @@
 
 extern char **environ;
 
-/* 0, -ECONNREFUSED or -ENOENT where nobody listens, -EACCES where the server is neither root nor this user. */
-static int connect_trusted(const char *path, int *socket_out)
+/*
+ * As packet_socket_connect, but a service that does not accept (its queue is full) is waited for until the deadline
+ * only: -EAGAIN then.
+ */
+static int connect_until(const char *path, uint64_t deadline_ns, int *socket_out)
 {
-	CLEANUP(close_fd) int socket = -1;
-	int r = packet_socket_connect(path, &socket);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address.sun_path, path, strlen(path));
+	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	uint64_t now = clock_now_ns();
+	uint64_t rest_us = deadline_ns > now ? (deadline_ns - now) / 1000 : 0;
+	struct timeval limit = {.tv_sec = (time_t)(rest_us / 1000000), .tv_usec = (suseconds_t)(rest_us % 1000000)};
+	if (rest_us == 0)
+		limit.tv_usec = 1; /* 0 would be without end */
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
+		return -errno;
+	while (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	*socket_out = take_fd(&fd);
+	return 0;
+}
+
+/* 0, -ECONNREFUSED or -ENOENT where nobody listens, -EACCES where the server is neither root nor this user. */
+static int connect_trusted(const char *path, uint64_t deadline_ns, int *socket_out)
+{
+	CLEANUP(close_fd) int fd = -1;
+	int r = connect_until(path, deadline_ns, &fd);
 	if (r < 0)
 		return r;
 	pid_t pid = 0;
 	uid_t uid = 0;
 	gid_t gid = 0;
-	r = packet_socket_peer(socket, &pid, &uid, &gid);
+	r = packet_socket_peer(fd, &pid, &uid, &gid);
 	if (r < 0)
 		return r;
 	if (uid != 0 && uid != geteuid())
 		return -EACCES;
-	*socket_out = take_fd(&socket);
+	*socket_out = take_fd(&fd);
 	return 0;
 }
 
-sycl_result connection_connect_path(const char *path, int *socket_out)
+sycl_result connection_connect_path(const char *path, uint64_t deadline_ns, int *socket_out)
 {
-	int r = connect_trusted(path, socket_out);
+	int r = connect_trusted(path, deadline_ns, socket_out);
 	if (r == 0)
 		return SYCL_SUCCESS;
+	if (r == -EAGAIN)
+		return error_set(SYCL_ERROR_TIMEOUT, "the service at %.200s accepts no connection", path);
 	if (r == -EACCES)
 		return error_set(SYCL_ERROR_CONNECTION_LOST,
 				 "%.200s: no permission, or its server is neither root nor this user", path);
@@ -153,11 +186,11 @@ static sycl_result start_service(const char *directory, const char *path, int *l
 }
 
 /* One step: connected (socket set), or not yet, or a failure. */
-static sycl_result find_or_start(const char *directory, const char *path, int *socket_out)
+static sycl_result find_or_start(const char *directory, const char *path, uint64_t deadline_ns, int *socket_out)
 {
-	int r = connect_trusted(path, socket_out);
+	int r = connect_trusted(path, deadline_ns, socket_out);
 	if (r == 0 || r == -EAGAIN)
-		return SYCL_SUCCESS;
+		return SYCL_SUCCESS; /* or the time is over */
 	if (r == -EACCES)
 		return error_set(SYCL_ERROR_CONNECTION_LOST, "the server at %.200s is neither root nor this user",
 				 path);
@@ -173,7 +206,7 @@ static sycl_result find_or_start(const char *directory, const char *path, int *s
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
 		return SYCL_SUCCESS; /* another process starts it, or it has just started */
 	/* Looked again: it may have started and answered between the first look and the lock. */
-	if (connect_trusted(path, socket_out) == 0)
+	if (connect_trusted(path, deadline_ns, socket_out) == 0)
 		return SYCL_SUCCESS;
 	return start_service(directory, path, &lock);
 }
@@ -190,7 +223,7 @@ static sycl_result user_service(uint64_t deadline_ns, int *socket_out, char **en
 	uint64_t pause = RETRY_NS_FIRST;
 	for (;;) {
 		CLEANUP(close_fd) int socket = -1;
-		sycl_result result = find_or_start(directory, path, &socket);
+		sycl_result result = find_or_start(directory, path, deadline_ns, &socket);
 		if (result)
 			return result;
 		if (socket >= 0) {
@@ -213,7 +246,7 @@ sycl_result connection_find_service(uint64_t deadline_ns, int *socket_out, char 
 {
 	static const char system_path[] = SYSTEM_RUNTIME_DIRECTORY "/" SESSION_SOCKET_NAME;
 	CLEANUP(close_fd) int socket = -1;
-	if (connect_trusted(system_path, &socket) == 0) {
+	if (connect_trusted(system_path, deadline_ns, &socket) == 0) {
 		if (asprintf(endpoint_out, "unix:%s", system_path) < 0) {
 			*endpoint_out = NULL;
 			return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");

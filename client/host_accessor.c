@@ -79,18 +79,21 @@ static sycl_result outcome(struct connection *c, const struct access_wait *wait)
  * The time is over. Was it too short for the service to answer at all? Two round trips are enough for it to grant
  * what it can grant without waiting for a device: one to take the request in, one to tell.
  */
-static bool granted_after_all(struct connection *c, struct access_wait *wait)
+static sycl_result granted_after_all(struct connection *c, struct access_wait *wait)
 {
 	for (int i = 0; i < 2; i++) {
 		Sycl__V1__Ping ping = SYCL__V1__PING__INIT;
 		Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 		command.body_case = SYCL__V1__COMMAND__BODY_PING;
 		command.ping = &ping;
-		struct pending pending = { .take = NULL };
-		if (connection_request(c, &command, &pending, UINT64_MAX))
-			return false;
+		struct pending pending = {.take = NULL};
+		sycl_result result = connection_request(c, &command, &pending, UINT64_MAX);
+		if (result)
+			return result;
 	}
-	return access_ready(c, wait);
+	if (access_ready(c, wait))
+		return SYCL_SUCCESS;
+	return error_set(SYCL_ERROR_TIMEOUT, "the buffer was not free for the host in time");
 }
 
 sycl_result host_access_begin(struct buffer *buffer, uint32_t mode, uint64_t deadline_ns, struct remote *accessor)
@@ -102,12 +105,8 @@ sycl_result host_access_begin(struct buffer *buffer, uint32_t mode, uint64_t dea
 		return result;
 	if (!access_ready(c, &wait))
 		result = connection_wait(c, access_ready, &wait, true, deadline_ns);
-	if (result == SYCL_ERROR_TIMEOUT) {
-		if (granted_after_all(c, &wait))
-			result = SYCL_SUCCESS;
-		else
-			result = error_set(SYCL_ERROR_TIMEOUT, "the buffer was not free for the host in time");
-	}
+	if (result == SYCL_ERROR_TIMEOUT)
+		result = granted_after_all(c, &wait);
 	if (!result)
 		result = outcome(c, &wait);
 	if (result) { /* withdrawn: groups must not wait for an access that nobody has */

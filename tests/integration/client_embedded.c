@@ -1,6 +1,7 @@
 /* The whole stack in one process: the embedded engine with the CPU device (PoCL). */
 #include "syclclient.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -23,6 +24,7 @@ static sycl_queue queue;
 static void open_embedded(void)
 {
 	sycl_device device = NULL;
+	cr_assert(eq(int, setenv("XDG_CACHE_HOME", TEST_CACHE, 1), 0));
 	MUST(sycl_platform_open("embedded:", &platform));
 	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;

@@ -75,7 +75,7 @@ Test(client_errors_late, M2_M3_all_errors_in_one_call_and_once)
 		(void)submit_fail(in_order, noop, NULL, false);
 	}
 	MUST(sycl_queue_barrier(in_order, &last));
-	cr_assert(eq(int, sycl_event_wait_for(last, LONG_NS), SYCL_ERROR_DEPENDENCY_FAILED));
+	MUST(sycl_event_wait_for(last, LONG_NS)); /* it only waits: their failures are not its own */
 	MUST(sycl_queue_throw_asynchronous(in_order, keep, &seen));
 	cr_assert(eq(u32, seen.calls, 1));
 	cr_assert(eq(u32, seen.errors, 3));

@@ -1,4 +1,4 @@
-/* Command groups through a session: what is refused, what waits for what, what is told, in which order. Fake devices. */
+/* Command groups through a session, on fake devices: what is refused, what waits, what is told, in which order. */
 #include "access_mode.h"
 #include "cleanup.h"
 #include "engine_fixture.h"
@@ -37,7 +37,7 @@ static const Sycl__V1__Reply *build_bundle(uint32_t index, const char *source)
 	build.device = device;
 	build.kind = SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C;
 	build.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE;
-	build.inline_source = (ProtobufCBinaryData){ strlen(source), (uint8_t *)(uintptr_t)source };
+	build.inline_source = (ProtobufCBinaryData){strlen(source), (uint8_t *)(uintptr_t)source};
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_BUNDLE_BUILD;
 	command.bundle_build = &build;
@@ -103,7 +103,7 @@ struct build {
 
 static void begin(struct build *build)
 {
-	*build = (struct build){ .values = { 0 } };
+	*build = (struct build){.values = {0}};
 	sycl__v1__command_group__init(&build->group);
 	build->group.requirements = build->requirement_list;
 	build->group.depends_on = build->event_list;
@@ -157,7 +157,8 @@ static void argument_value(struct build *build, uint32_t value)
 {
 	uint32_t *place = &build->values[build->launch.n_arguments];
 	*place = value;
-	argument(build, SYCL__V1__ARGUMENT__VALUE_BYTES)->bytes = (ProtobufCBinaryData){ sizeof(*place), (uint8_t *)place };
+	argument(build, SYCL__V1__ARGUMENT__VALUE_BYTES)->bytes =
+		(ProtobufCBinaryData){sizeof(*place), (uint8_t *)place};
 }
 
 static void launch(struct build *build, enum kernel_name kernel, uint64_t items)
@@ -280,9 +281,8 @@ Test(groups, E4_a_range_that_its_local_range_does_not_divide_is_refused)
 		uint64_t global[3], local[3];
 		size_t globals, locals;
 	} wrong[] = {
-		{ { 10 }, { 3 }, 1, 1 },	  { { 10 }, { 0 }, 1, 1 },	  { { 8, 9 }, { 4, 2 }, 2, 2 },
-		{ { 8, 8, 7 }, { 1, 1, 2 }, 3, 3 }, { { 8, 8 }, { 4 }, 2, 1 },	  { { 8 }, { 4, 1 }, 1, 2 },
-		{ { 8 }, { 8 }, 0, 0 },		  { { UINT64_MAX, 2 }, { 0 }, 2, 0 },
+		{{10}, {3}, 1, 1},   {{10}, {0}, 1, 1},   {{8, 9}, {4, 2}, 2, 2}, {{8, 8, 7}, {1, 1, 2}, 3, 3},
+		{{8, 8}, {4}, 2, 1}, {{8}, {4, 1}, 1, 2}, {{8}, {8}, 0, 0},       {{UINT64_MAX, 2}, {0}, 2, 0},
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		struct build build;
@@ -320,13 +320,13 @@ Test(groups, E8_a_work_group_larger_than_kernel_or_device_is_refused)
 Test(groups, B22_B23_E5_empty_ranges_run_nothing_and_release_what_depends_on_them)
 {
 	start();
-	static const uint64_t empty[][3] = { { 0, 1, 1 }, { 4, 0, 1 }, { 0, 4, 4 }, { 8, 0, 8 }, { 4, 4, 0 } };
+	static const uint64_t empty[][3] = {{0, 1, 1}, {4, 0, 1}, {0, 4, 4}, {8, 0, 8}, {4, 4, 0}};
 	for (size_t i = 0; i < sizeof(empty) / sizeof(*empty); i++) {
 		struct build build;
 		begin_fill(&build, BUFFER, 99);
 		memcpy(build.global, empty[i], sizeof(build.global));
 		build.launch.n_global = build.launch.n_local = 3;
-		memcpy(build.local, (uint64_t[]){ 7, 0, 3 }, sizeof(build.local));
+		memcpy(build.local, (uint64_t[]){7, 0, 3}, sizeof(build.local));
 		uint64_t number = submit(&build, false);
 		cr_assert(eq(u32, wait_queue(false), 0));
 		Sycl__V1__Profile times = profile_of(queue_id(false), number);
@@ -450,14 +450,14 @@ Test(groups, D20_copies_and_fills_are_checked)
 	build.copy.destination = NULL;
 	refused(&build, STATUS_INVALID, "missing");
 
-	uint8_t pattern[FILL_PATTERN_BYTES_MAX + 1] = { 1 };
+	uint8_t pattern[FILL_PATTERN_BYTES_MAX + 1] = {1};
 	begin(&build);
 	require(&build, BUFFER, ACCESS_MODE_WRITE);
 	build.group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;
 	build.group.fill = &build.fill;
 	build.fill.size_bytes = 100;
 	refused(&build, STATUS_INVALID, "1 to 128 bytes, not 0");
-	build.fill.pattern = (ProtobufCBinaryData){ sizeof(pattern), pattern };
+	build.fill.pattern = (ProtobufCBinaryData){sizeof(pattern), pattern};
 	refused(&build, STATUS_INVALID, "1 to 128 bytes, not 129");
 	build.fill.pattern.len = 3;
 	refused(&build, STATUS_INVALID, "no multiple");
@@ -650,6 +650,26 @@ Test(groups, M9_what_depends_on_a_failed_group_fails_with_its_cause)
 	stop();
 }
 
+Test(groups, B28_the_order_of_a_queue_passes_no_failure_on)
+{
+	start();
+	struct build build;
+	(void)submit_hold(9, true);
+	begin(&build);
+	launch(&build, BROKEN, 1);
+	uint64_t broken = submit(&build, true);
+	begin_fill(&build, BUFFER, 5);
+	(void)submit(&build, true);
+	(void)submit_hold(9, false);
+	(void)submit_empty(true, 30);
+	fake_gate_open(9);
+	expect_failed(queue_id(true), broken, STATUS_KERNEL, "");
+	cr_assert(eq(u32, wait_queue(true), 1), "one group of it failed");
+	cr_assert(eq(u32, raw_wait_slot(client, 30, 1), 0));
+	expect_words(BUFFER, 5, 40);
+	stop();
+}
+
 Test(groups, M9_B32_a_failed_group_is_known_after_its_queue_is_gone)
 {
 	start();
@@ -724,7 +744,7 @@ Test(groups, a_source_that_does_not_compile_returns_its_log)
 	build.device = device;
 	build.kind = SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C;
 	build.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE;
-	build.inline_source = (ProtobufCBinaryData){ 4, (uint8_t *)(uintptr_t)"noop" };
+	build.inline_source = (ProtobufCBinaryData){4, (uint8_t *)(uintptr_t) "noop"};
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_BUNDLE_BUILD;
 	command.bundle_build = &build;

@@ -1,6 +1,6 @@
 /*
- * What hostile bytes do to an engine: the session that sent them ends, or waits, with a stated reason, and a neighbour in
- * the same engine does not notice.
+ * What hostile bytes do to an engine: the session that sent them ends, or waits, with a stated reason, and a neighbour
+ * in the same engine does not notice.
  */
 #include "access_mode.h"
 #include "cleanup.h"
@@ -107,12 +107,12 @@ static uint64_t send_fill(uint64_t number)
 {
 	uint8_t pattern = 1;
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
-	Sycl__V1__Requirement *list[] = { &requirement };
+	Sycl__V1__Requirement *list[] = {&requirement};
 	requirement.buffer = buffer_id();
 	requirement.mode = ACCESS_MODE_WRITE;
 	Sycl__V1__Fill fill = SYCL__V1__FILL__INIT;
 	fill.size_bytes = 4096;
-	fill.pattern = (ProtobufCBinaryData){ 1, &pattern };
+	fill.pattern = (ProtobufCBinaryData){1, &pattern};
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	group.n_requirements = 1;
 	group.requirements = list;
@@ -163,7 +163,7 @@ Test(hostile, garbage_bytes_close_the_session)
 Test(hostile, another_packet_before_the_hello_closes_the_session)
 {
 	start(NULL);
-	uint8_t wake[] = { 0x2a, 0x00 };
+	uint8_t wake[] = {0x2a, 0x00};
 	(void)packet_socket_send(hostile->socket, wake, sizeof(wake), NULL, 0, 0);
 	expect_closed(STATUS_CONNECTION_LOST, "not a hello");
 }
@@ -178,7 +178,7 @@ Test(hostile, hello_twice_closes_the_session)
 Test(hostile, a_datagram_after_the_hello_closes_the_session)
 {
 	start_open(NULL);
-	uint8_t wake[] = { 0x2a, 0x00 };
+	uint8_t wake[] = {0x2a, 0x00};
 	(void)packet_socket_send(hostile->socket, wake, sizeof(wake), NULL, 0, 0);
 	expect_closed(STATUS_CONNECTION_LOST, "no client may send");
 }
@@ -265,7 +265,7 @@ Test(hostile, a_record_longer_than_what_was_published_closes_the_session)
 {
 	start_open(NULL);
 	struct ring_record *record = (void *)hostile->submit.data;
-	*record = (struct ring_record){ .payload_bytes = 60000, .kind = RING_RECORD_MESSAGE };
+	*record = (struct ring_record){.payload_bytes = 60000, .kind = RING_RECORD_MESSAGE};
 	atomic_store(&hostile->header->submit_head, 64);
 	raw_ring_bell(hostile);
 	expect_closed(STATUS_CONNECTION_LOST, "out of range");
@@ -299,7 +299,7 @@ Test(hostile, a_record_that_unpacks_to_megabytes_closes_the_session)
 	start_open(NULL);
 	/* Command{command_group{requirements{}, requirements{}, ...}}: 2 bytes each. */
 	enum { BYTES = 60000 };
-	static uint8_t bomb[BYTES + 4] = { 0x52, 0xe0, 0xd4, 0x03 };
+	static uint8_t bomb[BYTES + 4] = {0x52, 0xe0, 0xd4, 0x03};
 	for (int i = 0; i < BYTES; i += 2)
 		bomb[4 + i] = 0x32;
 	(void)raw_send_bytes(hostile, RING_RECORD_MESSAGE, bomb, sizeof(bomb));
@@ -309,7 +309,7 @@ Test(hostile, a_record_that_unpacks_to_megabytes_closes_the_session)
 Test(hostile, an_unknown_request_is_answered_and_the_session_lives)
 {
 	start_open(NULL);
-	uint8_t later[] = { 0x92, 0x3f, 0x02, 0x08, 0x01 }; /* field 1010 */
+	uint8_t later[] = {0x92, 0x3f, 0x02, 0x08, 0x01}; /* field 1010 */
 	uint64_t number = raw_send_bytes(hostile, RING_RECORD_MESSAGE, later, sizeof(later));
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
 	cr_assert(eq(i32, reply->status->code, STATUS_FEATURE_NOT_SUPPORTED));
@@ -336,7 +336,7 @@ Test(hostile, closed_in_the_middle_of_a_record)
 static uint64_t fill_reply_ring(void)
 {
 	void *payload;
-	uint8_t packed[] = { 0x72, 0x00 }; /* Command{ping} */
+	uint8_t packed[] = {0x72, 0x00}; /* Command{ping} */
 	for (;;) {
 		int r = ring_writer_reserve(&hostile->submit, RING_RECORD_MESSAGE, sizeof(packed), &payload);
 		if (r == -EAGAIN && atomic_load(&hostile->header->engine_wants_room))
@@ -424,7 +424,7 @@ static void *flood(void *context)
 Test(hostile, a_flood_does_not_starve_the_neighbour)
 {
 	start_open(NULL);
-	struct flood state = { .stop = false };
+	struct flood state = {.stop = false};
 	pthread_t thread;
 	cr_assert(eq(int, pthread_create(&thread, NULL, flood, &state), 0));
 	for (int i = 0; i < 100; i++)
@@ -471,7 +471,7 @@ Test(hostile, M12_a_group_on_a_buffer_of_another_type_closes_the_session)
 {
 	start_with_objects(NULL);
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
-	Sycl__V1__Requirement *list[] = { &requirement };
+	Sycl__V1__Requirement *list[] = {&requirement};
 	requirement.buffer = queue_id();
 	requirement.mode = ACCESS_MODE_READ;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -484,7 +484,8 @@ Test(hostile, M12_a_group_on_a_buffer_of_another_type_closes_the_session)
 Test(hostile, a_queue_slot_out_of_range_closes_the_session)
 {
 	start_with_objects(NULL);
-	(void)raw_queue(hostile, raw_id(OBJECT_QUEUE, 9), raw_id(OBJECT_CONTEXT, CONTEXT), device, COMPLETION_SLOTS, false);
+	(void)raw_queue(hostile, raw_id(OBJECT_QUEUE, 9), raw_id(OBJECT_CONTEXT, CONTEXT), device, COMPLETION_SLOTS,
+			false);
 	expect_closed(STATUS_CONNECTION_LOST, "completion slot 65536 is out of range");
 }
 
@@ -525,7 +526,7 @@ Test(hostile, an_event_that_is_not_yet_closes_the_session)
 {
 	start_with_objects(NULL);
 	Sycl__V1__EventRef event = SYCL__V1__EVENT_REF__INIT;
-	Sycl__V1__EventRef *list[] = { &event };
+	Sycl__V1__EventRef *list[] = {&event};
 	event.queue = queue_id();
 	event.group = 1; /* itself */
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -617,11 +618,12 @@ Test(hostile, ranges_outside_an_arena_make_no_buffer)
 		uint32_t arena;
 		uint64_t offset, size;
 	} wrong[] = {
-		{ 0, 65536, 1 }, { 0, 0, 65537 }, { 0, 4096, UINT64_MAX - 4095 }, { 0, UINT64_MAX - 4095, 4096 },
-		{ 0, 1, 100 },	 { 1, 0, 100 },	  { UINT32_MAX, 0, 100 },
+		{0, 65536, 1}, {0, 0, 65537}, {0, 4096, UINT64_MAX - 4095}, {0, UINT64_MAX - 4095, 4096},
+		{0, 1, 100},   {1, 0, 100},   {UINT32_MAX, 0, 100},
 	};
 	for (uint32_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		(void)raw_buffer(hostile, raw_id(OBJECT_BUFFER, 10 + i), wrong[i].arena, wrong[i].offset, wrong[i].size);
+		(void)raw_buffer(hostile, raw_id(OBJECT_BUFFER, 10 + i), wrong[i].arena, wrong[i].offset,
+				 wrong[i].size);
 		const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 		cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_OBJECT_FAILED), "row %u", i);
 		cr_assert(reply->status->code == STATUS_INVALID || reply->status->code == STATUS_QUOTA, "row %u", i);
@@ -635,7 +637,7 @@ Test(hostile, requests_that_name_a_failed_object_fail_with_its_cause)
 	uint64_t broken = raw_id(OBJECT_BUFFER, 10);
 	(void)raw_buffer(hostile, broken, 3, 0, 4096);
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
-	Sycl__V1__Requirement *list[] = { &requirement };
+	Sycl__V1__Requirement *list[] = {&requirement};
 	requirement.buffer = broken;
 	requirement.mode = ACCESS_MODE_READ;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -730,7 +732,7 @@ Test(hostile, an_oversized_source_is_refused)
 	static uint8_t text[INLINE_SOURCE_BYTES_MAX + 1];
 	Sycl__V1__BundleBuild in_line = SYCL__V1__BUNDLE_BUILD__INIT;
 	in_line.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE;
-	in_line.inline_source = (ProtobufCBinaryData){ sizeof(text), text };
+	in_line.inline_source = (ProtobufCBinaryData){sizeof(text), text};
 	cr_assert(eq(i32, build(22, &in_line)->status->code, STATUS_INVALID));
 	in_line.inline_source.len = 8193;
 	cr_assert(eq(i32, build(23, &in_line)->status->code, STATUS_QUOTA));

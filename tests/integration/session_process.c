@@ -33,7 +33,7 @@ static void spawn(const char *const *more)
 {
 	int ends[2];
 	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0));
-	const char *arguments[16] = { SYCL_ENGINE_PROGRAM, "--control-fd", "3", "--with-fake" };
+	const char *arguments[16] = {SYCL_ENGINE_PROGRAM, "--control-fd", "3", "--with-fake"};
 	for (int i = 0; more && more[i]; i++)
 		arguments[4 + i] = more[i];
 	engine.pid = fork();
@@ -56,7 +56,7 @@ static void spawn(const char *const *more)
 
 static void wait_readable(int fd)
 {
-	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 	cr_assert(eq(int, poll(&poll_fd, 1, RAW_WAIT_MS), 1), "nothing came in time");
 }
 
@@ -125,7 +125,7 @@ static void hand_off(struct raw_client *client, uint64_t session, pid_t peer)
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF;
 	control.session_hand_off = &message;
-	int fds[2] = { ends[1], (int)syscall(SYS_pidfd_open, peer, 0) };
+	int fds[2] = {ends[1], (int)syscall(SYS_pidfd_open, peer, 0)};
 	cr_assert(ge(int, fds[1], 0));
 	send_control(&control, fds, 2);
 	close_fd(&fds[0]);
@@ -162,8 +162,11 @@ static const Sycl__V1__EngineReport *ask_report(uint64_t request, bool discover)
 Test(process, wrong_arguments_are_refused)
 {
 	static const char *const wrong[][3] = {
-		{ "--uid", "5", NULL }, { "--limit", "objects=x", NULL }, { "--limit", "nothing=1", NULL },
-		{ "--nonsense", NULL }, { "word", NULL },
+		{"--uid", "5", NULL},
+		{"--limit", "objects=x", NULL},
+		{"--limit", "nothing=1", NULL},
+		{"--nonsense", NULL},
+		{"word", NULL},
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		spawn(wrong[i]);
@@ -305,7 +308,7 @@ Test(process, A17_A20_devices_are_asked_only_when_somebody_wants_them)
 	cr_assert(ne(ptr, report->topology, NULL));
 	cr_assert(eq(sz, report->n_sessions, 1));
 	cr_assert(eq(u64, report->sessions[0]->session, 3));
-	cr_assert(eq(str, report->sessions[0]->command, (char *)(uintptr_t)"raw client"));
+	cr_assert(eq(str, report->sessions[0]->command, (char *)(uintptr_t) "raw client"));
 	cr_assert(gt(u64, report->resident_bytes, 100000));
 	cr_assert(gt(u32, report->descriptors, 5));
 	cr_assert(gt(u32, report->mappings, 10));
@@ -380,7 +383,7 @@ static int try_as(uid_t uid)
 
 Test(process, M10_as_root_it_becomes_its_tenant_for_good)
 {
-	static const char *const as_tenant[] = { "--uid", "54321", "--gid", "54321", NULL };
+	static const char *const as_tenant[] = {"--uid", "54321", "--gid", "54321", NULL};
 	if (getuid() != 0) {
 		/* Without the right to change its uid it must not serve at all. */
 		spawn(as_tenant);

@@ -1,0 +1,227 @@
+#include "connection.h"
+
+#include "cleanup.h"
+#include "packet.h"
+
+#include <nng/nng.h>
+#include <nng/protocol/reqrep0/req.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DIRECTORIES_MAX = 2, SOCKET_PATH_BYTES = 108, REPLY_BYTES_MAX = 64 << 20 };
+
+/* Of a service that is not believed. */
+struct peer {
+	_Atomic uint64_t uid;
+	_Atomic bool refused;
+};
+
+struct places {
+	unsigned count;
+	char paths[DIRECTORIES_MAX][SOCKET_PATH_BYTES - 16];
+};
+
+__attribute__((format(printf, 2, 3))) static int add_place(struct places *places, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	char *path = places->paths[places->count];
+	int length = vsnprintf(path, sizeof(places->paths[0]), format, arguments);
+	va_end(arguments);
+	if (length < 0 || (size_t)length >= sizeof(places->paths[0]))
+		return -ENAMETOOLONG;
+	places->count++;
+	return 0;
+}
+
+/* Where the library looks, in its order. */
+static int find_places(const char *given, struct places *places)
+{
+	if (given)
+		return add_place(places, "%s", given);
+	int r = add_place(places, "/run/sycld");
+	const char *base = getenv("XDG_RUNTIME_DIR");
+	if (r == 0 && base && *base == '/')
+		return add_place(places, "%s/sycld", base);
+	return r < 0 ? r : add_place(places, "/tmp/sycld-%lu", (unsigned long)geteuid());
+}
+
+static int errno_of(int nng_error)
+{
+	switch (nng_error) {
+	case 0:
+		return 0;
+	case NNG_ETIMEDOUT:
+		return -ETIMEDOUT;
+	case NNG_ECONNREFUSED:
+	case NNG_ENOENT:
+		return -ENOENT;
+	case NNG_ENOMEM:
+		return -ENOMEM;
+	default:
+		return -EIO;
+	}
+}
+
+static int send_request(nng_socket socket, const Sycl__V1__AdminRequest *request)
+{
+	size_t size = sycl__v1__admin_request__get_packed_size(request);
+	CLEANUP(free_pointer) uint8_t *bytes = malloc(size ? size : 1);
+	if (!bytes)
+		return -ENOMEM;
+	(void)sycl__v1__admin_request__pack(request, bytes);
+	return errno_of(nng_send(socket, bytes, size, 0));
+}
+
+/* The service is believed, but not without a bound: the answer may unpack to so much and no more. */
+static int unpack(const void *bytes, size_t size, struct answer *answer_out)
+{
+	struct decode_arena *arena = malloc(sizeof(*arena));
+	if (!arena)
+		return -ENOMEM;
+	if (decode_arena_init(arena, REPLY_BYTES_MAX) < 0) {
+		free(arena);
+		return -ENOMEM;
+	}
+	Sycl__V1__AdminReply *reply = sycl__v1__admin_reply__unpack(&arena->allocator, size, bytes);
+	if (!reply) {
+		decode_arena_fini(arena);
+		free(arena);
+		return -EBADMSG;
+	}
+	*answer_out = (struct answer){ .reply = reply, .block = arena };
+	return 0;
+}
+
+static int receive_answer(nng_socket socket, struct answer *answer_out)
+{
+	nng_msg *message = NULL;
+	int r = errno_of(nng_recvmsg(socket, &message, 0));
+	if (r < 0)
+		return r;
+	r = unpack(nng_msg_body(message), nng_msg_len(message), answer_out);
+	nng_msg_free(message);
+	return r;
+}
+
+/* Nothing is said to a service whom we may not believe. Called on a thread of nng's, before nng_dial returns. */
+static void check_peer(nng_pipe pipe, nng_pipe_ev event, void *context)
+{
+	struct peer *peer = context;
+	uint64_t uid = UINT64_MAX;
+	(void)event;
+	if (nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_UID, &uid) == 0 && (uid == 0 || uid == geteuid()))
+		return;
+	atomic_store(&peer->uid, uid);
+	atomic_store(&peer->refused, true);
+	(void)nng_pipe_close(pipe);
+}
+
+static int exchange(const char *path, const Sycl__V1__AdminRequest *request, int timeout_ms, struct peer *peer,
+		    struct answer *answer_out)
+{
+	char url[SOCKET_PATH_BYTES + sizeof("ipc://")];
+	(void)snprintf(url, sizeof(url), "ipc://%s", path);
+	nng_socket socket;
+	int r = errno_of(nng_req0_open(&socket));
+	if (r < 0)
+		return r;
+	int n = nng_pipe_notify(socket, NNG_PIPE_EV_ADD_PRE, check_peer, peer);
+	if (n == 0)
+		n = nng_socket_set_ms(socket, NNG_OPT_SENDTIMEO, timeout_ms);
+	if (n == 0)
+		n = nng_socket_set_ms(socket, NNG_OPT_RECVTIMEO, timeout_ms);
+	if (n == 0)
+		n = nng_socket_set_size(socket, NNG_OPT_RECVMAXSZ, REPLY_BYTES_MAX);
+	if (n == 0)
+		n = nng_dial(socket, url, NULL, 0);
+	r = errno_of(n);
+	if (r == 0 && !atomic_load(&peer->refused))
+		r = send_request(socket, request);
+	if (r == 0 && !atomic_load(&peer->refused))
+		r = receive_answer(socket, answer_out);
+	(void)nng_close(socket);
+	return atomic_load(&peer->refused) ? -EPERM : r;
+}
+
+/* admin.sock tells more to whom it is open to. */
+static int ask_directory(const char *directory, const Sycl__V1__AdminRequest *request, int timeout_ms, char *path_out,
+			 size_t size, struct peer *peer, struct answer *answer_out)
+{
+	static const char *const names[] = { "admin.sock", "status.sock" };
+	int r = -ENOENT;
+	for (unsigned i = 0; i < 2 && r == -ENOENT; i++) {
+		int length = snprintf(path_out, size, "%s/%s", directory, names[i]);
+		if (length < 0 || (size_t)length >= size)
+			return -ENAMETOOLONG;
+		if (access(path_out, W_OK) == 0)
+			r = exchange(path_out, request, timeout_ms, peer, answer_out);
+	}
+	return r;
+}
+
+static int nobody(const struct places *places, char *message_out, size_t message_bytes)
+{
+	if (places->count == 1)
+		(void)snprintf(message_out, message_bytes, "no service runs in %s", places->paths[0]);
+	else
+		(void)snprintf(message_out, message_bytes, "no service runs (looked in %s and %s)", places->paths[0],
+			       places->paths[1]);
+	return -ENOENT;
+}
+
+static int failure(int r, const char *path, const struct peer *peer, char *message_out, size_t message_bytes)
+{
+	if (r == -EPERM)
+		(void)snprintf(message_out, message_bytes, "the service at %s runs as uid %lu, who is not trusted", path,
+			       (unsigned long)atomic_load(&peer->uid));
+	else if (r == -ETIMEDOUT)
+		(void)snprintf(message_out, message_bytes, "the service at %s does not answer", path);
+	else
+		(void)snprintf(message_out, message_bytes, "asking the service at %s failed: %s", path, strerror(-r));
+	return r;
+}
+
+int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *request, int timeout_ms,
+		struct answer *answer_out, char *message_out, size_t message_bytes)
+{
+	struct places places = { .count = 0 };
+	struct answer answer = { .reply = NULL };
+	struct peer peer = { .uid = 0 };
+	char path[SOCKET_PATH_BYTES];
+	int r = find_places(runtime_directory, &places);
+	if (r < 0) {
+		(void)snprintf(message_out, message_bytes, "the folder's path is too long");
+		return r;
+	}
+	r = -ENOENT;
+	for (unsigned i = 0; i < places.count && r == -ENOENT; i++)
+		r = ask_directory(places.paths[i], request, timeout_ms, path, sizeof(path), &peer, &answer);
+	if (r < 0)
+		return r == -ENOENT ? nobody(&places, message_out, message_bytes)
+				    : failure(r, path, &peer, message_out, message_bytes);
+	if (!answer.reply || answer.reply->error || !answer.reply->service) {
+		(void)snprintf(message_out, message_bytes, "the service says: %s",
+			       answer.reply && answer.reply->error ? answer.reply->error->text : "nothing");
+		answer_free(&answer);
+		return -EPROTO;
+	}
+	*answer_out = answer;
+	return 0;
+}
+
+void answer_free(struct answer *answer)
+{
+	struct decode_arena *arena = answer->block;
+	if (arena)
+		decode_arena_fini(arena);
+	free(arena);
+	*answer = (struct answer){ .reply = NULL };
+}

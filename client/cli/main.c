@@ -1,0 +1,211 @@
+/* syclctl: the operator's view of a running service. */
+#include "connection.h"
+#include "limits.h"
+#include "show.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_NO_SERVICE = 3 };
+
+/* Looking for devices may mean to start an engine and to load a vendor's driver. */
+enum { TIMEOUT_MS = 2000, DISCOVERY_TIMEOUT_MS = 25000, MESSAGE_BYTES = 512 };
+
+static Sycl__V1__StatusQuery status_query = SYCL__V1__STATUS_QUERY__INIT;
+static Sycl__V1__DevicesQuery devices_query = SYCL__V1__DEVICES_QUERY__INIT;
+static Sycl__V1__SessionsQuery sessions_query = SYCL__V1__SESSIONS_QUERY__INIT;
+static Sycl__V1__VersionQuery version_query = SYCL__V1__VERSION_QUERY__INIT;
+
+static void ask_status(Sycl__V1__AdminRequest *request)
+{
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_STATUS;
+	request->status = &status_query;
+}
+
+static void ask_devices(Sycl__V1__AdminRequest *request)
+{
+	devices_query.discover = true;
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_DEVICES;
+	request->devices = &devices_query;
+}
+
+static void ask_sessions(Sycl__V1__AdminRequest *request)
+{
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_SESSIONS;
+	request->sessions = &sessions_query;
+}
+
+static void ask_version(Sycl__V1__AdminRequest *request)
+{
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_VERSION;
+	request->version = &version_query;
+}
+
+/* What it can do; help is made of this. */
+static const struct verb {
+	const char *name;
+	const char *summary;
+	int timeout_ms;
+	void (*ask)(Sycl__V1__AdminRequest *request); /* NULL: help */
+	bool (*show)(const Sycl__V1__AdminReply *reply);
+	bool (*json)(const Sycl__V1__AdminReply *reply);
+} verbs[] = {
+	{ "status", "the service, its devices, tenants and sessions", TIMEOUT_MS, ask_status, show_status, json_status },
+	{ "devices", "the devices; starts your engine to look for them", DISCOVERY_TIMEOUT_MS, ask_devices, show_devices,
+	  json_devices },
+	{ "sessions", "who uses the service now, and what they have done", TIMEOUT_MS, ask_sessions, show_sessions,
+	  json_sessions },
+	{ "version", "of this program and of the service", TIMEOUT_MS, ask_version, show_version, json_version },
+	{ "help", "this text", 0, NULL, NULL, NULL },
+};
+
+enum { VERB_COUNT = sizeof(verbs) / sizeof(*verbs) };
+
+struct arguments {
+	const struct verb *verb;
+	const char *runtime_directory;
+	bool json;
+	unsigned watch_seconds; /* 0: once */
+};
+
+static void print_help(FILE *to)
+{
+	(void)fputs("Usage: syclctl VERB [OPTIONS]\n\n", to);
+	for (int i = 0; i < VERB_COUNT; i++)
+		(void)fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+	(void)fputs("\n"
+		    "  --json              one JSON object instead of text\n"
+		    "  --runtime-dir DIR   the service in DIR (else the system's, else your own)\n"
+		    "  --watch SECONDS     again and again\n"
+		    "\n"
+		    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 no service runs.\n",
+		    to);
+}
+
+static int wrong_usage(const char *what, const char *which)
+{
+	(void)fprintf(stderr, "syclctl: %s%s. Try 'syclctl help'.\n", what, which);
+	return STATUS_USAGE;
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	for (int i = 0; i < VERB_COUNT; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+enum { OPT_JSON = 1, OPT_RUNTIME, OPT_WATCH, OPT_HELP, OPT_VERSION };
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "runtime-dir", required_argument, NULL, OPT_RUNTIME },
+	{ "watch", required_argument, NULL, OPT_WATCH },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int apply(int option, const char *value, struct arguments *arguments)
+{
+	char *end = NULL;
+	unsigned long seconds;
+	switch (option) {
+	case OPT_JSON:
+		arguments->json = true;
+		return STATUS_OK;
+	case OPT_RUNTIME:
+		arguments->runtime_directory = value;
+		return STATUS_OK;
+	case OPT_WATCH:
+		errno = 0;
+		seconds = strtoul(value, &end, 10);
+		if (errno || end == value || *end || seconds < 1 || seconds > 86400)
+			return wrong_usage("--watch wants seconds, from 1 to 86400, not ", value);
+		arguments->watch_seconds = (unsigned)seconds;
+		return STATUS_OK;
+	case OPT_HELP:
+		arguments->verb = find_verb("help");
+		return STATUS_OK;
+	case OPT_VERSION:
+		arguments->verb = find_verb("version");
+		return STATUS_OK;
+	default:
+		return wrong_usage("that option is not known or lacks its value", "");
+	}
+}
+
+static int parse(int argc, char **argv, struct arguments *arguments)
+{
+	int option;
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		int status = apply(option, optarg, arguments);
+		if (status)
+			return status;
+	}
+	for (; optind < argc; optind++) {
+		const struct verb *verb = find_verb(argv[optind]);
+		if (!verb)
+			return wrong_usage("no such verb: ", argv[optind]);
+		if (arguments->verb && arguments->verb != verb)
+			return wrong_usage("one verb is enough, and here is another: ", argv[optind]);
+		arguments->verb = verb;
+	}
+	return arguments->verb ? STATUS_OK : wrong_usage("a verb is missing", "");
+}
+
+static int run_once(const struct arguments *arguments)
+{
+	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
+	request.protocol = PROTOCOL_VERSION;
+	arguments->verb->ask(&request);
+	bool own_version = arguments->verb->ask == ask_version && !arguments->json;
+	if (own_version)
+		(void)printf("syclctl %s\n", SYCLD_VERSION);
+
+	struct answer answer;
+	char message[MESSAGE_BYTES];
+	int r = service_ask(arguments->runtime_directory, &request, arguments->verb->timeout_ms, &answer, message,
+			    sizeof(message));
+	if (r < 0) {
+		(void)fflush(stdout);
+		(void)fprintf(stderr, "syclctl: %s\n", message);
+		return r == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED;
+	}
+	bool shown = arguments->json ? arguments->verb->json(answer.reply) : arguments->verb->show(answer.reply);
+	answer_free(&answer);
+	if (!shown || fflush(stdout) != 0 || ferror(stdout)) {
+		(void)fputs("syclctl: the answer could not be written\n", stderr);
+		return STATUS_FAILED;
+	}
+	return STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments arguments = { .verb = NULL };
+	opterr = 0;
+	int status = parse(argc, argv, &arguments);
+	if (status)
+		return status;
+	if (!arguments.verb->ask) {
+		print_help(stdout);
+		return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILED;
+	}
+	for (;;) {
+		/* Home, then clear: only where a person looks at it. */
+		if (arguments.watch_seconds && !arguments.json && isatty(STDOUT_FILENO))
+			(void)fputs("\033[H\033[2J", stdout);
+		status = run_once(&arguments);
+		if (status || !arguments.watch_seconds)
+			return status;
+		struct timespec pause = { .tv_sec = arguments.watch_seconds };
+		(void)nanosleep(&pause, NULL);
+	}
+}

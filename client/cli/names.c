@@ -1,0 +1,75 @@
+#include "show.h"
+
+const char *device_type_name(Sycl__V1__DeviceType type)
+{
+	switch (type) {
+	case SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_CPU:
+		return "cpu";
+	case SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_GPU:
+		return "gpu";
+	case SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_ACCELERATOR:
+		return "accelerator";
+	case SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_CUSTOM:
+		return "custom";
+	default:
+		return "unknown";
+	}
+}
+
+const char *backend_name(Sycl__V1__Backend backend)
+{
+	switch (backend) {
+	case SYCL__V1__BACKEND__BACKEND_OPENCL:
+		return "opencl";
+	case SYCL__V1__BACKEND__BACKEND_CUDA:
+		return "cuda";
+	case SYCL__V1__BACKEND__BACKEND_FAKE:
+		return "fake";
+	default:
+		return "unknown";
+	}
+}
+
+const char *engine_state_name(Sycl__V1__EngineState state)
+{
+	switch (state) {
+	case SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE:
+		return "none";
+	case SYCL__V1__ENGINE_STATE__ENGINE_STATE_STARTING:
+		return "starting";
+	case SYCL__V1__ENGINE_STATE__ENGINE_STATE_READY:
+		return "ready";
+	case SYCL__V1__ENGINE_STATE__ENGINE_STATE_NOT_ANSWERING:
+		return "not answering";
+	case SYCL__V1__ENGINE_STATE__ENGINE_STATE_STOPPING:
+		return "stopping";
+	default:
+		return "unknown";
+	}
+}
+
+const char *session_phase_name(Sycl__V1__SessionPhase phase)
+{
+	switch (phase) {
+	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_WAITING:
+		return "waiting";
+	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_HANDSHAKE:
+		return "handshake";
+	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_OPEN:
+		return "open";
+	default:
+		return "unknown";
+	}
+}
+
+const char *service_mode_name(Sycl__V1__ServiceMode mode)
+{
+	switch (mode) {
+	case SYCL__V1__SERVICE_MODE__SERVICE_MODE_SYSTEM:
+		return "system";
+	case SYCL__V1__SERVICE_MODE__SERVICE_MODE_USER:
+		return "user";
+	default:
+		return "unknown";
+	}
+}

@@ -1,0 +1,26 @@
+/* Shows an answer, for people or as JSON. All return false only when there is no memory. */
+#ifndef SYCLCTL_SHOW_H
+#define SYCLCTL_SHOW_H
+
+#include "admin.pb-c.h"
+
+#include <stdbool.h>
+
+bool show_status(const Sycl__V1__AdminReply *reply);
+bool show_devices(const Sycl__V1__AdminReply *reply);
+bool show_sessions(const Sycl__V1__AdminReply *reply);
+bool show_version(const Sycl__V1__AdminReply *reply);
+
+bool json_status(const Sycl__V1__AdminReply *reply);
+bool json_devices(const Sycl__V1__AdminReply *reply);
+bool json_sessions(const Sycl__V1__AdminReply *reply);
+bool json_version(const Sycl__V1__AdminReply *reply);
+
+/* names.c: what both call things. Static. */
+const char *device_type_name(Sycl__V1__DeviceType type);
+const char *backend_name(Sycl__V1__Backend backend);
+const char *engine_state_name(Sycl__V1__EngineState state);
+const char *session_phase_name(Sycl__V1__SessionPhase phase);
+const char *service_mode_name(Sycl__V1__ServiceMode mode);
+
+#endif

@@ -1,0 +1,196 @@
+#include "show.h"
+#include "units.h"
+
+#include <jansson.h>
+
+#include <stdio.h>
+
+/* Numbers of the service are at most 2^63 - 1 in practice; a wrong claim beyond that is shown as the largest. */
+static json_int_t number(uint64_t value)
+{
+	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
+}
+
+/* Text that is not UTF-8, which only a wrong service sends, is shown as "?". */
+static json_t *text(const char *value)
+{
+	json_t *string = json_string(value ? value : "");
+	return string ? string : json_string("?");
+}
+
+static json_t *time_text(uint64_t unix_seconds)
+{
+	char buffer[UNIT_TEXT_BYTES];
+	return json_string(format_time(unix_seconds, buffer));
+}
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static json_t *service_object(const Sycl__V1__ServiceFacts *service)
+{
+	json_t *endpoints = json_array();
+	for (size_t i = 0; i < service->n_endpoints; i++)
+		(void)json_array_append_new(endpoints, text(service->endpoints[i]));
+	char protocol[UNIT_TEXT_BYTES];
+	(void)snprintf(protocol, sizeof(protocol), "%u.%u", service->protocol >> 16, service->protocol & 0xffffu);
+	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:f, s:s, s:o, s:o, s:b, s:b}",
+			 "pid", (json_int_t)service->pid,
+			 "uid", (json_int_t)service->uid,
+			 "version", text(service->version),
+			 "protocol", protocol,
+			 "since", time_text(service->since_unix_seconds),
+			 "uptime_seconds", seconds(service->uptime_ns),
+			 "mode", service_mode_name(service->mode),
+			 "runtime_directory", text(service->runtime_directory),
+			 "endpoints", endpoints,
+			 "stopping", (int)service->stopping,
+			 "filtered", (int)service->filtered);
+}
+
+static json_t *device_object(const Sycl__V1__KnownDevice *device)
+{
+	static const Sycl__V1__DeviceFacts none = SYCL__V1__DEVICE_FACTS__INIT;
+	const Sycl__V1__DeviceFacts *facts = device->facts ? device->facts : &none;
+	json_t *uids = json_array();
+	for (size_t i = 0; i < device->n_uids; i++)
+		(void)json_array_append_new(uids, json_integer(device->uids[i]));
+	return json_pack("{s:I, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+			 "index", (json_int_t)facts->device,
+			 "type", device_type_name(facts->type),
+			 "name", text(facts->name),
+			 "backend", backend_name(device->backend),
+			 "platform", text(device->platform_name),
+			 "vendor", text(facts->vendor),
+			 "version", text(facts->version),
+			 "driver_version", text(facts->driver_version),
+			 "available", (int)facts->available,
+			 "compute_units", (json_int_t)facts->max_compute_units,
+			 "clock_mhz", (json_int_t)facts->max_clock_frequency_mhz,
+			 "memory_bytes", number(facts->global_mem_bytes),
+			 "local_memory_bytes", number(facts->local_mem_bytes),
+			 "max_allocation_bytes", number(facts->max_mem_alloc_bytes),
+			 "max_work_group_size", number(facts->max_work_group_size),
+			 "uids", uids);
+}
+
+static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
+{
+	json_t *object = json_pack("{s:I, s:I, s:s, s:o, s:f, s:I, s:I, s:o, s:b}",
+				   "uid", (json_int_t)engine->uid,
+				   "engine_pid", (json_int_t)engine->engine_pid,
+				   "state", engine_state_name(engine->state),
+				   "since", engine->engine_pid ? time_text(engine->since_unix_seconds) : json_null(),
+				   "age_seconds", seconds(engine->age_ns),
+				   "sessions", (json_int_t)engine->sessions,
+				   "sessions_waiting", (json_int_t)engine->sessions_waiting,
+				   "last_failure", engine->last_failure && *engine->last_failure
+							   ? text(engine->last_failure)
+							   : json_null(),
+				   "reported", (int)engine->reported);
+	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+				   "resident_bytes", number(engine->resident_bytes),
+				   "descriptors", (json_int_t)engine->descriptors,
+				   "mappings", (json_int_t)engine->mappings,
+				   "builds", number(engine->builds),
+				   "build_cache_hits", number(engine->build_cache_hits),
+				   "commands_decoded", number(engine->commands_decoded),
+				   "copies", number(engine->copies),
+				   "wakes_sent", number(engine->wakes_sent));
+	if (object && json_object_update_new(object, claims) < 0) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}
+
+static json_t *session_object(const Sycl__V1__SessionFacts *session)
+{
+	static const Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
+	const Sycl__V1__Usage *usage = session->usage ? session->usage : &none;
+	json_t *object = json_pack("{s:I, s:I, s:I, s:o, s:s, s:o, s:f, s:I, s:b, s:I, s:I, s:I}",
+				   "id", number(session->session),
+				   "uid", (json_int_t)session->uid,
+				   "pid", (json_int_t)session->pid,
+				   "command", text(session->command),
+				   "state", session_phase_name(session->phase),
+				   "since", time_text(session->since_unix_seconds),
+				   "age_seconds", seconds(session->age_ns),
+				   "engine_pid", (json_int_t)session->engine_pid,
+				   "reported", (int)session->reported,
+				   "queues", (json_int_t)session->queues,
+				   "buffers", (json_int_t)session->buffers,
+				   "objects", (json_int_t)session->objects);
+	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+				   "command_groups_submitted", number(usage->groups_submitted),
+				   "command_groups_completed", number(usage->groups_completed),
+				   "command_groups_failed", number(usage->groups_failed),
+				   "bytes_held", number(usage->buffer_bytes),
+				   "arena_bytes", number(usage->arena_bytes),
+				   "device_ns", number(usage->device_ns),
+				   "bytes_to_device", number(usage->bytes_to_device),
+				   "bytes_to_host", number(usage->bytes_to_host));
+	if (object && json_object_update_new(object, claims) < 0) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}
+
+static json_t *device_list(const Sycl__V1__AdminReply *reply)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < reply->n_devices; i++)
+		(void)json_array_append_new(list, device_object(reply->devices[i]));
+	return list;
+}
+
+static json_t *tenant_list(const Sycl__V1__AdminReply *reply)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < reply->n_engines; i++)
+		(void)json_array_append_new(list, tenant_object(reply->engines[i]));
+	return list;
+}
+
+static json_t *session_list(const Sycl__V1__AdminReply *reply)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < reply->n_sessions; i++)
+		(void)json_array_append_new(list, session_object(reply->sessions[i]));
+	return list;
+}
+
+/* Takes the object; NULL: there was no memory for it. */
+static bool print(json_t *object)
+{
+	if (!object)
+		return false;
+	int r = json_dumpf(object, stdout, JSON_INDENT(2));
+	json_decref(object);
+	(void)putchar('\n');
+	return r == 0;
+}
+
+bool json_status(const Sycl__V1__AdminReply *reply)
+{
+	return print(json_pack("{s:o, s:o, s:o, s:o}", "service", service_object(reply->service), "devices",
+			       device_list(reply), "tenants", tenant_list(reply), "sessions", session_list(reply)));
+}
+
+bool json_devices(const Sycl__V1__AdminReply *reply)
+{
+	return print(json_pack("{s:o}", "devices", device_list(reply)));
+}
+
+bool json_sessions(const Sycl__V1__AdminReply *reply)
+{
+	return print(json_pack("{s:o}", "sessions", session_list(reply)));
+}
+
+bool json_version(const Sycl__V1__AdminReply *reply)
+{
+	return print(json_pack("{s:s, s:o}", "syclctl", SYCLD_VERSION, "service", service_object(reply->service)));
+}

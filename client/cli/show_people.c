@@ -1,0 +1,202 @@
+#include "show.h"
+#include "table.h"
+#include "units.h"
+
+#include <stdio.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+static void heading(const char *text, bool coloured)
+{
+	(void)putchar('\n');
+	print_coloured(text, COLOUR_BOLD, coloured);
+	(void)putchar('\n');
+}
+
+static void show_service(const Sycl__V1__ServiceFacts *service)
+{
+	char age[UNIT_TEXT_BYTES];
+	(void)printf("sycld %s: %s service, pid %u, uid %u, up %s%s\n", service->version,
+		     service_mode_name(service->mode), service->pid, service->uid, format_age(service->uptime_ns, age),
+		     service->stopping ? ", stopping" : "");
+	(void)printf("  folder    %s\n", service->runtime_directory);
+	for (size_t i = 0; i < service->n_endpoints; i++)
+		(void)printf("  endpoint  %s\n", service->endpoints[i]);
+	if (service->filtered)
+		(void)printf("  shown     what belongs to you\n");
+}
+
+static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
+{
+	static const struct column columns[] = {
+		{ "N", true },	    { "TYPE", false },	{ "NAME", false }, { "BACKEND", false },
+		{ "MEMORY", true }, { "LOCAL", true },	{ "UNITS", true }, { "CLOCK", true },
+		{ "DRIVER", false },
+	};
+	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
+	char text[UNIT_TEXT_BYTES];
+	for (size_t i = 0; i < reply->n_devices; i++) {
+		const Sycl__V1__KnownDevice *device = reply->devices[i];
+		const Sycl__V1__DeviceFacts *facts = device->facts;
+		if (!facts)
+			continue;
+		table_cell(&table, COLOUR_NONE, "%u", facts->device);
+		table_cell(&table, COLOUR_NONE, "%s", device_type_name(facts->type));
+		table_cell(&table, facts->available ? COLOUR_NONE : COLOUR_RED, "%s%s", facts->name,
+			   facts->available ? "" : " (unavailable)");
+		table_cell(&table, COLOUR_NONE, "%s", backend_name(device->backend));
+		table_cell(&table, COLOUR_NONE, "%s", format_bytes(facts->global_mem_bytes, text));
+		table_cell(&table, COLOUR_NONE, "%s", format_bytes(facts->local_mem_bytes, text));
+		table_cell(&table, COLOUR_NONE, "%u", facts->max_compute_units);
+		table_cell(&table, COLOUR_NONE, "%u MHz", facts->max_clock_frequency_mhz);
+		table_cell(&table, COLOUR_NONE, "%s", facts->driver_version);
+	}
+	return table_print(&table, coloured);
+}
+
+static enum colour colour_of(Sycl__V1__EngineState state)
+{
+	switch (state) {
+	case SYCL__V1__ENGINE_STATE__ENGINE_STATE_READY:
+		return COLOUR_GREEN;
+	case SYCL__V1__ENGINE_STATE__ENGINE_STATE_NOT_ANSWERING:
+		return COLOUR_RED;
+	default:
+		return COLOUR_YELLOW;
+	}
+}
+
+static void claim_cells(struct table *table, const Sycl__V1__EngineFacts *engine)
+{
+	char text[UNIT_TEXT_BYTES];
+	if (!engine->reported) {
+		for (int i = 0; i < 5; i++)
+			table_cell(table, COLOUR_NONE, "-");
+		return;
+	}
+	table_cell(table, COLOUR_NONE, "%s", format_bytes(engine->resident_bytes, text));
+	table_cell(table, COLOUR_NONE, "%u", engine->descriptors);
+	table_cell(table, COLOUR_NONE, "%u", engine->mappings);
+	table_cell(table, COLOUR_NONE, "%llu", (unsigned long long)engine->builds);
+	table_cell(table, COLOUR_NONE, "%llu", (unsigned long long)engine->build_cache_hits);
+}
+
+static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
+{
+	static const struct column columns[] = {
+		{ "UID", true },      { "ENGINE", true }, { "STATE", false }, { "UP", true },
+		{ "SESSIONS", true }, { "MEMORY", true }, { "FDS", true },    { "MAPS", true },
+		{ "BUILDS", true },   { "CACHED", true },
+	};
+	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
+	char text[UNIT_TEXT_BYTES];
+	for (size_t i = 0; i < reply->n_engines; i++) {
+		const Sycl__V1__EngineFacts *engine = reply->engines[i];
+		table_cell(&table, COLOUR_NONE, "%u", engine->uid);
+		if (engine->engine_pid)
+			table_cell(&table, COLOUR_NONE, "%u", engine->engine_pid);
+		else
+			table_cell(&table, COLOUR_NONE, "-");
+		table_cell(&table, colour_of(engine->state), "%s", engine_state_name(engine->state));
+		table_cell(&table, COLOUR_NONE, "%s", engine->engine_pid ? format_age(engine->age_ns, text) : "-");
+		table_cell(&table, COLOUR_NONE, "%u", engine->sessions + engine->sessions_waiting);
+		claim_cells(&table, engine);
+	}
+	bool printed = table_print(&table, coloured);
+	for (size_t i = 0; i < reply->n_engines; i++)
+		if (reply->engines[i]->last_failure && *reply->engines[i]->last_failure)
+			(void)printf("  last failure of uid %u: it %s\n", reply->engines[i]->uid,
+				     reply->engines[i]->last_failure);
+	return printed;
+}
+
+static void usage_cells(struct table *table, const Sycl__V1__SessionFacts *session)
+{
+	static const Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
+	const Sycl__V1__Usage *usage = session->usage ? session->usage : &none;
+	char text[UNIT_TEXT_BYTES];
+	if (!session->reported) {
+		for (int i = 0; i < 7; i++)
+			table_cell(table, COLOUR_NONE, "-");
+		return;
+	}
+	table_cell(table, COLOUR_NONE, "%u", session->queues);
+	table_cell(table, COLOUR_NONE, "%llu/%llu", (unsigned long long)usage->groups_completed,
+		   (unsigned long long)usage->groups_submitted);
+	table_cell(table, usage->groups_failed ? COLOUR_RED : COLOUR_NONE, "%llu",
+		   (unsigned long long)usage->groups_failed);
+	table_cell(table, COLOUR_NONE, "%s", format_bytes(usage->buffer_bytes, text));
+	table_cell(table, COLOUR_NONE, "%s", format_duration(usage->device_ns, text));
+	table_cell(table, COLOUR_NONE, "%s", format_bytes(usage->bytes_to_device, text));
+	table_cell(table, COLOUR_NONE, "%s", format_bytes(usage->bytes_to_host, text));
+}
+
+static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
+{
+	static const struct column columns[] = {
+		{ "ID", true },	    { "UID", true },	 { "PID", true },    { "COMMAND", false },
+		{ "STATE", false }, { "UP", true },	 { "QUEUES", true }, { "DONE", true },
+		{ "FAILED", true }, { "HELD", true },	 { "DEVICE", true }, { "TO DEVICE", true },
+		{ "TO HOST", true },
+	};
+	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
+	char text[UNIT_TEXT_BYTES];
+	for (size_t i = 0; i < reply->n_sessions; i++) {
+		const Sycl__V1__SessionFacts *session = reply->sessions[i];
+		table_cell(&table, COLOUR_NONE, "%llu", (unsigned long long)session->session);
+		table_cell(&table, COLOUR_NONE, "%u", session->uid);
+		table_cell(&table, COLOUR_NONE, "%u", session->pid);
+		table_cell(&table, COLOUR_NONE, "%s", session->command);
+		table_cell(&table, COLOUR_NONE, "%s", session_phase_name(session->phase));
+		table_cell(&table, COLOUR_NONE, "%s", format_age(session->age_ns, text));
+		usage_cells(&table, session);
+	}
+	return table_print(&table, coloured);
+}
+
+bool show_devices(const Sycl__V1__AdminReply *reply)
+{
+	if (reply->n_devices == 0) {
+		(void)puts("no devices");
+		return true;
+	}
+	return device_table(reply, colours_wanted());
+}
+
+bool show_sessions(const Sycl__V1__AdminReply *reply)
+{
+	if (reply->n_sessions == 0) {
+		(void)puts("no sessions");
+		return true;
+	}
+	return session_table(reply, colours_wanted());
+}
+
+bool show_status(const Sycl__V1__AdminReply *reply)
+{
+	bool coloured = colours_wanted();
+	bool printed = true;
+	show_service(reply->service);
+	if (reply->n_devices) {
+		heading("Devices", coloured);
+		printed = device_table(reply, coloured);
+	}
+	if (reply->n_engines) {
+		heading("Tenants", coloured);
+		printed = engine_table(reply, coloured) && printed;
+	}
+	heading("Sessions", coloured);
+	if (reply->n_sessions == 0)
+		(void)puts("  none");
+	else
+		printed = session_table(reply, coloured) && printed;
+	return printed;
+}
+
+bool show_version(const Sycl__V1__AdminReply *reply)
+{
+	const Sycl__V1__ServiceFacts *service = reply->service;
+	(void)printf("sycld %s (protocol %u.%u), pid %u\n", service->version, service->protocol >> 16,
+		     service->protocol & 0xffffu, service->pid);
+	return true;
+}

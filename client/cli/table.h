@@ -1,0 +1,43 @@
+/* Aligned columns on standard output. */
+#ifndef SYCLCTL_TABLE_H
+#define SYCLCTL_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED };
+
+enum { CELL_BYTES = 96 };
+
+struct column {
+	const char *title;
+	bool right; /* figures */
+};
+
+struct cell {
+	enum colour colour;
+	char text[CELL_BYTES];
+};
+
+struct table {
+	const struct column *columns;
+	size_t column_count;
+	struct cell *cells; /* row by row */
+	size_t cell_count;
+	size_t capacity;
+	bool failed; /* no memory: said by table_print */
+};
+
+/* Does a person read this output, on a terminal that has colours, and wants them (NO_COLOR)? */
+bool colours_wanted(void);
+
+/* Print text in a colour, or plainly. */
+void print_coloured(const char *text, enum colour colour, bool coloured);
+
+/* Add the next cell; a row ends by itself. */
+__attribute__((format(printf, 3, 4))) void table_cell(struct table *table, enum colour colour, const char *format, ...);
+
+/* Print under the titles, then free. False: there was no memory. */
+bool table_print(struct table *table, bool coloured);
+
+#endif

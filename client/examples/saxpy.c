@@ -1,0 +1,34 @@
+/* y <- a * x + y on the default device of the service. The program of the README. */
+#include <stdio.h>
+#include <syclclient.h>
+
+static const char source[] =
+	"SYCL_KERNEL void saxpy(SYCL_GLOBAL(const float) x, SYCL_GLOBAL(float) y, float a)\n"
+	"{ ulong i = sycl_global_id(0); y[i] += a * x[i]; }";
+
+int main(void)
+{
+	float x[1000], y[1000], a = 2;
+	for (int i = 0; i < 1000; i++)
+		x[i] = (float)i, y[i] = 1;
+	sycl_platform platform;
+	sycl_queue queue;
+	sycl_kernel saxpy;
+	sycl_buffer bx, by;
+	sycl_handler group;
+	sycl_result r = sycl_platform_open(NULL, &platform); /* finds the service, or starts one */
+	if (r == 0) r = sycl_queue_create_default(platform, &queue);
+	if (r == 0) r = sycl_kernel_from_source(queue, source, "saxpy", &saxpy);
+	if (r == 0) r = sycl_buffer_create(platform, x, sizeof(x), SYCL_HOST_CONST, &bx);
+	if (r == 0) r = sycl_buffer_create(platform, y, sizeof(y), SYCL_HOST_BORROWED, &by);
+	if (r == 0) r = sycl_handler_begin(queue, &group);
+	if (r == 0) r = sycl_handler_set_accessor(group, 0, bx, SYCL_ACCESS_READ);
+	if (r == 0) r = sycl_handler_set_accessor(group, 1, by, SYCL_ACCESS_READ_WRITE);
+	if (r == 0) r = sycl_handler_set_value(group, 2, sizeof(a), &a);
+	if (r == 0) r = sycl_handler_parallel_for(group, saxpy, sycl_range1(1000));
+	if (r == 0) r = sycl_handler_submit(group, NULL);
+	if (r == 0) r = sycl_buffer_release(by); /* waits, and y has the result */
+	if (r != 0) return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()), 1;
+	printf("y[999] = %g\n", (double)y[999]);
+	return y[999] == 1999 ? 0 : 1;
+}

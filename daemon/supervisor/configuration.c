@@ -1,0 +1,299 @@
+#include "configuration.h"
+
+#include "cleanup.h"
+
+#include <ini.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS 1000000000ull
+#define DAY_SECONDS 86400u
+
+enum { COMPLAINT_BYTES = 256, KEYS_MAX = 32 };
+
+const char *const configuration_limit_names[CONFIGURATION_LIMITS] = {
+	"objects", "arenas", "arena_bytes", "buffer_bytes", "groups_in_flight", "builds", "source_bytes",
+	"build_seconds", "build_memory_bytes",
+};
+
+struct reading {
+	struct configuration *configuration;
+	FILE *file;
+	int line;
+	bool continued;                  /* the last piece that was read had no end of line */
+	unsigned seen;                   /* bit per entry of keys[], then per limit */
+	int complaint_line;
+	char complaint[COMPLAINT_BYTES]; /* the first one */
+};
+
+void configuration_defaults(struct configuration *configuration_out)
+{
+	*configuration_out = (struct configuration){
+		.engine_idle_ns = 60 * SECOND_NS,
+		.engine_start_ns = 30 * SECOND_NS,
+		.drain_ns = 5 * SECOND_NS,
+		.engines = 256,
+		.sessions_per_tenant = 1024,
+		.admin_group = "sycld",
+	};
+}
+
+/* A whole number, with K, M, G or T (powers of 1024) behind it if `with_unit`. */
+static bool number_parse(const char *text, bool with_unit, uint64_t most, uint64_t *number_out)
+{
+	if (!isdigit((unsigned char)*text))
+		return false;
+	char *end = NULL;
+	errno = 0;
+	unsigned long long number = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	unsigned shift = 0;
+	if (with_unit && *end) {
+		static const char units[] = "KMGT";
+		const char *unit = strchr(units, toupper((unsigned char)*end));
+		if (!unit)
+			return false;
+		shift = 10u * (unsigned)(unit - units + 1);
+		end++;
+	}
+	if (*end || number > (most >> shift))
+		return false;
+	*number_out = (uint64_t)number << shift;
+	return true;
+}
+
+static bool set_seconds(const char *value, uint64_t least, uint64_t *ns_out)
+{
+	uint64_t seconds;
+	if (!number_parse(value, false, DAY_SECONDS, &seconds) || seconds < least)
+		return false;
+	*ns_out = seconds * SECOND_NS;
+	return true;
+}
+
+static bool set_count(const char *value, unsigned *count_out)
+{
+	uint64_t count;
+	if (!number_parse(value, false, 1000000, &count) || count == 0)
+		return false;
+	*count_out = (unsigned)count;
+	return true;
+}
+
+static bool set_choice(const char *value, const char *no, const char *yes, bool *choice_out)
+{
+	if (strcmp(value, no) != 0 && strcmp(value, yes) != 0)
+		return false;
+	*choice_out = !strcmp(value, yes);
+	return true;
+}
+
+static bool set_engine_idle(struct configuration *c, const char *value)
+{
+	return set_seconds(value, 0, &c->engine_idle_ns);
+}
+
+static bool set_engine_start(struct configuration *c, const char *value)
+{
+	return set_seconds(value, 1, &c->engine_start_ns);
+}
+
+static bool set_drain(struct configuration *c, const char *value)
+{
+	return set_seconds(value, 0, &c->drain_ns);
+}
+
+static bool set_at_stop(struct configuration *c, const char *value)
+{
+	return set_choice(value, "drain", "leave", &c->leave_engines);
+}
+
+static bool set_isolation(struct configuration *c, const char *value)
+{
+	return set_choice(value, "tenant", "session", &c->engine_per_session);
+}
+
+static bool set_engines(struct configuration *c, const char *value)
+{
+	return set_count(value, &c->engines);
+}
+
+static bool set_sessions(struct configuration *c, const char *value)
+{
+	return set_count(value, &c->sessions_per_tenant);
+}
+
+static bool set_admin_group(struct configuration *c, const char *value)
+{
+	size_t length = strlen(value);
+	if (length == 0 || length >= sizeof(c->admin_group))
+		return false;
+	memcpy(c->admin_group, value, length + 1);
+	return true;
+}
+
+static const struct key {
+	const char *section;
+	const char *name;
+	const char *wants;
+	bool (*set)(struct configuration *configuration, const char *value);
+} keys[] = {
+	{ "service", "engine_idle_seconds", "a number from 0 to 86400", set_engine_idle },
+	{ "service", "engine_start_seconds", "a number from 1 to 86400", set_engine_start },
+	{ "service", "drain_seconds", "a number from 0 to 86400", set_drain },
+	{ "service", "engines_at_stop", "drain or leave", set_at_stop },
+	{ "service", "engines", "a number from 1 to 1000000", set_engines },
+	{ "service", "sessions_per_tenant", "a number from 1 to 1000000", set_sessions },
+	{ "service", "admin_group", "a group's name", set_admin_group },
+	{ "isolation", "isolation", "tenant or session", set_isolation },
+};
+
+enum { KEY_COUNT = sizeof(keys) / sizeof(*keys) };
+
+_Static_assert(KEY_COUNT + CONFIGURATION_LIMITS <= KEYS_MAX, "a bit each");
+
+__attribute__((format(printf, 2, 3))) static int complain(struct reading *reading, const char *format, ...)
+{
+	if (!reading->complaint_line) {
+		reading->complaint_line = reading->line;
+		va_list arguments;
+		va_start(arguments, format);
+		(void)vsnprintf(reading->complaint, sizeof(reading->complaint), format, arguments);
+		va_end(arguments);
+	}
+	return 0;
+}
+
+/* inih's reader: as fgets, but counts and refuses what inih would take for two lines. */
+static char *next_line(char *buffer, int size, void *context)
+{
+	struct reading *reading = context;
+	if (!fgets(buffer, size, reading->file))
+		return NULL;
+	reading->line++;
+	if (reading->continued)
+		(void)complain(reading, "the line before is too long");
+	reading->continued = !strchr(buffer, '\n') && !feof(reading->file);
+	return buffer;
+}
+
+static bool seen_before(struct reading *reading, unsigned bit)
+{
+	bool before = reading->seen & (1u << bit);
+	reading->seen |= 1u << bit;
+	return before;
+}
+
+static int read_limit(struct reading *reading, const char *name, const char *value)
+{
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++) {
+		if (strcmp(configuration_limit_names[i], name) != 0)
+			continue;
+		if (seen_before(reading, KEY_COUNT + i))
+			return complain(reading, "limits.%s is given twice", name);
+		bool bytes = strstr(name, "_bytes") != NULL;
+		uint64_t number;
+		if (!number_parse(value, bytes, bytes ? UINT64_MAX >> 1 : UINT32_MAX, &number))
+			return complain(reading, "%s wants a number%s, not '%.64s'", name,
+					bytes ? " of bytes (K, M, G, T allowed)" : "", value);
+		reading->configuration->limits[i] = (struct configuration_limit){ true, number };
+		return 1;
+	}
+	return complain(reading, "no such limit: '%.64s'", name);
+}
+
+/* inih's handler: 1, or 0 for a bad line. */
+static int read_line(void *context, const char *section, const char *name, const char *value)
+{
+	struct reading *reading = context;
+	if (!strcmp(section, "limits"))
+		return read_limit(reading, name, value);
+	bool known_section = false;
+	for (unsigned i = 0; i < KEY_COUNT; i++) {
+		if (strcmp(keys[i].section, section) != 0)
+			continue;
+		known_section = true;
+		if (strcmp(keys[i].name, name) != 0)
+			continue;
+		if (seen_before(reading, i))
+			return complain(reading, "%s.%s is given twice", section, name);
+		if (!keys[i].set(reading->configuration, value))
+			return complain(reading, "%s wants %s, not '%.64s'", name, keys[i].wants, value);
+		return 1;
+	}
+	if (!known_section && !*section)
+		return complain(reading, "'%.64s' stands before the first [section]", name);
+	if (!known_section)
+		return complain(reading, "no such section: [%.64s]", section);
+	return complain(reading, "no such key in [%s]: '%.64s'", section, name);
+}
+
+static void file_close(FILE **file)
+{
+	if (*file)
+		(void)fclose(*file);
+}
+
+int configuration_read(const char *path, struct configuration *configuration_out, char *message_out,
+		       size_t message_bytes)
+{
+	CLEANUP(file_close) FILE *file = fopen(path, "re");
+	if (!file) {
+		int r = -errno;
+		(void)snprintf(message_out, message_bytes, "%s: %s", path, strerror(-r));
+		return r;
+	}
+	struct configuration configuration;
+	configuration_defaults(&configuration);
+	struct reading reading = { .configuration = &configuration, .file = file };
+	int line = ini_parse_stream(next_line, &reading, read_line, &reading);
+	if (line == 0 && ferror(file)) {
+		(void)snprintf(message_out, message_bytes, "%s: cannot be read", path);
+		return -EIO;
+	}
+	bool complained = reading.complaint_line && (line == 0 || reading.complaint_line <= line);
+	if (complained || line != 0) {
+		(void)snprintf(message_out, message_bytes, "%s:%d: %s", path, complained ? reading.complaint_line : line,
+			       complained ? reading.complaint : "neither [section] nor key = value");
+		return -EINVAL;
+	}
+	*configuration_out = configuration;
+	return 0;
+}
+
+static int user_path(char *path_out, size_t size)
+{
+	const char *base = getenv("XDG_CONFIG_HOME");
+	int length = -1;
+	if (base && *base == '/') {
+		length = snprintf(path_out, size, "%s/sycld/sycld.conf", base);
+	} else {
+		base = getenv("HOME");
+		if (!base || *base != '/')
+			return -ENOENT;
+		length = snprintf(path_out, size, "%s/.config/sycld/sycld.conf", base);
+	}
+	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+int configuration_load(const char *given, bool user, struct configuration *configuration_out, char *message_out,
+		       size_t message_bytes)
+{
+	if (given)
+		return configuration_read(given, configuration_out, message_out, message_bytes);
+	char path[PATH_MAX] = SYCLD_SYSCONFDIR "/sycld/sycld.conf";
+	int r = user ? user_path(path, sizeof(path)) : 0;
+	if (r == 0)
+		r = configuration_read(path, configuration_out, message_out, message_bytes);
+	if (r == -ENOENT || r == -ENAMETOOLONG) {
+		configuration_defaults(configuration_out);
+		return 0;
+	}
+	return r;
+}

@@ -1,0 +1,51 @@
+/*
+ * sycld.conf: sections [service], [isolation], [limits]. Read at the start and again at SIGHUP; what it says holds for
+ * engines started afterwards.
+ */
+#ifndef SYCLD_SUPERVISOR_CONFIGURATION_H
+#define SYCLD_SUPERVISOR_CONFIGURATION_H
+
+#include <linux/limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Limits of session.proto, in its order, then those of builds. */
+enum { CONFIGURATION_LIMITS = 9 };
+
+struct configuration_limit {
+	bool given;
+	uint64_t value;
+};
+
+struct configuration {
+	uint64_t engine_idle_ns;      /* an engine without sessions ends after this */
+	uint64_t engine_start_ns;     /* longest that an engine may take to be ready */
+	uint64_t drain_ns;            /* longest that sessions may go on after SIGTERM */
+	bool leave_engines;           /* at SIGTERM leave engines to end by themselves */
+	bool engine_per_session;      /* isolation = session */
+	unsigned engines;             /* at one time, at most */
+	unsigned sessions_per_tenant; /* at one time, at most */
+	char admin_group[64];
+	struct configuration_limit limits[CONFIGURATION_LIMITS];
+};
+
+extern const char *const configuration_limit_names[CONFIGURATION_LIMITS];
+
+void configuration_defaults(struct configuration *configuration_out);
+
+/*
+ * Read `path`. -ENOENT: it is not there. -EINVAL: `message_out` says what is wrong as "file:line: ...". Another
+ * negative errno: it cannot be read, `message_out` says so too. The output is untouched on failure.
+ */
+int configuration_read(const char *path, struct configuration *configuration_out, char *message_out,
+		       size_t message_bytes);
+
+/*
+ * Read the given file, or, when `given` is NULL, the mode's own, which may be missing. 0 or a negative errno with a
+ * message.
+ */
+int configuration_load(const char *given, bool user, struct configuration *configuration_out, char *message_out,
+		       size_t message_bytes);
+
+#endif

@@ -1,0 +1,444 @@
+#include "engine.h"
+
+#include "cleanup.h"
+#include "clock.h"
+#include "engine_control.h"
+#include "engine_death.h"
+#include "engine_process.h"
+#include "log.h"
+#include "refusal.h"
+#include "report.h"
+#include "runtime_directory.h"
+#include "supervisor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define MILLISECOND_NS 1000000ull
+
+enum { MESSAGES_PER_TURN = 64, MESSAGES_AT_END = 4096, STOP_GRACE_MS = 2000 };
+
+void packed_report_clear(struct packed_report *report)
+{
+	for (unsigned i = 0; i < report->count; i++)
+		free(report->parts[i].bytes);
+	*report = (struct packed_report){ .request = 0 };
+}
+
+/* The per-uid folder for built kernels, made if missing. False: the engine does without. */
+static bool cache_directory(const struct tenant *tenant, bool drop, char *path_out, size_t size)
+{
+	const char *base = tenant->supervisor->cache_path;
+	if (!*base)
+		return false;
+	int length = tenant->supervisor->options.user
+			     ? snprintf(path_out, size, "%s", base)
+			     : snprintf(path_out, size, "%s/%lu", base, (unsigned long)tenant->uid);
+	if (length < 0 || (size_t)length >= size)
+		return false;
+	CLEANUP(close_fd) int fd = directory_open_private(path_out, drop ? tenant->uid : geteuid(),
+							  drop ? tenant->gid : getegid());
+	if (fd < 0)
+		log_warning("engine", "no cache for uid %lu in %s: %s", (unsigned long)tenant->uid, path_out,
+			    strerror(-fd));
+	return fd >= 0;
+}
+
+static int launch(struct tenant *tenant, struct engine *engine)
+{
+	struct supervisor *supervisor = tenant->supervisor;
+	bool drop = supervisor->privileged && tenant->uid != 0;
+	char cache[PATH_MAX];
+	bool has_cache = cache_directory(tenant, drop, cache, sizeof(cache));
+	struct engine_launch how = {
+		.program = supervisor->engine_program,
+		.cache_directory = has_cache ? cache : NULL,
+		.with_fake = supervisor->options.with_fake,
+		.user_mode = supervisor->options.user || geteuid() != 0,
+		.drop = drop,
+		.uid = tenant->uid,
+		.gid = tenant->gid,
+		.configuration = &supervisor->configuration,
+	};
+	return engine_process_start(&how, &engine->pid, &engine->pidfd, &engine->control);
+}
+
+static void engine_destroy(struct engine *engine)
+{
+	packed_report_clear(&engine->report);
+	packed_report_clear(&engine->partial);
+	(void)memory_region_free(engine->flight);
+	close_fd(&engine->control);
+	close_fd(&engine->pidfd);
+	free(engine);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+	struct engine *engine = handle->data;
+	if (--engine->open_handles == 0)
+		engine_destroy(engine);
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+	if (!uv_is_closing(handle))
+		uv_close(handle, on_handle_closed);
+}
+
+static void close_handles(struct engine *engine)
+{
+	close_handle((uv_handle_t *)&engine->control_poll);
+	close_handle((uv_handle_t *)&engine->exit_poll);
+	close_handle((uv_handle_t *)&engine->deadline);
+	close_handle((uv_handle_t *)&engine->idle);
+}
+
+static void leave_tenant(struct tenant *tenant, const struct session *session)
+{
+	tenant->session_count--;
+	tenant->unsettled_count -= session->phase != SESSION_OPEN;
+	supervisor_session_ended(tenant->supervisor);
+}
+
+static void session_end(struct engine *engine, struct session *session)
+{
+	leave_tenant(engine->tenant, session);
+	(void)session_free(session);
+}
+
+static void refuse_session(struct engine *engine, struct session *session, enum sycl_status code, const char *text)
+{
+	refuse_client(take_fd(&session->socket), code, text);
+	session_end(engine, session);
+}
+
+static struct session *take_waiting(struct engine *engine)
+{
+	struct session *session = TAILQ_FIRST(&engine->waiting);
+	if (session) {
+		TAILQ_REMOVE(&engine->waiting, session, link);
+		engine->waiting_count--;
+	}
+	return session;
+}
+
+static void refuse_waiting(struct engine *engine, const char *text)
+{
+	struct session *session;
+	while ((session = take_waiting(engine)))
+		refuse_session(engine, session, STATUS_CONNECTION_LOST, text);
+}
+
+/* Those that the dead engine had not looked at lose nothing by another one. */
+static void end_or_move_sessions(struct engine *engine)
+{
+	struct session *session;
+	while ((session = TAILQ_FIRST(&engine->sessions))) {
+		TAILQ_REMOVE(&engine->sessions, session, link);
+		if (session->phase == SESSION_HANDSHAKE && session_is_untouched(session)) {
+			TAILQ_INSERT_TAIL(&engine->waiting, session, link);
+			engine->waiting_count++;
+		} else {
+			session_end(engine, session);
+		}
+	}
+	while ((session = take_waiting(engine))) {
+		leave_tenant(engine->tenant, session);
+		tenant_place(engine->tenant, session);
+	}
+}
+
+/* After it was reaped: nobody may reach it any more, except its own handles until they are closed. */
+static void engine_gone(struct engine *engine, int wait_status)
+{
+	struct tenant *tenant = engine->tenant;
+	/* What it said before it died still counts. */
+	engine_receive(engine, MESSAGES_AT_END);
+	struct engine_death death;
+	engine_death_describe(engine, wait_status, &death);
+
+	TAILQ_REMOVE(&tenant->engines, engine, link);
+	if (tenant->current == engine)
+		tenant->current = NULL;
+	tenant->supervisor->engine_count--;
+	tenant_engine_died(tenant, engine->was_ready, death.abnormal, death.text);
+	report_engine_gone(engine);
+
+	if (!engine->was_ready) {
+		char text[TENANT_FAILURE_BYTES + 64];
+		(void)snprintf(text, sizeof(text), "the engine could not start: it %s", death.text);
+		refuse_waiting(engine, text);
+	}
+	end_or_move_sessions(engine);
+	close_handles(engine);
+	supervisor_engine_ended(tenant->supervisor);
+}
+
+void engine_abandon(struct engine *engine)
+{
+	struct session *session;
+	while ((session = TAILQ_FIRST(&engine->sessions))) {
+		TAILQ_REMOVE(&engine->sessions, session, link);
+		session_end(engine, session);
+	}
+	refuse_waiting(engine, "the service is stopping");
+	close_handles(engine);
+}
+
+static void on_exit_readable(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	struct engine *engine = poll->data;
+	int wait_status = 0;
+	pid_t pid = waitpid(engine->pid, &wait_status, WNOHANG);
+	if (pid == engine->pid || (pid < 0 && errno == ECHILD))
+		engine_gone(engine, wait_status);
+}
+
+static void watch_control(struct engine *engine, int events);
+
+static void on_control(uv_poll_t *poll, int status, int events)
+{
+	struct engine *engine = poll->data;
+	if (status < 0) {
+		engine_receive(engine, MESSAGES_AT_END);
+		engine_control_lost(engine, "its control socket fails");
+		return;
+	}
+	if (events & UV_WRITABLE)
+		engine_flush(engine);
+	if (events & UV_READABLE)
+		engine_receive(engine, MESSAGES_PER_TURN);
+}
+
+static void watch_control(struct engine *engine, int events)
+{
+	if (engine->control < 0 || engine->control_events == events)
+		return;
+	engine->control_events = events;
+	(void)uv_poll_start(&engine->control_poll, events, on_control);
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+	struct engine *engine = timer->data;
+	engine_kill(engine, engine->state == ENGINE_STARTING ? "it is not ready in time" : "it does not end in time");
+}
+
+static void on_idle(uv_timer_t *timer)
+{
+	struct engine *engine = timer->data;
+	log_info("engine", "pid %ld of uid %lu is idle: stopping it", (long)engine->pid,
+		 (unsigned long)engine->tenant->uid);
+	engine_stop(engine, 0);
+}
+
+static uint64_t milliseconds(uint64_t ns)
+{
+	return ns / MILLISECOND_NS;
+}
+
+static int open_handles(struct engine *engine, uv_loop_t *loop)
+{
+	int r = uv_poll_init(loop, &engine->control_poll, engine->control);
+	if (r < 0)
+		return r;
+	engine->open_handles++;
+	engine->control_poll.data = engine;
+	r = uv_poll_init(loop, &engine->exit_poll, engine->pidfd);
+	if (r < 0)
+		return r;
+	engine->open_handles++;
+	engine->exit_poll.data = engine;
+	(void)uv_timer_init(loop, &engine->deadline);
+	(void)uv_timer_init(loop, &engine->idle);
+	engine->open_handles += 2;
+	engine->deadline.data = engine;
+	engine->idle.data = engine;
+	return 0;
+}
+
+int engine_start(struct tenant *tenant, struct engine **engine_out)
+{
+	struct supervisor *supervisor = tenant->supervisor;
+	struct engine *engine = calloc(1, sizeof(*engine));
+	if (!engine)
+		return -ENOMEM;
+	engine->tenant = tenant;
+	engine->pidfd = -1;
+	engine->control = -1;
+	TAILQ_INIT(&engine->waiting);
+	TAILQ_INIT(&engine->sessions);
+	int r = launch(tenant, engine);
+	if (r < 0) {
+		engine_destroy(engine);
+		return r;
+	}
+	engine->since_ns = clock_now_ns();
+	engine->since_unix_seconds = (uint64_t)time(NULL);
+	r = open_handles(engine, &supervisor->loop);
+	if (r < 0) {
+		/* Only for want of memory or descriptors: the process is ended here, nothing watches it yet. */
+		(void)pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0);
+		(void)waitpid(engine->pid, NULL, 0);
+		if (engine->open_handles)
+			close_handle((uv_handle_t *)&engine->control_poll);
+		else
+			engine_destroy(engine);
+		return r;
+	}
+	(void)uv_poll_start(&engine->exit_poll, UV_READABLE, on_exit_readable);
+	watch_control(engine, UV_READABLE);
+	(void)uv_timer_start(&engine->deadline, on_deadline, milliseconds(supervisor->configuration.engine_start_ns), 0);
+	TAILQ_INSERT_TAIL(&tenant->engines, engine, link);
+	supervisor->engine_count++;
+	log_info("engine", "started pid %ld for uid %lu", (long)engine->pid, (unsigned long)tenant->uid);
+	*engine_out = engine;
+	return 0;
+}
+
+void engine_flush(struct engine *engine)
+{
+	struct session *session;
+	while (engine->state == ENGINE_READY && (session = TAILQ_FIRST(&engine->waiting))) {
+		int r = engine_send_session(engine, session);
+		if (r == -EAGAIN) {
+			watch_control(engine, UV_READABLE | UV_WRITABLE);
+			return;
+		}
+		if (r < 0) {
+			/* Its end is on the way; what waits goes to the next one. */
+			engine_control_lost(engine, "it cannot be given a session");
+			return;
+		}
+		(void)take_waiting(engine);
+		session->phase = SESSION_HANDSHAKE;
+		TAILQ_INSERT_TAIL(&engine->sessions, session, link);
+		engine->sessions_count++;
+		engine->had_session = true;
+	}
+	watch_control(engine, UV_READABLE);
+}
+
+void engine_give(struct engine *engine, struct session *session)
+{
+	(void)uv_timer_stop(&engine->idle);
+	session->phase = SESSION_WAITING;
+	TAILQ_INSERT_TAIL(&engine->waiting, session, link);
+	engine->waiting_count++;
+	engine->tenant->session_count++;
+	engine->tenant->unsettled_count++;
+	supervisor_session_began(engine->tenant->supervisor);
+	engine_flush(engine);
+}
+
+struct session *engine_session(struct engine *engine, uint64_t id)
+{
+	struct session *session;
+	TAILQ_FOREACH (session, &engine->sessions, link)
+		if (session->id == id)
+			return session;
+	return NULL;
+}
+
+void engine_session_opened(struct engine *engine, struct session *session)
+{
+	session->phase = SESSION_OPEN;
+	engine->tenant->unsettled_count--;
+	session_let_go(session);
+}
+
+void engine_session_closed(struct engine *engine, struct session *session)
+{
+	TAILQ_REMOVE(&engine->sessions, session, link);
+	engine->sessions_count--;
+	session_end(engine, session);
+	engine_check_idle(engine);
+}
+
+void engine_check_idle(struct engine *engine)
+{
+	if (engine->state != ENGINE_READY || engine->sessions_count || engine->waiting_count)
+		return;
+	const struct configuration *configuration = &engine->tenant->supervisor->configuration;
+	bool served_its_one = engine->had_session && engine->tenant->current != engine;
+	uint64_t idle_ns = served_its_one ? 0 : configuration->engine_idle_ns;
+	(void)uv_timer_start(&engine->idle, on_idle, milliseconds(idle_ns), 0);
+}
+
+void engine_became_ready(struct engine *engine, struct memory_region *flight)
+{
+	engine->flight = flight;
+	engine->was_ready = true;
+	if (engine->state != ENGINE_STARTING)
+		return;
+	engine->state = ENGINE_READY;
+	engine->tenant->start_failures = 0;
+	(void)uv_timer_stop(&engine->deadline);
+	log_debug("engine", "pid %ld is ready after %llu ms", (long)engine->pid,
+		  (unsigned long long)milliseconds(clock_now_ns() - engine->since_ns));
+	engine_flush(engine);
+	report_engine_ready(engine);
+	engine_check_idle(engine);
+}
+
+static void leave_service(struct engine *engine, uint64_t grace_ms)
+{
+	engine->state = ENGINE_STOPPING;
+	if (engine->tenant->current == engine)
+		engine->tenant->current = NULL;
+	(void)uv_timer_stop(&engine->idle);
+	(void)uv_timer_start(&engine->deadline, on_deadline, grace_ms, 0);
+}
+
+void engine_stop(struct engine *engine, uint64_t drain_ns)
+{
+	if (engine->kill_reason[0])
+		return;
+	engine->stop_asked = true;
+	bool starting = engine->state == ENGINE_STARTING;
+	uint64_t grace_ms = drain_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : milliseconds(drain_ns) + STOP_GRACE_MS;
+	leave_service(engine, grace_ms);
+	if (starting || engine_send_stop(engine, drain_ns) < 0)
+		engine_kill(engine, "the service stops it");
+	else
+		refuse_waiting(engine, "the service is stopping");
+}
+
+void engine_kill(struct engine *engine, const char *reason)
+{
+	if (engine->kill_reason[0])
+		return;
+	(void)snprintf(engine->kill_reason, sizeof(engine->kill_reason), "%s", reason);
+	log_write(engine->stop_asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "engine", "killing pid %ld of uid %lu: %s",
+		  (long)engine->pid, (unsigned long)engine->tenant->uid, reason);
+	leave_service(engine, UINT64_MAX / 2);
+	if (engine->control >= 0)
+		(void)uv_poll_stop(&engine->control_poll);
+	engine->control_events = 0;
+	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0)
+		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid, strerror(errno));
+}
+
+void engine_control_lost(struct engine *engine, const char *reason)
+{
+	if (engine->control < 0)
+		return;
+	if (!engine->stop_asked)
+		log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid, (unsigned long)engine->tenant->uid,
+			  reason);
+	/* libuv forgets the number when the handle is closed: it must not be the next engine's by then. */
+	close_handle((uv_handle_t *)&engine->control_poll);
+	engine->control_events = 0;
+	close_fd(&engine->control);
+	if (!engine->kill_reason[0])
+		leave_service(engine, STOP_GRACE_MS);
+}

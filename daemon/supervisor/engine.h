@@ -1,0 +1,110 @@
+/*
+ * One engine process, from the start to the reaping of it.
+ *
+ *   STARTING --ready--> READY --stop, hang-up--> STOPPING --exit--> (reaped, freed)
+ *       \------------------------ exit, time-out ------------------/
+ *
+ * It runs its tenant's code, so what it sends is a claim, and malformed or unasked-for messages end it.
+ */
+#ifndef SYCLD_SUPERVISOR_ENGINE_H
+#define SYCLD_SUPERVISOR_ENGINE_H
+
+#include "memory_region.h"
+#include "session.h"
+#include "tenant.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <uv.h>
+
+enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING };
+
+enum {
+	ENGINE_ASKED_MAX = 4,        /* report requests without an answer; more are not sent */
+	ENGINE_REPORT_PARTS_MAX = 32,
+	ENGINE_STRIKES_MAX = 64,     /* messages that nobody asked for, before the engine is ended */
+	ENGINE_REASON_BYTES = 128,
+};
+
+struct packed_report {
+	uint64_t request; /* which one it answers; 0: none yet */
+	unsigned count;
+	struct {
+		uint8_t *bytes;
+		size_t size;
+	} parts[ENGINE_REPORT_PARTS_MAX]; /* EngineReport, as they came, checked to unpack */
+};
+
+struct engine {
+	TAILQ_ENTRY(engine) link; /* of its tenant */
+	struct tenant *tenant;
+	enum engine_state state;
+	bool was_ready;
+	bool had_session;
+	bool stop_asked;                        /* by us: its end is no failure */
+	char kill_reason[ENGINE_REASON_BYTES]; /* why we sent SIGKILL; "" if we did not */
+	pid_t pid;
+	int pidfd;
+	int control;
+	uint64_t since_ns;
+	uint64_t since_unix_seconds;
+
+	struct session_list waiting;  /* accepted, not handed on */
+	struct session_list sessions; /* handed on */
+	unsigned waiting_count;
+	unsigned sessions_count;
+
+	struct memory_region *flight; /* its flight page, read-only; NULL until it is ready */
+	uint64_t asked[ENGINE_ASKED_MAX]; /* requests that it has not answered; 0: free */
+	struct packed_report report;      /* the last complete one */
+	struct packed_report partial;     /* the one that is arriving */
+	unsigned strikes;
+
+	uv_poll_t control_poll;
+	int control_events;
+	uv_poll_t exit_poll;
+	uv_timer_t deadline; /* of the start, or of the stop */
+	uv_timer_t idle;
+	unsigned open_handles;
+};
+
+/* Start one for the tenant. 0, or a negative errno: then there is no engine. */
+int engine_start(struct tenant *tenant, struct engine **engine_out);
+
+/* Give it a session: handed on at once when it is ready, else kept until then. Takes the session. */
+void engine_give(struct engine *engine, struct session *session);
+
+/* The engine says that a session is open. */
+void engine_session_opened(struct engine *engine, struct session *session);
+
+/* The engine says that a session is over. */
+void engine_session_closed(struct engine *engine, struct session *session);
+
+/* One of its sessions that were handed on, or NULL. */
+struct session *engine_session(struct engine *engine, uint64_t id);
+
+/* No sessions: end when this lasts as long as configured. */
+void engine_check_idle(struct engine *engine);
+
+/* Ask it to end when its sessions have, within `drain_ns`; then it is killed. Takes no new sessions from now on. */
+void engine_stop(struct engine *engine, uint64_t drain_ns);
+
+/* SIGKILL, for a reason that is logged. */
+void engine_kill(struct engine *engine, const char *reason);
+
+/* The service ends: let go of the process, which goes on; refuse who waits. Off its tenant's list already. */
+void engine_abandon(struct engine *engine);
+
+/* It has said that it is ready. */
+void engine_became_ready(struct engine *engine, struct memory_region *flight);
+
+/* The control socket has hung up: it must end soon. */
+void engine_control_lost(struct engine *engine, const char *reason);
+
+/* Hand on what waits, as far as the control socket takes it now. */
+void engine_flush(struct engine *engine);
+
+void packed_report_clear(struct packed_report *report);
+
+#endif

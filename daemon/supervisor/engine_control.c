@@ -1,0 +1,206 @@
+#include "engine_control.h"
+
+#include "control.pb-c.h"
+#include "engine.h"
+#include "flight_page.h"
+#include "log.h"
+#include "packet.h"
+#include "report.h"
+#include "supervisor.h"
+#include "text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static int send_control(struct engine *engine, Sycl__V1__Control *control, const int *fds, unsigned fd_count)
+{
+	control->descriptor_count = fd_count;
+	return message_send(engine->control, &control->base, fds, fd_count, MSG_DONTWAIT);
+}
+
+int engine_send_session(struct engine *engine, const struct session *session)
+{
+	Sycl__V1__SessionHandOff hand_off = SYCL__V1__SESSION_HAND_OFF__INIT;
+	hand_off.session = session->id;
+	hand_off.uid = session->peer.uid;
+	hand_off.gid = session->peer.gid;
+	hand_off.pid = (uint32_t)session->peer.pid;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF;
+	control.session_hand_off = &hand_off;
+	int fds[] = { session->socket, session->peer.pidfd };
+	return send_control(engine, &control, fds, 2);
+}
+
+int engine_send_stop(struct engine *engine, uint64_t drain_ns)
+{
+	Sycl__V1__EngineStop stop = SYCL__V1__ENGINE_STOP__INIT;
+	stop.drain = drain_ns > 0;
+	stop.drain_ns = drain_ns;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_STOP;
+	control.stop = &stop;
+	return send_control(engine, &control, NULL, 0);
+}
+
+int engine_send_report_request(struct engine *engine, uint64_t request, bool discover)
+{
+	Sycl__V1__EngineReportRequest asked = SYCL__V1__ENGINE_REPORT_REQUEST__INIT;
+	asked.request = request;
+	asked.discover = discover;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_REPORT_REQUEST;
+	control.report_request = &asked;
+	return send_control(engine, &control, NULL, 0);
+}
+
+/* A message that makes no sense. A few may be a mistake; many are an attempt to keep us busy. */
+static void strike(struct engine *engine, const char *what)
+{
+	engine->strikes++;
+	log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid, (unsigned long)engine->tenant->uid, what);
+	if (engine->strikes == ENGINE_STRIKES_MAX)
+		engine_kill(engine, "it sends messages that nobody asked for");
+}
+
+static void on_ready(struct engine *engine, const Sycl__V1__EngineReady *ready, struct packet_fds *fds)
+{
+	if (engine->was_ready) {
+		strike(engine, "is ready twice");
+		return;
+	}
+	struct memory_region *flight = NULL;
+	int r = memory_region_map(packet_fds_take(fds, 0), sizeof(struct flight_page), 0, &flight);
+	if (r < 0) {
+		engine_kill(engine, "its flight page is none");
+		return;
+	}
+	if (strcmp(ready->version, SYCLD_VERSION) != 0) {
+		(void)memory_region_free(flight);
+		engine_kill(engine, "it is of another version than this service");
+		return;
+	}
+	engine_became_ready(engine, flight);
+}
+
+static void on_session_state(struct engine *engine, const Sycl__V1__SessionState *state)
+{
+	struct session *session = engine_session(engine, state->session);
+	if (!session) {
+		strike(engine, "speaks of a session that it does not have");
+		return;
+	}
+	switch (state->state) {
+	case SYCL__V1__SESSION_STATE__STATE__STATE_OPEN:
+		if (session->phase == SESSION_OPEN) {
+			strike(engine, "opens a session twice");
+			return;
+		}
+		engine_session_opened(engine, session);
+		if (state->command && *state->command)
+			text_copy_printable(session->peer.command, sizeof(session->peer.command), state->command);
+		log_debug("session", "%llu open: pid %ld (%s)", (unsigned long long)session->id,
+			  (long)session->peer.pid, session->peer.command);
+		return;
+	case SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED: {
+		char reason[ENGINE_REASON_BYTES];
+		text_copy_printable(reason, sizeof(reason), state->reason);
+		log_debug("session", "%llu closed: pid %ld (%s): %s", (unsigned long long)session->id,
+			  (long)session->peer.pid, session->peer.command, reason);
+		engine_session_closed(engine, session);
+		return;
+	}
+	default:
+		strike(engine, "names an unknown state");
+	}
+}
+
+static uint64_t *asked_entry(struct engine *engine, uint64_t request)
+{
+	for (unsigned i = 0; request && i < ENGINE_ASKED_MAX; i++)
+		if (engine->asked[i] == request)
+			return &engine->asked[i];
+	return NULL;
+}
+
+/* The message itself lies in the arena of the next one, so its packed form is what is kept. */
+static int keep_part(struct packed_report *report, const Sycl__V1__EngineReport *message)
+{
+	if (report->count == ENGINE_REPORT_PARTS_MAX)
+		return -E2BIG;
+	size_t size = sycl__v1__engine_report__get_packed_size(message);
+	uint8_t *bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	report->parts[report->count].size = sycl__v1__engine_report__pack(message, bytes);
+	report->parts[report->count++].bytes = bytes;
+	return 0;
+}
+
+static void on_report(struct engine *engine, const Sycl__V1__EngineReport *message)
+{
+	uint64_t *asked = asked_entry(engine, message->request);
+	if (!asked) {
+		strike(engine, "reports without being asked");
+		return;
+	}
+	if (engine->partial.request != message->request)
+		packed_report_clear(&engine->partial);
+	engine->partial.request = message->request;
+	int r = keep_part(&engine->partial, message);
+	if (r == -E2BIG) {
+		engine_kill(engine, "its report does not end");
+		return;
+	}
+	if (r < 0 || message->more)
+		return;
+	*asked = 0;
+	packed_report_clear(&engine->report);
+	engine->report = engine->partial;
+	engine->partial = (struct packed_report){ .request = 0 };
+	report_arrived(engine, engine->report.request);
+}
+
+static void act(struct engine *engine, const Sycl__V1__Control *control, struct packet_fds *fds)
+{
+	switch (control->body_case) {
+	case SYCL__V1__CONTROL__BODY_READY:
+		on_ready(engine, control->ready, fds);
+		return;
+	case SYCL__V1__CONTROL__BODY_SESSION_STATE:
+		on_session_state(engine, control->session_state);
+		return;
+	case SYCL__V1__CONTROL__BODY_REPORT:
+		on_report(engine, control->report);
+		return;
+	default:
+		strike(engine, "sends a message of no kind that it may send");
+	}
+}
+
+void engine_receive(struct engine *engine, unsigned most)
+{
+	for (unsigned i = 0; i < most && engine->control >= 0 && !engine->kill_reason[0]; i++) {
+		struct packet_fds fds = PACKET_FDS_INIT;
+		ProtobufCMessage *message = NULL;
+		int r = message_receive(engine->control, &sycl__v1__control__descriptor,
+					&engine->tenant->supervisor->arena, &message, &fds, MSG_DONTWAIT);
+		if (r == -EAGAIN)
+			return;
+		/* It died with something of ours unread; what it said before that can still be read. */
+		if (r == -ECONNRESET)
+			continue;
+		if (r == 0 || r == -EPIPE) {
+			engine_control_lost(engine, "it has closed its control socket");
+			return;
+		}
+		if (r < 0) {
+			engine_kill(engine, "it sends what is no message");
+			return;
+		}
+		act(engine, (const Sycl__V1__Control *)message, &fds);
+		packet_fds_close(&fds);
+	}
+}

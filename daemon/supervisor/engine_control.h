@@ -1,0 +1,22 @@
+/* The messages between supervisor and engine (proto/control.proto). */
+#ifndef SYCLD_SUPERVISOR_ENGINE_CONTROL_H
+#define SYCLD_SUPERVISOR_ENGINE_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct session;
+
+/* Never block. 0, or a negative errno of message_send; -EAGAIN: the engine does not read. */
+int engine_send_session(struct engine *engine, const struct session *session);
+int engine_send_stop(struct engine *engine, uint64_t drain_ns);
+int engine_send_report_request(struct engine *engine, uint64_t request, bool discover);
+
+/*
+ * Read and act on what the engine has sent, `most` messages at most. It may end in engine_control_lost or engine_kill;
+ * the engine itself stays.
+ */
+void engine_receive(struct engine *engine, unsigned most);
+
+#endif

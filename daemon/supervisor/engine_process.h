@@ -1,0 +1,33 @@
+/* Starts the program of an engine. */
+#ifndef SYCLD_SUPERVISOR_ENGINE_PROCESS_H
+#define SYCLD_SUPERVISOR_ENGINE_PROCESS_H
+
+#include "configuration.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct engine_launch {
+	const char *program;
+	const char *cache_directory; /* NULL: none */
+	bool with_fake;
+	bool user_mode;              /* it serves the user who runs it: that user's HOME is its HOME */
+	bool drop;                   /* it is to become uid and gid by itself */
+	uid_t uid;
+	gid_t gid;
+	const struct configuration *configuration;
+};
+
+/*
+ * fork and exec with a clean environment, a session of its own, no descriptor but standard output and error and the
+ * control socket as 3. The outputs are the caller's, CLOEXEC; `control_out` is non-blocking. 0 or a negative errno.
+ */
+int engine_process_start(const struct engine_launch *launch, pid_t *pid_out, int *pidfd_out, int *control_out);
+
+/*
+ * Where sycl-engine is: `given`, else next to this program, else in its tree (../libexec/sycld), else the installed one.
+ * 0 or a negative errno.
+ */
+int engine_program_find(const char *given, char *path_out, size_t size);
+
+#endif

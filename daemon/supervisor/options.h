@@ -1,0 +1,27 @@
+/* The command line of sycld. */
+#ifndef SYCLD_SUPERVISOR_OPTIONS_H
+#define SYCLD_SUPERVISOR_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EXIT_USAGE = 2, EXIT_BUSY = 75, EXIT_CONFIGURATION = 78 };
+
+struct options {
+	bool user;                     /* serve the user who started it, from a folder of that user's own */
+	bool detach;                   /* leave the starter: new session, output to a file */
+	bool with_fake;
+	const char *runtime_directory; /* NULL: the mode's own */
+	const char *configuration;     /* NULL: the mode's own, which may be missing */
+	const char *engine;            /* NULL: sycl-engine next to sycld, then the installed one */
+	const char *cache_directory;   /* NULL: the mode's own */
+	int listen_fd;                 /* -1: none */
+	uint64_t exit_idle_ns;         /* 0: never */
+};
+
+enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_BAD };
+
+/* Prints help or version (DONE) to stdout, complaints (BAD) to stderr. The strings point into argv. */
+enum options_result options_parse(int argc, char **argv, struct options *options_out);
+
+#endif

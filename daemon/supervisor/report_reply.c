@@ -1,0 +1,388 @@
+/* Builds the answer of an inquiry out of what the supervisor knows and what the engines claim. */
+#include "clock.h"
+#include "control.pb-c.h"
+#include "engine.h"
+#include "limits.h"
+#include "log.h"
+#include "report.h"
+#include "status.h"
+#include "supervisor.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ENDPOINT_BYTES = 160 };
+
+/* Reports of one engine, unpacked; each part in an arena of its own. */
+struct opened_report {
+	struct engine *engine;
+	unsigned count;
+	struct decode_arena arenas[ENGINE_REPORT_PARTS_MAX];
+	Sycl__V1__EngineReport *parts[ENGINE_REPORT_PARTS_MAX];
+};
+
+struct reply {
+	const struct inquiry *inquiry;
+	Sycl__V1__AdminReply message;
+	Sycl__V1__ServiceFacts service;
+	char endpoint[ENDPOINT_BYTES];
+	char *endpoints[1];
+	unsigned engine_capacity; /* of every array below */
+	unsigned session_capacity;
+	unsigned device_capacity;
+	unsigned report_count;
+	struct opened_report *reports;
+	Sycl__V1__EngineFacts *engines;
+	Sycl__V1__EngineFacts **engine_list;
+	Sycl__V1__SessionFacts *sessions;
+	Sycl__V1__SessionFacts **session_list;
+	Sycl__V1__KnownDevice *devices;
+	Sycl__V1__KnownDevice **device_list;
+	uint32_t *device_uids; /* engine_capacity for each device */
+};
+
+static bool visible(const struct inquiry *inquiry, const struct tenant *tenant)
+{
+	return inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid;
+}
+
+static void open_report(struct reply *reply, struct engine *engine)
+{
+	struct opened_report *opened = &reply->reports[reply->report_count++];
+	opened->engine = engine;
+	for (unsigned i = 0; i < engine->report.count; i++) {
+		struct decode_arena *arena = &opened->arenas[opened->count];
+		ProtobufCMessage *message = NULL;
+		if (decode_arena_init(arena, DECODE_BYTES_MAX) < 0)
+			return;
+		if (message_unpack(&sycl__v1__engine_report__descriptor, arena, engine->report.parts[i].bytes,
+				   engine->report.parts[i].size, &message) < 0) {
+			decode_arena_fini(arena);
+			return;
+		}
+		opened->parts[opened->count++] = (Sycl__V1__EngineReport *)message;
+	}
+}
+
+static void open_reports(struct reply *reply)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (visible(reply->inquiry, tenant) && engine->report.count)
+				open_report(reply, engine);
+}
+
+static const struct opened_report *report_of(const struct reply *reply, const struct engine *engine)
+{
+	for (unsigned i = 0; i < reply->report_count; i++)
+		if (reply->reports[i].engine == engine)
+			return &reply->reports[i];
+	return NULL;
+}
+
+/* Older answers are not shown as if they were today's. */
+static bool answered(const struct reply *reply, const struct engine *engine)
+{
+	return engine->report.request >= reply->inquiry->id;
+}
+
+/* NULL-terminated or not: how many of each there can be. */
+static void count_capacities(struct reply *reply)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+		if (!visible(reply->inquiry, tenant))
+			continue;
+		reply->engine_capacity++; /* a tenant without an engine has a row too */
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			reply->engine_capacity++;
+			reply->session_capacity += engine->waiting_count + engine->sessions_count;
+		}
+	}
+}
+
+static void count_devices(struct reply *reply)
+{
+	for (unsigned i = 0; i < reply->report_count; i++)
+		for (unsigned p = 0; p < reply->reports[i].count; p++)
+			if (reply->reports[i].parts[p]->topology)
+				reply->device_capacity += (unsigned)reply->reports[i].parts[p]->topology->n_devices;
+}
+
+/* Arrays of one element more than needed, so that none is empty. */
+static bool allocate_rows(struct reply *reply)
+{
+	size_t engines = reply->engine_capacity + 1u;
+	size_t sessions = reply->session_capacity + 1u;
+	size_t devices = reply->device_capacity + 1u;
+	reply->engines = calloc(engines, sizeof(*reply->engines));
+	reply->engine_list = calloc(engines, sizeof(void *));
+	reply->sessions = calloc(sessions, sizeof(*reply->sessions));
+	reply->session_list = calloc(sessions, sizeof(void *));
+	reply->devices = calloc(devices, sizeof(*reply->devices));
+	reply->device_list = calloc(devices, sizeof(void *));
+	reply->device_uids = calloc(devices * engines, sizeof(*reply->device_uids));
+	return reply->engines && reply->engine_list && reply->sessions && reply->session_list && reply->devices &&
+	       reply->device_list && reply->device_uids;
+}
+
+static void free_rows(struct reply *reply)
+{
+	for (unsigned i = 0; reply->reports && i < reply->report_count; i++)
+		for (unsigned p = 0; p < reply->reports[i].count; p++)
+			decode_arena_fini(&reply->reports[i].arenas[p]);
+	free(reply->reports);
+	free(reply->engines);
+	free((void *)reply->engine_list);
+	free(reply->sessions);
+	free((void *)reply->session_list);
+	free(reply->devices);
+	free((void *)reply->device_list);
+	free(reply->device_uids);
+}
+
+static void add_service(struct reply *reply)
+{
+	struct supervisor *supervisor = reply->inquiry->supervisor;
+	Sycl__V1__ServiceFacts *service = &reply->service;
+	sycl__v1__service_facts__init(service);
+	service->pid = (uint32_t)getpid();
+	service->uid = geteuid();
+	service->version = (char *)(uintptr_t)SYCLD_VERSION;
+	service->protocol = PROTOCOL_VERSION;
+	service->since_unix_seconds = supervisor->since_unix_seconds;
+	service->uptime_ns = clock_now_ns() - supervisor->since_ns;
+	service->mode = supervisor->options.user ? SYCL__V1__SERVICE_MODE__SERVICE_MODE_USER
+						 : SYCL__V1__SERVICE_MODE__SERVICE_MODE_SYSTEM;
+	service->runtime_directory = supervisor->directory.path;
+	(void)snprintf(reply->endpoint, sizeof(reply->endpoint), "unix:%s", supervisor->session_path);
+	reply->endpoints[0] = reply->endpoint;
+	service->n_endpoints = 1;
+	service->endpoints = reply->endpoints;
+	service->stopping = supervisor->stopping;
+	service->filtered = !reply->inquiry->asker.sees_all;
+	reply->message.service = service;
+}
+
+static Sycl__V1__EngineState state_of(const struct reply *reply, const struct engine *engine)
+{
+	switch (engine->state) {
+	case ENGINE_STARTING:
+		return SYCL__V1__ENGINE_STATE__ENGINE_STATE_STARTING;
+	case ENGINE_STOPPING:
+		return SYCL__V1__ENGINE_STATE__ENGINE_STATE_STOPPING;
+	default:
+		return answered(reply, engine) ? SYCL__V1__ENGINE_STATE__ENGINE_STATE_READY
+					       : SYCL__V1__ENGINE_STATE__ENGINE_STATE_NOT_ANSWERING;
+	}
+}
+
+static void add_claims(const struct opened_report *report, Sycl__V1__EngineFacts *facts)
+{
+	const Sycl__V1__EngineReport *claim = report->parts[0];
+	facts->reported = true;
+	facts->resident_bytes = claim->resident_bytes;
+	facts->descriptors = claim->descriptors;
+	facts->mappings = claim->mappings;
+	facts->builds = claim->builds;
+	facts->build_cache_hits = claim->build_cache_hits;
+	facts->commands_decoded = claim->commands_decoded;
+	facts->copies = claim->copies;
+	facts->wakes_sent = claim->wakes_sent;
+}
+
+static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant)
+{
+	size_t index = reply->message.n_engines++;
+	Sycl__V1__EngineFacts *facts = &reply->engines[index];
+	sycl__v1__engine_facts__init(facts);
+	facts->uid = tenant->uid;
+	facts->last_failure = tenant->last_failure;
+	reply->engine_list[index] = facts;
+	return facts;
+}
+
+static void add_engine(struct reply *reply, const struct engine *engine)
+{
+	Sycl__V1__EngineFacts *facts = add_engine_row(reply, engine->tenant);
+	facts->engine_pid = (uint32_t)engine->pid;
+	facts->state = state_of(reply, engine);
+	facts->since_unix_seconds = engine->since_unix_seconds;
+	facts->age_ns = clock_now_ns() - engine->since_ns;
+	facts->sessions = engine->sessions_count;
+	facts->sessions_waiting = engine->waiting_count;
+	const struct opened_report *report = report_of(reply, engine);
+	if (report && report->count && answered(reply, engine))
+		add_claims(report, facts);
+}
+
+static void add_engines(struct reply *reply)
+{
+	struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+		if (!visible(reply->inquiry, tenant))
+			continue;
+		if (TAILQ_EMPTY(&tenant->engines))
+			add_engine_row(reply, tenant)->state = SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE;
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			add_engine(reply, engine);
+	}
+	reply->message.engines = reply->engine_list;
+}
+
+static const Sycl__V1__SessionReport *claim_of(const struct opened_report *report, uint64_t session)
+{
+	for (unsigned p = 0; report && p < report->count; p++)
+		for (size_t i = 0; i < report->parts[p]->n_sessions; i++)
+			if (report->parts[p]->sessions[i]->session == session)
+				return report->parts[p]->sessions[i];
+	return NULL;
+}
+
+static void add_session(struct reply *reply, const struct engine *engine, struct session *session)
+{
+	static const Sycl__V1__SessionPhase phases[] = {
+		[SESSION_WAITING] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_WAITING,
+		[SESSION_HANDSHAKE] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_HANDSHAKE,
+		[SESSION_OPEN] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_OPEN,
+	};
+	size_t index = reply->message.n_sessions++;
+	Sycl__V1__SessionFacts *facts = &reply->sessions[index];
+	sycl__v1__session_facts__init(facts);
+	reply->session_list[index] = facts;
+	facts->session = session->id;
+	facts->uid = session->peer.uid;
+	facts->pid = (uint32_t)session->peer.pid;
+	facts->command = session->peer.command;
+	facts->phase = phases[session->phase];
+	facts->since_unix_seconds = session->since_unix_seconds;
+	facts->age_ns = clock_now_ns() - session->since_ns;
+	facts->engine_pid = (uint32_t)engine->pid;
+	const Sycl__V1__SessionReport *claim =
+		answered(reply, engine) ? claim_of(report_of(reply, engine), session->id) : NULL;
+	if (!claim)
+		return;
+	facts->reported = true;
+	facts->queues = claim->queues;
+	facts->buffers = claim->buffers;
+	facts->objects = claim->objects;
+	facts->usage = claim->usage;
+}
+
+static void add_sessions(struct reply *reply)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	struct session *session;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+		if (!visible(reply->inquiry, tenant))
+			continue;
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			TAILQ_FOREACH (session, &engine->sessions, link)
+				add_session(reply, engine, session);
+			TAILQ_FOREACH (session, &engine->waiting, link)
+				add_session(reply, engine, session);
+		}
+	}
+	reply->message.sessions = reply->session_list;
+}
+
+/* Engines on one machine number devices alike, but one of them may lie: the name must agree too. */
+static Sycl__V1__KnownDevice *find_device(struct reply *reply, const Sycl__V1__DeviceFacts *facts,
+					  Sycl__V1__Backend backend)
+{
+	for (size_t i = 0; i < reply->message.n_devices; i++) {
+		Sycl__V1__KnownDevice *known = &reply->devices[i];
+		if (known->facts->device == facts->device && known->backend == backend &&
+		    !strcmp(known->facts->name, facts->name))
+			return known;
+	}
+	return NULL;
+}
+
+static void make_facts_printable(Sycl__V1__DeviceFacts *facts)
+{
+	char *texts[] = { facts->name,	     facts->vendor,	facts->version,
+			  facts->extensions, facts->driver_version, facts->builtin_kernels };
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i] && *texts[i]) /* an absent one is protobuf-c's own empty string, which is read-only */
+			text_make_printable(texts[i]);
+}
+
+static void add_device(struct reply *reply, uint32_t uid, const Sycl__V1__Topology *topology,
+		       Sycl__V1__DeviceFacts *facts)
+{
+	Sycl__V1__Backend backend = SYCL__V1__BACKEND__BACKEND_UNSPECIFIED;
+	char *platform_name = (char *)(uintptr_t)"";
+	for (size_t i = 0; i < topology->n_platforms; i++)
+		if (topology->platforms[i]->platform == facts->platform) {
+			backend = topology->platforms[i]->backend;
+			platform_name = topology->platforms[i]->name;
+		}
+	make_facts_printable(facts);
+	if (*platform_name)
+		text_make_printable(platform_name);
+	Sycl__V1__KnownDevice *known = find_device(reply, facts, backend);
+	if (!known) {
+		size_t index = reply->message.n_devices++;
+		known = &reply->devices[index];
+		sycl__v1__known_device__init(known);
+		known->facts = facts;
+		known->backend = backend;
+		known->platform_name = platform_name;
+		known->uids = &reply->device_uids[index * (reply->engine_capacity + 1u)];
+		reply->device_list[index] = known;
+	}
+	if (known->n_uids < reply->engine_capacity && (!known->n_uids || known->uids[known->n_uids - 1] != uid))
+		known->uids[known->n_uids++] = uid;
+}
+
+static void add_devices(struct reply *reply)
+{
+	for (unsigned i = 0; i < reply->report_count; i++) {
+		const struct opened_report *report = &reply->reports[i];
+		for (unsigned p = 0; p < report->count; p++) {
+			Sycl__V1__Topology *topology = report->parts[p]->topology;
+			for (size_t d = 0; topology && d < topology->n_devices; d++)
+				add_device(reply, report->engine->tenant->uid, topology, topology->devices[d]);
+		}
+	}
+	reply->message.devices = reply->device_list;
+}
+
+void report_reply(struct inquiry *inquiry)
+{
+	struct reply reply = { .inquiry = inquiry };
+	sycl__v1__admin_reply__init(&reply.message);
+	count_capacities(&reply);
+	reply.reports = calloc(reply.engine_capacity + 1u, sizeof(*reply.reports));
+	if (reply.reports) {
+		open_reports(&reply);
+		count_devices(&reply);
+	}
+	if (!reply.reports || !allocate_rows(&reply)) {
+		free_rows(&reply);
+		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION, "the service has no memory");
+		return;
+	}
+	enum inquiry_kind kind = inquiry->kind;
+	add_service(&reply);
+	if (kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES)
+		add_devices(&reply);
+	if (kind == INQUIRY_STATUS)
+		add_engines(&reply);
+	if (kind == INQUIRY_STATUS || kind == INQUIRY_SESSIONS)
+		add_sessions(&reply);
+	if (kind == INQUIRY_DEVICES && reply.message.n_devices == 0 && inquiry->trouble[0])
+		admin_answer_error(&inquiry->asker, STATUS_CONNECTION_LOST, inquiry->trouble);
+	else
+		admin_answer(&inquiry->asker, &reply.message);
+	free_rows(&reply);
+}

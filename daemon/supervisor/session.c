@@ -1,0 +1,43 @@
+#include "session.h"
+
+#include "cleanup.h"
+#include "clock.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+struct session *session_new(uint64_t id, int socket, const struct peer *peer)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	if (!session)
+		return NULL;
+	session->id = id;
+	session->socket = socket;
+	session->peer = *peer;
+	session->since_ns = clock_now_ns();
+	session->since_unix_seconds = (uint64_t)time(NULL);
+	return session;
+}
+
+bool session_is_untouched(const struct session *session)
+{
+	char byte;
+	return session->socket >= 0 &&
+	       recv(session->socket, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+void session_let_go(struct session *session)
+{
+	close_fd(&session->socket);
+	close_fd(&session->peer.pidfd);
+}
+
+struct session *session_free(struct session *session)
+{
+	if (!session)
+		return NULL;
+	session_let_go(session);
+	free(session);
+	return NULL;
+}

@@ -1,0 +1,45 @@
+/* What the supervisor knows of a client: who it is, and which engine it was handed to. */
+#ifndef SYCLD_SUPERVISOR_SESSION_H
+#define SYCLD_SUPERVISOR_SESSION_H
+
+#include "peer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+enum session_phase {
+	SESSION_WAITING,   /* its engine is not ready */
+	SESSION_HANDSHAKE, /* handed on; nothing was said about it yet */
+	SESSION_OPEN,      /* the engine says that the handshake is done */
+};
+
+struct session {
+	TAILQ_ENTRY(session) link; /* of its engine */
+	uint64_t id;               /* never used again */
+	enum session_phase phase;
+	struct peer peer; /* its command becomes what the client says that it is */
+	/*
+	 * The socket and the pidfd are kept until the session is open, then closed (-1): an engine that dies with a session
+	 * that it has not looked at takes nothing of it along, and the next engine gets it.
+	 */
+	int socket;
+	uint64_t since_ns;
+	uint64_t since_unix_seconds; /* for people */
+};
+
+TAILQ_HEAD(session_list, session);
+
+/* Takes the socket and the peer's pidfd, on success only. NULL: no memory. */
+struct session *session_new(uint64_t id, int socket, const struct peer *peer);
+
+/* Is there something of the client that no engine has read? Then it can still be handed to one. */
+bool session_is_untouched(const struct session *session);
+
+/* Close the supervisor's copies of the descriptors. */
+void session_let_go(struct session *session);
+
+/* Closes what it still holds. Accepts NULL, returns NULL. */
+struct session *session_free(struct session *session);
+
+#endif

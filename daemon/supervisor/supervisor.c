@@ -1,0 +1,350 @@
+#include "supervisor.h"
+
+#include "cleanup.h"
+#include "clock.h"
+#include "engine.h"
+#include "engine_control.h"
+#include "engine_process.h"
+#include "log.h"
+#include "peer.h"
+#include "refusal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MILLISECOND_NS 1000000ull
+#define SECOND_NS 1000000000ull
+
+enum { STOP_MARGIN_MS = 5000, MESSAGE_BYTES = PATH_MAX + 512 };
+
+static void end_loop(struct supervisor *supervisor)
+{
+	uv_stop(&supervisor->loop);
+}
+
+static void status_changed(struct supervisor *supervisor)
+{
+	notify_status(&supervisor->notify, supervisor->session_count, supervisor->engine_count);
+}
+
+static void stop(struct supervisor *supervisor, uint64_t drain_ns);
+
+/* Idle: give the address up first, so that whoever connects meanwhile is either served here or starts another one. */
+static void on_idle(uv_timer_t *timer)
+{
+	struct supervisor *supervisor = timer->data;
+	if (listener_retire(&supervisor->listener)) {
+		int r = listener_reopen(&supervisor->listener);
+		if (r == 0)
+			return;
+		log_error("listener", "cannot listen again: %s", strerror(-r));
+	}
+	log_info("service", "idle: ending");
+	stop(supervisor, 0);
+}
+
+static void check_idle(struct supervisor *supervisor)
+{
+	uint64_t idle_ns = supervisor->options.exit_idle_ns;
+	if (idle_ns == 0 || supervisor->stopping)
+		return;
+	if (supervisor->session_count)
+		(void)uv_timer_stop(&supervisor->idle);
+	else
+		(void)uv_timer_start(&supervisor->idle, on_idle, idle_ns / MILLISECOND_NS, 0);
+}
+
+void supervisor_session_began(struct supervisor *supervisor)
+{
+	supervisor->session_count++;
+	check_idle(supervisor);
+	status_changed(supervisor);
+}
+
+void supervisor_session_ended(struct supervisor *supervisor)
+{
+	supervisor->session_count--;
+	check_idle(supervisor);
+	status_changed(supervisor);
+}
+
+void supervisor_engine_ended(struct supervisor *supervisor)
+{
+	status_changed(supervisor);
+	if (supervisor->stopping && supervisor->engine_count == 0)
+		end_loop(supervisor);
+}
+
+static void refuse(int socket, enum sycl_status code, const char *text)
+{
+	refuse_client(socket, code, text);
+}
+
+static void on_starved(void *context, int socket)
+{
+	(void)context;
+	refuse(socket, STATUS_QUOTA, "the service has no descriptors left");
+}
+
+/* Takes the socket. */
+static void on_connected(void *context, int connection)
+{
+	struct supervisor *supervisor = context;
+	CLEANUP(close_fd) int socket = connection;
+	if (supervisor->stopping) {
+		refuse(take_fd(&socket), STATUS_CONNECTION_LOST, "the service is stopping");
+		return;
+	}
+	struct peer peer;
+	int r = peer_identify(socket, &peer);
+	if (r < 0) {
+		refuse(take_fd(&socket), r == -ESRCH ? STATUS_CONNECTION_LOST : STATUS_QUOTA,
+		       r == -ESRCH ? "the process that connected cannot be identified"
+				   : "the service has no descriptors left");
+		return;
+	}
+	CLEANUP(close_fd) int pidfd = peer.pidfd;
+	if (!supervisor->privileged && peer.uid != geteuid()) {
+		char text[128];
+		(void)snprintf(text, sizeof(text), "this service serves uid %lu only, and uid %lu has connected",
+			       (unsigned long)geteuid(), (unsigned long)peer.uid);
+		refuse(take_fd(&socket), STATUS_RUNTIME, text);
+		return;
+	}
+	struct refusal refusal;
+	struct tenant *tenant = tenant_get(supervisor, peer.uid, &refusal);
+	if (!tenant) {
+		refuse(take_fd(&socket), refusal.code, refusal.text);
+		return;
+	}
+	struct session *session = session_new(supervisor->last_session + 1, socket, &peer);
+	if (!session) {
+		refuse(take_fd(&socket), STATUS_MEMORY_ALLOCATION, "the service has no memory");
+		return;
+	}
+	supervisor->last_session++;
+	(void)take_fd(&socket);
+	(void)take_fd(&pidfd);
+	log_debug("session", "%llu from uid %lu, pid %ld (%s)", (unsigned long long)session->id,
+		  (unsigned long)peer.uid, (long)peer.pid, peer.command);
+	tenant_place(tenant, session);
+	status_changed(supervisor);
+}
+
+static void on_stop_deadline(uv_timer_t *timer)
+{
+	struct supervisor *supervisor = timer->data;
+	log_error("service", "%u engines do not end: leaving them", supervisor->engine_count);
+	end_loop(supervisor);
+}
+
+static void stop_engines(struct supervisor *supervisor, uint64_t drain_ns)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			engine_stop(engine, drain_ns);
+}
+
+/* Accept nobody, let the engines end their sessions within `drain_ns`, then end. A second time: end at once. */
+static void stop(struct supervisor *supervisor, uint64_t drain_ns)
+{
+	bool again = supervisor->stopping;
+	bool leave = supervisor->configuration.leave_engines && !again && drain_ns;
+	supervisor->stopping = true;
+	if (!again) {
+		log_info("service", "stopping: sessions %u, engines %u", supervisor->session_count,
+			 supervisor->engine_count);
+		(void)listener_retire(&supervisor->listener);
+		listener_close(&supervisor->listener);
+		notify_stopping();
+	}
+	stop_engines(supervisor, leave ? UINT64_MAX : drain_ns);
+	if (supervisor->engine_count == 0 || leave)
+		end_loop(supervisor);
+	else
+		(void)uv_timer_start(&supervisor->stop_deadline, on_stop_deadline,
+				     drain_ns / MILLISECOND_NS + STOP_MARGIN_MS, 0);
+}
+
+static void on_terminate(uv_signal_t *handle, int number)
+{
+	struct supervisor *supervisor = handle->data;
+	log_info("service", "signal %d (%s)", number, strsignal(number));
+	stop(supervisor, supervisor->stopping ? 0 : supervisor->configuration.drain_ns);
+}
+
+static void on_reload(uv_signal_t *handle, int number)
+{
+	(void)number;
+	struct supervisor *supervisor = handle->data;
+	char message[MESSAGE_BYTES];
+	notify_reloading();
+	int r = configuration_load(supervisor->options.configuration, supervisor->options.user,
+				   &supervisor->configuration, message, sizeof(message));
+	if (r < 0)
+		log_error("configuration", "%s; what was read before stays", message);
+	else
+		log_info("configuration", "read again; holds for engines started from now on");
+	notify_reloaded();
+}
+
+/* A new user has no ~/.cache yet. */
+static void make_parent(const char *path)
+{
+	char parent[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	size_t length = slash ? (size_t)(slash - path) : 0;
+	if (length == 0 || length >= sizeof(parent))
+		return;
+	memcpy(parent, path, length);
+	parent[length] = '\0';
+	(void)mkdir(parent, 0700); /* whether it is there now is seen by whoever opens the folder */
+}
+
+/* Where engines keep what they built; made if missing. None is no error. */
+static void find_cache(struct supervisor *supervisor)
+{
+	const char *given = supervisor->options.cache_directory;
+	const char *managed = getenv("CACHE_DIRECTORY");
+	const char *xdg = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	bool own = supervisor->options.user || geteuid() != 0;
+	char *path = supervisor->cache_path;
+	size_t size = sizeof(supervisor->cache_path);
+	int length = 0;
+	if (given)
+		length = snprintf(path, size, "%s", given);
+	else if (!own && managed && *managed == '/')
+		length = snprintf(path, size, "%s", managed);
+	else if (!own)
+		length = snprintf(path, size, "%s", SYCLD_CACHEDIR "/sycld");
+	else if (xdg && *xdg == '/')
+		length = snprintf(path, size, "%s/sycld", xdg);
+	else if (home && *home == '/')
+		length = snprintf(path, size, "%s/.cache/sycld", home);
+	if (length <= 0 || (size_t)length >= size || *path != '/') {
+		*path = '\0';
+		return;
+	}
+	if (own && !given)
+		make_parent(path);
+	CLEANUP(close_fd) int fd = directory_open_private(path, geteuid(), getegid());
+	if (fd < 0) {
+		log_warning("service", "nothing that engines build is kept: %s: %s", path, strerror(-fd));
+		*path = '\0';
+	} else if (!own) {
+		(void)fchmod(fd, 0755); /* tenants' engines must reach their own folders in it */
+	}
+}
+
+static int watch_signal(struct supervisor *supervisor, uv_signal_t *handle, uv_signal_cb callback, int number)
+{
+	int r = uv_signal_init(&supervisor->loop, handle);
+	handle->data = supervisor;
+	return r < 0 ? r : uv_signal_start(handle, callback, number);
+}
+
+static int start(struct supervisor *supervisor)
+{
+	uv_loop_t *loop = &supervisor->loop;
+	(void)uv_timer_init(loop, &supervisor->idle);
+	(void)uv_timer_init(loop, &supervisor->stop_deadline);
+	supervisor->idle.data = supervisor;
+	supervisor->stop_deadline.data = supervisor;
+	int r = watch_signal(supervisor, &supervisor->terminate, on_terminate, SIGTERM);
+	if (r == 0)
+		r = watch_signal(supervisor, &supervisor->interrupt, on_terminate, SIGINT);
+	if (r == 0)
+		r = watch_signal(supervisor, &supervisor->reload, on_reload, SIGHUP);
+	if (r == 0)
+		r = admin_open(supervisor);
+	if (r == 0)
+		r = listener_start(&supervisor->listener, loop);
+	return r;
+}
+
+static void close_handle(uv_handle_t *handle, void *context)
+{
+	(void)context;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+/* After the loop was stopped: engines that are left go on by themselves. */
+static void finish(struct supervisor *supervisor)
+{
+	if (!supervisor->stopping)
+		(void)listener_retire(&supervisor->listener);
+	listener_close(&supervisor->listener);
+	report_drop_all(supervisor);
+	admin_close(supervisor);
+	struct tenant *tenant;
+	struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		while ((engine = TAILQ_FIRST(&tenant->engines))) {
+			TAILQ_REMOVE(&tenant->engines, engine, link);
+			engine_abandon(engine);
+		}
+	tenants_free(supervisor);
+	uv_walk(&supervisor->loop, close_handle, NULL);
+	(void)uv_run(&supervisor->loop, UV_RUN_DEFAULT);
+	int r = uv_loop_close(&supervisor->loop);
+	if (r < 0)
+		log_error("service", "the loop still has handles");
+	decode_arena_fini(&supervisor->arena);
+	runtime_directory_close(&supervisor->directory);
+}
+
+int supervisor_run(const struct options *options, const struct configuration *configuration,
+		   const struct runtime_directory *directory, const struct listener *listener)
+{
+	static struct supervisor supervisor; /* libuv keeps pointers into it */
+	supervisor = (struct supervisor){
+		.options = *options,
+		.configuration = *configuration,
+		.directory = *directory,
+		.listener = *listener,
+		.privileged = geteuid() == 0 && !options->user,
+		.since_ns = clock_now_ns(),
+		.since_unix_seconds = (uint64_t)time(NULL),
+	};
+	TAILQ_INIT(&supervisor.tenants);
+	TAILQ_INIT(&supervisor.inquiries);
+	supervisor.listener.connected = on_connected;
+	supervisor.listener.starved = on_starved;
+	supervisor.listener.context = &supervisor;
+	(void)snprintf(supervisor.session_path, sizeof(supervisor.session_path), "%s", listener->path);
+	supervisor.listener.path = supervisor.session_path;
+
+	int r = engine_program_find(options->engine, supervisor.engine_program, sizeof(supervisor.engine_program));
+	if (r < 0) {
+		log_error("service", "the engine's program %s: %s", options->engine ? options->engine : "",
+			  strerror(-r));
+		return EXIT_FAILURE;
+	}
+	find_cache(&supervisor);
+	r = decode_arena_init(&supervisor.arena, DECODE_BYTES_MAX);
+	if (r == 0)
+		r = uv_loop_init(&supervisor.loop);
+	if (r < 0) {
+		log_error("service", "%s", strerror(-r));
+		return EXIT_FAILURE;
+	}
+	r = start(&supervisor);
+	if (r == 0) {
+		notify_ready(&supervisor.notify, &supervisor.loop);
+		log_info("service", "sycld %s serves %s at %s", SYCLD_VERSION,
+			 supervisor.privileged ? "every user" : "its own user", supervisor.session_path);
+		check_idle(&supervisor);
+		(void)uv_run(&supervisor.loop, UV_RUN_DEFAULT);
+	}
+	finish(&supervisor);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

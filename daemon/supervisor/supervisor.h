@@ -1,0 +1,66 @@
+/*
+ * The service's own state: one loop, one thread. It parses nothing that a session's client sent, and loads no vendor's
+ * library.
+ */
+#ifndef SYCLD_SUPERVISOR_SUPERVISOR_H
+#define SYCLD_SUPERVISOR_SUPERVISOR_H
+
+#include "admin.h"
+#include "configuration.h"
+#include "listener.h"
+#include "notify.h"
+#include "options.h"
+#include "packet.h"
+#include "report.h"
+#include "runtime_directory.h"
+#include "tenant.h"
+
+#include <linux/limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+struct supervisor {
+	uv_loop_t loop;
+	struct options options;
+	struct configuration configuration;
+	struct runtime_directory directory;
+	struct listener listener;
+	struct admin admin;
+	struct notify notify;
+	struct decode_arena arena; /* of whatever message is being looked at; emptied by the next */
+	struct tenant_list tenants;
+	unsigned tenant_count;
+	unsigned engine_count;
+	unsigned session_count;
+	uint64_t last_session;
+	struct inquiry_list inquiries;
+	unsigned inquiry_count;
+	uint64_t last_inquiry;
+	bool privileged; /* may become any uid; otherwise only this one is served */
+	bool stopping;
+	uint64_t since_ns;
+	uint64_t since_unix_seconds;
+	char engine_program[PATH_MAX];
+	char cache_path[PATH_MAX]; /* "": engines keep nothing */
+	char session_path[sizeof(((struct runtime_directory *)0)->path) + sizeof(SESSION_SOCKET_NAME)];
+	uv_signal_t terminate;
+	uv_signal_t interrupt;
+	uv_signal_t reload;
+	uv_timer_t idle;
+	uv_timer_t stop_deadline;
+};
+
+/*
+ * What was found out before the loop: options, configuration, folder (locked), listener. They are taken over. Runs
+ * until the service is told to stop, or is idle. The exit status.
+ */
+int supervisor_run(const struct options *options, const struct configuration *configuration,
+		   const struct runtime_directory *directory, const struct listener *listener);
+
+/* Sessions and engines come and go: for the idle exit, the status line and the end. */
+void supervisor_session_began(struct supervisor *supervisor);
+void supervisor_session_ended(struct supervisor *supervisor);
+void supervisor_engine_ended(struct supervisor *supervisor);
+
+#endif

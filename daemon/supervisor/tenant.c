@@ -1,0 +1,205 @@
+#include "tenant.h"
+
+#include "cleanup.h"
+#include "clock.h"
+#include "engine.h"
+#include "log.h"
+#include "refusal.h"
+#include "supervisor.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS 1000000000ull
+
+enum {
+	START_FAILURES_FREE = 3,   /* engines in a row that may die before they are ready; then tenants wait */
+	RETRY_SECONDS_MAX = 30,
+	CRASHES_FREE = 30,         /* within CRASH_WINDOW_SECONDS */
+	CRASH_WINDOW_SECONDS = 10,
+	CRASH_WAIT_SECONDS = 5,
+	PASSWD_BYTES = 16384,
+	GID_NOGROUP = 65534,
+};
+
+/* A uid that the user database does not know gets the group of nobody. May ask the network's user database. */
+static gid_t group_of(uid_t uid)
+{
+	struct passwd entry;
+	struct passwd *found = NULL;
+	char buffer[PASSWD_BYTES];
+	if (uid == geteuid())
+		return getegid();
+	int r = getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found);
+	return r == 0 && found ? found->pw_gid : GID_NOGROUP;
+}
+
+struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid)
+{
+	struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (tenant->uid == uid)
+			return tenant;
+	return NULL;
+}
+
+static void tenant_remove(struct tenant *tenant)
+{
+	TAILQ_REMOVE(&tenant->supervisor->tenants, tenant, link);
+	tenant->supervisor->tenant_count--;
+	free(tenant);
+}
+
+/* Forget the one that has been without an engine for longest, unless its failures must be remembered still. */
+static bool forget_one(struct supervisor *supervisor)
+{
+	uint64_t now = clock_now_ns();
+	struct tenant *oldest = NULL;
+	struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (TAILQ_EMPTY(&tenant->engines) && tenant->retry_at_ns <= now &&
+		    (!oldest || tenant->last_use_ns < oldest->last_use_ns))
+			oldest = tenant;
+	if (oldest)
+		tenant_remove(oldest);
+	return oldest != NULL;
+}
+
+__attribute__((format(printf, 3, 4))) static void refuse(struct refusal *refusal, enum sycl_status code,
+							  const char *format, ...)
+{
+	refusal->code = code;
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vsnprintf(refusal->text, sizeof(refusal->text), format, arguments);
+	va_end(arguments);
+}
+
+struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
+{
+	struct tenant *tenant = tenant_find(supervisor, uid);
+	if (!tenant && supervisor->tenant_count >= TENANTS_MAX && !forget_one(supervisor)) {
+		refuse(refusal_out, STATUS_QUOTA, "the service has as many tenants as it can have");
+		return NULL;
+	}
+	if (!tenant) {
+		tenant = calloc(1, sizeof(*tenant));
+		if (!tenant) {
+			refuse(refusal_out, STATUS_MEMORY_ALLOCATION, "the service has no memory");
+			return NULL;
+		}
+		tenant->supervisor = supervisor;
+		tenant->uid = uid;
+		tenant->gid = group_of(uid);
+		TAILQ_INIT(&tenant->engines);
+		TAILQ_INSERT_TAIL(&supervisor->tenants, tenant, link);
+		supervisor->tenant_count++;
+	}
+	tenant->last_use_ns = clock_now_ns();
+	return tenant;
+}
+
+static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
+{
+	const struct supervisor *supervisor = tenant->supervisor;
+	uint64_t now = clock_now_ns();
+	if (now < tenant->retry_at_ns) {
+		refuse(refusal_out, STATUS_CONNECTION_LOST,
+		       "the last engines of this user died at once (the last one %s); the next is started in %llu s",
+		       tenant->last_failure, (unsigned long long)((tenant->retry_at_ns - now) / SECOND_NS + 1));
+		return -EAGAIN;
+	}
+	if (supervisor->engine_count >= supervisor->configuration.engines) {
+		refuse(refusal_out, STATUS_QUOTA, "the service runs as many engines as it may (%u)",
+		       supervisor->configuration.engines);
+		return -EDQUOT;
+	}
+	return 0;
+}
+
+int tenant_engine(struct tenant *tenant, struct engine **engine_out, struct refusal *refusal_out)
+{
+	bool shared = !tenant->supervisor->configuration.engine_per_session;
+	if (shared && tenant->current) {
+		*engine_out = tenant->current;
+		return 0;
+	}
+	int r = may_start(tenant, refusal_out);
+	if (r < 0)
+		return r;
+	r = engine_start(tenant, engine_out);
+	if (r < 0) {
+		char how[TENANT_FAILURE_BYTES];
+		(void)snprintf(how, sizeof(how), "could not be executed: %s", strerror(-r));
+		log_error("engine", "%s: %s", tenant->supervisor->engine_program, strerror(-r));
+		tenant_engine_died(tenant, false, true, how);
+		refuse(refusal_out, STATUS_CONNECTION_LOST, "the engine could not start: it %s", how);
+		return r;
+	}
+	if (shared)
+		tenant->current = *engine_out;
+	return 0;
+}
+
+void tenant_place(struct tenant *tenant, struct session *session)
+{
+	struct refusal refusal;
+	struct engine *engine = NULL;
+	int r = 0;
+	if (tenant->supervisor->stopping) {
+		refuse(&refusal, STATUS_CONNECTION_LOST, "the service is stopping");
+		r = -ESHUTDOWN;
+	} else if (tenant->session_count >= tenant->supervisor->configuration.sessions_per_tenant) {
+		refuse(&refusal, STATUS_QUOTA, "this user has as many sessions as one may have (%u)",
+		       tenant->session_count);
+		r = -EDQUOT;
+	} else if (tenant->unsettled_count >= TENANT_UNSETTLED_MAX) {
+		refuse(&refusal, STATUS_QUOTA, "too many processes of this user connect at one time");
+		r = -EDQUOT;
+	} else {
+		r = tenant_engine(tenant, &engine, &refusal);
+	}
+	if (r == 0) {
+		engine_give(engine, session);
+		return;
+	}
+	log_debug("session", "uid %lu, pid %ld is refused: %s", (unsigned long)tenant->uid, (long)session->peer.pid,
+		  refusal.text);
+	refuse_client(take_fd(&session->socket), refusal.code, refusal.text);
+	(void)session_free(session);
+}
+
+void tenant_engine_died(struct tenant *tenant, bool was_ready, bool abnormal, const char *how)
+{
+	uint64_t now = clock_now_ns();
+	tenant->last_use_ns = now;
+	if (!abnormal)
+		return;
+	(void)snprintf(tenant->last_failure, sizeof(tenant->last_failure), "%s", how);
+	if (!was_ready) {
+		tenant->start_failures++;
+		if (tenant->start_failures < START_FAILURES_FREE)
+			return;
+		unsigned doublings = tenant->start_failures - START_FAILURES_FREE;
+		uint64_t seconds = doublings < 5 ? 1ull << doublings : RETRY_SECONDS_MAX;
+		tenant->retry_at_ns = now + seconds * SECOND_NS;
+		return;
+	}
+	if (now - tenant->crash_window_ns > CRASH_WINDOW_SECONDS * SECOND_NS) {
+		tenant->crash_window_ns = now;
+		tenant->crashes = 0;
+	}
+	if (++tenant->crashes > CRASHES_FREE)
+		tenant->retry_at_ns = now + CRASH_WAIT_SECONDS * SECOND_NS;
+}
+
+void tenants_free(struct supervisor *supervisor)
+{
+	struct tenant *tenant;
+	while ((tenant = TAILQ_FIRST(&supervisor->tenants)))
+		tenant_remove(tenant);
+}

@@ -1,0 +1,69 @@
+/*
+ * A tenant is a uid. It has one engine that takes new sessions, or one engine per session (isolation = session), and
+ * perhaps older ones that are ending.
+ */
+#ifndef SYCLD_SUPERVISOR_TENANT_H
+#define SYCLD_SUPERVISOR_TENANT_H
+
+#include "status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+struct engine;
+struct session;
+struct supervisor;
+
+enum { TENANTS_MAX = 1024, TENANT_UNSETTLED_MAX = 256, TENANT_FAILURE_BYTES = 256 };
+
+TAILQ_HEAD(engine_list, engine);
+
+struct tenant {
+	TAILQ_ENTRY(tenant) link;
+	struct supervisor *supervisor;
+	uid_t uid;
+	gid_t gid; /* of the user database; never the peer's, who may have it from a set-group-id program */
+	struct engine_list engines;
+	struct engine *current; /* takes new sessions; NULL: start one */
+	unsigned session_count;
+	unsigned unsettled_count; /* sessions that are not open yet: each holds descriptors of the supervisor */
+	unsigned start_failures; /* engines in a row that died before they were ready */
+	unsigned crashes;        /* of ready engines, within the present window */
+	uint64_t crash_window_ns;
+	uint64_t retry_at_ns;    /* no engine is started before this */
+	uint64_t last_use_ns;
+	char last_failure[TENANT_FAILURE_BYTES];
+};
+
+TAILQ_HEAD(tenant_list, tenant);
+
+/* Why a session cannot be served now, for its client. */
+struct refusal {
+	enum sycl_status code;
+	char text[TENANT_FAILURE_BYTES + 128];
+};
+
+/* The tenant, made if missing. NULL: there are too many, or no memory; `refusal_out` says so. */
+struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out);
+
+/* The tenant if it is known, else NULL. */
+struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
+
+/*
+ * An engine that can take a session: the current one, or one that is started now. A negative errno: none; `refusal_out`
+ * says why.
+ */
+int tenant_engine(struct tenant *tenant, struct engine **engine_out, struct refusal *refusal_out);
+
+/* Hand a session to an engine, or refuse its client. Takes the session. */
+void tenant_place(struct tenant *tenant, struct session *session);
+
+/* An engine of the tenant died: how soon may the next one start? */
+void tenant_engine_died(struct tenant *tenant, bool was_ready, bool abnormal, const char *how);
+
+/* Forget every tenant; none may have an engine. */
+void tenants_free(struct supervisor *supervisor);
+
+#endif

@@ -1,0 +1,36 @@
+# The supervisor and syclctl, with a stand-in engine that can misbehave on demand, and with the real one where it counts.
+set(here ${CMAKE_CURRENT_LIST_DIR})
+if(NOT SYCLD_SANITIZE STREQUAL "memory")
+  add_executable(supervisor_engine_double ${here}/supervisor_engine_double.c)
+  target_link_libraries(supervisor_engine_double PRIVATE sycl_flags sycl_shared sycl_proto)
+  set_target_properties(supervisor_engine_double PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
+  add_library(supervisor_harness STATIC ${here}/supervisor_harness.c)
+  target_include_directories(supervisor_harness PUBLIC ${here})
+  target_compile_definitions(supervisor_harness PUBLIC SYCLD_PROGRAM="$<TARGET_FILE:sycld>"
+    SYCLCTL_PROGRAM="$<TARGET_FILE:syclctl>" ENGINE_DOUBLE="$<TARGET_FILE:supervisor_engine_double>")
+  target_link_libraries(supervisor_harness PRIVATE sycl_flags PUBLIC sycl_shared sycl_proto PkgConfig::jansson Threads::Threads)
+  add_dependencies(supervisor_harness sycld syclctl supervisor_engine_double)
+
+  sycl_test(supervisor_service SOURCES ${here}/supervisor_service.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  sycl_test(supervisor_engines SOURCES ${here}/supervisor_engines.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  sycl_test(supervisor_cli SOURCES ${here}/supervisor_cli.c LIBS supervisor_harness nng::nng TIMEOUT 240
+    LABELS integration)
+
+  # A plain program: only the exit status 77 tells ctest that it was skipped, which it is unless root runs it.
+  add_executable(supervisor_uids ${here}/supervisor_uids.c)
+  target_link_libraries(supervisor_uids PRIVATE sycl_flags supervisor_harness)
+  set_target_properties(supervisor_uids PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME supervisor_uids COMMAND supervisor_uids)
+  set_tests_properties(supervisor_uids PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS integration
+    ENVIRONMENT "${test_environment}")
+  add_test(NAME supervisor_units COMMAND ${here}/supervisor_units.sh ${CMAKE_BINARY_DIR}/systemd
+    ${CMAKE_CURRENT_LIST_DIR}/../../systemd $<TARGET_FILE:sycld>)
+  set_tests_properties(supervisor_units PROPERTIES TIMEOUT 60 SKIP_RETURN_CODE 77 LABELS integration)
+
+  if(TARGET sycl-engine)
+    add_test(NAME supervisor_uids_real_engine COMMAND supervisor_uids $<TARGET_FILE:sycl-engine>)
+    set_tests_properties(supervisor_uids_real_engine PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS integration
+      ENVIRONMENT "${test_environment}")
+  endif()
+endif()

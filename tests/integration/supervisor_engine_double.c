@@ -1,0 +1,326 @@
+/*
+ * Stands in for sycl-engine where the supervisor is tested: speaks control.proto and misbehaves on demand. Which way
+ * is the end of its name, behind "engine-":
+ *
+ *   double       well: welcomes who says hello, answers reports, ends when told to
+ *   exits        exits with 7 at once
+ *   unready      never says that it is ready
+ *   garbage      says what is no message
+ *   flood        is ready, then says things that nobody asked for
+ *   silent       is ready, never answers a report request
+ *   stubborn     is ready, does not end when told to
+ *   endless      reports without an end
+ *
+ * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2" (two entries),
+ * "ping" (answered by a Wake).
+ */
+#include "cleanup.h"
+#include "control.pb-c.h"
+#include "flight_page.h"
+#include "memory_region.h"
+#include "packet.h"
+#include "session.pb-c.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { SESSIONS_MAX = 64, FACTS_BYTES = 2048 };
+
+static struct {
+	int control;
+	const char *manner;
+	struct memory_region *flight;
+	struct decode_arena arena;
+	bool draining;
+	unsigned count;
+	struct {
+		uint64_t id;
+		int socket;
+		bool welcomed;
+	} sessions[SESSIONS_MAX];
+} me = { .control = 3, .manner = "double" };
+
+static bool manner(const char *name)
+{
+	return !strcmp(me.manner, name);
+}
+
+static void say(Sycl__V1__Control *control, const int *fds, unsigned count)
+{
+	control->descriptor_count = count;
+	if (me.control < 0)
+		return;
+	if (message_send(me.control, &control->base, fds, count, 0) < 0)
+		exit(3);
+}
+
+static void say_ready(void)
+{
+	struct memory_region *flight;
+	if (memory_region_create_published("flight", sizeof(struct flight_page), &flight) < 0)
+		exit(4);
+	me.flight = flight;
+	Sycl__V1__EngineReady ready = SYCL__V1__ENGINE_READY__INIT;
+	ready.pid = (uint32_t)getpid();
+	ready.version = (char *)(uintptr_t)SYCLD_VERSION;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_READY;
+	control.ready = &ready;
+	say(&control, &flight->fd, 1);
+}
+
+static void say_state(uint64_t session, Sycl__V1__SessionState__State what)
+{
+	Sycl__V1__SessionState state = SYCL__V1__SESSION_STATE__INIT;
+	state.session = session;
+	state.state = what;
+	state.command = (char *)(uintptr_t)"double\033[31mclient\xff";
+	state.reason = (char *)(uintptr_t)"hung up";
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_SESSION_STATE;
+	control.session_state = &state;
+	say(&control, NULL, 0);
+}
+
+/* What a test wants to know of this process: uid, environment's names, descriptors above 3 that it was started with. */
+static char facts[FACTS_BYTES];
+
+static void collect_facts(void)
+{
+	int length = snprintf(facts, sizeof(facts), "pid=%ld uid=%ld gid=%ld env=", (long)getpid(), (long)getuid(),
+			      (long)getgid());
+	for (char **entry = environ; *entry && length < FACTS_BYTES - 128; entry++)
+		length += snprintf(facts + length, sizeof(facts) - (size_t)length, "%.*s,",
+				   (int)strcspn(*entry, "="), *entry);
+	DIR *open_fds = opendir("/proc/self/fd");
+	length += snprintf(facts + length, sizeof(facts) - (size_t)length, " fds=");
+	const struct dirent *entry;
+	while (open_fds && (entry = readdir(open_fds)))
+		if (entry->d_name[0] != '.' && strtol(entry->d_name, NULL, 10) != dirfd(open_fds))
+			length += snprintf(facts + length, sizeof(facts) - (size_t)length, "%s,", entry->d_name);
+	if (open_fds)
+		(void)closedir(open_fds);
+}
+
+static void welcome(int socket, uint64_t session)
+{
+	Sycl__V1__Welcome message = SYCL__V1__WELCOME__INIT;
+	message.session = session;
+	message.service_version = facts;
+	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+	packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
+	packet.welcome = &message;
+	(void)message_send(socket, &packet.base, NULL, 0, MSG_DONTWAIT);
+}
+
+static void wake(int socket)
+{
+	Sycl__V1__Wake message = SYCL__V1__WAKE__INIT;
+	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+	packet.body_case = SYCL__V1__PACKET__BODY_WAKE;
+	packet.wake = &message;
+	(void)message_send(socket, &packet.base, NULL, 0, MSG_DONTWAIT);
+}
+
+static void put_in_flight(unsigned index, uint64_t session)
+{
+	struct flight_page *page = me.flight->address;
+	struct flight_entry *entry = &page->entries[index];
+	entry->queue = 2;
+	entry->group = 40 + index;
+	(void)snprintf(entry->what, sizeof(entry->what), "doomed_kernel");
+	atomic_store(&entry->session, session);
+}
+
+static void crash(unsigned entries, uint64_t session)
+{
+	for (unsigned i = 0; i < entries; i++)
+		put_in_flight(i * 7, session);
+	(void)signal(SIGSEGV, SIG_DFL);
+	(void)raise(SIGSEGV);
+}
+
+static void end_session(unsigned i)
+{
+	say_state(me.sessions[i].id, SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED);
+	close_fd(&me.sessions[i].socket);
+	me.sessions[i] = me.sessions[--me.count];
+}
+
+/* False: the session is gone, and another one is in its place. */
+static bool serve(unsigned i)
+{
+	char text[4096];
+	struct packet_fds fds = PACKET_FDS_INIT;
+	ssize_t size = packet_socket_receive(me.sessions[i].socket, text, sizeof(text) - 1, &fds, MSG_DONTWAIT);
+	if (size == -EAGAIN)
+		return true;
+	packet_fds_close(&fds);
+	if (size <= 0) {
+		end_session(i);
+		return false;
+	}
+	text[size] = '\0';
+	if (!me.sessions[i].welcomed) {
+		me.sessions[i].welcomed = true;
+		say_state(me.sessions[i].id, SYCL__V1__SESSION_STATE__STATE__STATE_OPEN);
+		welcome(me.sessions[i].socket, me.sessions[i].id);
+	} else if (!strcmp(text, "crash")) {
+		crash(1, me.sessions[i].id);
+	} else if (!strcmp(text, "crash2")) {
+		crash(2, me.sessions[i].id);
+	} else {
+		wake(me.sessions[i].socket);
+	}
+	return true;
+}
+
+static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionReport *rows,
+			    Sycl__V1__SessionReport **list, Sycl__V1__Usage *usage)
+{
+	sycl__v1__usage__init(usage);
+	usage->groups_submitted = 12;
+	usage->groups_completed = 11;
+	usage->buffer_bytes = 4096;
+	for (unsigned i = 0; i < me.count; i++) {
+		sycl__v1__session_report__init(&rows[i]);
+		rows[i].session = me.sessions[i].id;
+		rows[i].queues = 3;
+		rows[i].usage = usage;
+		list[i] = &rows[i];
+	}
+	report->n_sessions = me.count;
+	report->sessions = list;
+}
+
+static void report(uint64_t request, bool discover)
+{
+	static bool discovered;
+	discovered = discovered || discover;
+	Sycl__V1__SessionReport rows[SESSIONS_MAX];
+	Sycl__V1__SessionReport *list[SESSIONS_MAX];
+	Sycl__V1__Usage usage;
+	Sycl__V1__EngineReport message = SYCL__V1__ENGINE_REPORT__INIT;
+	message.request = request;
+	message.descriptors = 9;
+	report_sessions(&message, rows, list, &usage);
+
+	Sycl__V1__DeviceFacts device = SYCL__V1__DEVICE_FACTS__INIT;
+	device.name = (char *)(uintptr_t)"Double \033]0;owned\007 Device";
+	device.type = SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_CPU;
+	device.available = true;
+	Sycl__V1__DeviceFacts *devices[] = { &device };
+	Sycl__V1__Topology topology = SYCL__V1__TOPOLOGY__INIT;
+	topology.n_devices = 1;
+	topology.devices = devices;
+	message.topology = discovered ? &topology : NULL;
+
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_REPORT;
+	control.report = &message;
+	message.more = manner("endless");
+	do {
+		say(&control, NULL, 0);
+	} while (message.more);
+}
+
+static void take_session(const Sycl__V1__SessionHandOff *hand_off, struct packet_fds *fds)
+{
+	if (me.count == SESSIONS_MAX)
+		exit(5);
+	me.sessions[me.count].id = hand_off->session;
+	me.sessions[me.count].welcomed = false;
+	me.sessions[me.count++].socket = packet_fds_take(fds, 0);
+}
+
+static void obey(void)
+{
+	ProtobufCMessage *message = NULL;
+	struct packet_fds fds = PACKET_FDS_INIT;
+	int r = message_receive(me.control, &sycl__v1__control__descriptor, &me.arena, &message, &fds, MSG_DONTWAIT);
+	if (r == -EAGAIN)
+		return;
+	if (r <= 0) { /* the supervisor is gone: go on for those who are here */
+		close_fd(&me.control);
+		me.draining = true;
+		return;
+	}
+	const Sycl__V1__Control *control = (const Sycl__V1__Control *)message;
+	if (control->body_case == SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF)
+		take_session(control->session_hand_off, &fds);
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && !manner("silent"))
+		report(control->report_request->request, control->report_request->discover);
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_STOP && !manner("stubborn")) {
+		me.draining = true;
+		while (!control->stop->drain && me.count)
+			end_session(0);
+	}
+	packet_fds_close(&fds);
+}
+
+static void turn(void)
+{
+	struct pollfd polls[SESSIONS_MAX + 1];
+	polls[0] = (struct pollfd){ .fd = me.control, .events = POLLIN };
+	for (unsigned i = 0; i < me.count; i++)
+		polls[i + 1] = (struct pollfd){ .fd = me.sessions[i].socket, .events = POLLIN };
+	if (poll(polls, me.count + 1, -1) < 0)
+		exit(6);
+	for (unsigned i = 0; i < me.count;)
+		if (serve(i))
+			i++;
+	if (me.control >= 0)
+		obey();
+}
+
+/* As the real one: at once, for good, and unreadable for others of that uid. */
+static void become(uid_t uid, gid_t gid)
+{
+	if (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		exit(8);
+	if (prctl(PR_SET_DUMPABLE, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		exit(9);
+}
+
+int main(int argc, char **argv)
+{
+	const char *dash = strrchr(argv[0], '-');
+	if (dash)
+		me.manner = dash + 1;
+	long uid = -1;
+	long gid = -1;
+	for (int i = 1; i + 1 < argc; i++) {
+		if (!strcmp(argv[i], "--uid"))
+			uid = strtol(argv[i + 1], NULL, 10);
+		if (!strcmp(argv[i], "--gid"))
+			gid = strtol(argv[i + 1], NULL, 10);
+	}
+	if (uid >= 0)
+		become((uid_t)uid, (gid_t)gid);
+	if (manner("exits"))
+		return 7;
+	collect_facts();
+	if (decode_arena_init(&me.arena, DECODE_BYTES_MAX) < 0)
+		return 10;
+	if (manner("garbage"))
+		(void)send(me.control, "\xff\xff\xff\xff", 4, 0);
+	else if (!manner("unready"))
+		say_ready();
+	while (manner("flood"))
+		say_state(99, SYCL__V1__SESSION_STATE__STATE__STATE_OPEN);
+	while (!me.draining || me.count)
+		turn();
+	decode_arena_fini(&me.arena);
+	(void)memory_region_free(me.flight);
+	return 0;
+}

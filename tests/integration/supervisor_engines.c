@@ -1,0 +1,364 @@
+/* What the supervisor does about engines: good ones, and those that misbehave in each way that it must survive. */
+#include "supervisor_harness.h"
+
+#include "cleanup.h"
+#include "packet_socket.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct service service;
+
+static void clean(void)
+{
+	service_free(&service);
+}
+
+TestSuite(engines, .fini = clean, .timeout = 60);
+
+static void start_with(const char *manner, const char *configuration)
+{
+	service_prepare(&service, manner);
+	char path[HARNESS_PATH_BYTES * 2];
+	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
+	write_file(path, configuration);
+	const char *arguments[] = { "--config", path, NULL };
+	service_start(&service, arguments);
+}
+
+static void must_be_refused_with(const char *why)
+{
+	CLEANUP(free_pointer) char *text = client_refused(&service);
+	cr_assert(ne(ptr, text, NULL));
+	cr_assert(ne(ptr, strstr(text, why), NULL), "'%s' says nothing of '%s'", text, why);
+}
+
+/* Field of the only tenant, of `syclctl status`. */
+static json_t *tenant_field(json_t *status, const char *name)
+{
+	json_t *tenants = json_object_get(status, "tenants");
+	cr_assert(eq(sz, json_array_size(tenants), 1u));
+	return json_object_get(json_array_get(tenants, 0), name);
+}
+
+Test(engines, one_serves_all_sessions_of_a_tenant)
+{
+	start_with("double", "");
+	int sockets[8];
+	long pid = 0;
+	for (int i = 0; i < 8; i++) {
+		CLEANUP(free_pointer) char *facts = client_open(&service, &sockets[i]);
+		cr_assert(ne(ptr, facts, NULL));
+		if (i == 0)
+			pid = fact(facts, "pid=");
+		cr_assert(eq(long, fact(facts, "pid="), pid));
+	}
+	cr_assert(eq(int, ctl_session_count(&service), 8));
+	for (int i = 0; i < 8; i++)
+		close_fd(&sockets[i]);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, with_session_isolation_each_session_has_its_own)
+{
+	start_with("double", "[isolation]\nisolation = session\n");
+	int first = -1;
+	int second = -1;
+	CLEANUP(free_pointer) char *one = client_open(&service, &first);
+	CLEANUP(free_pointer) char *two = client_open(&service, &second);
+	cr_assert(ne(ptr, one, NULL));
+	cr_assert(ne(ptr, two, NULL));
+	cr_assert(ne(long, fact(one, "pid="), fact(two, "pid=")));
+	close_fd(&first);
+	close_fd(&second);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+static bool engine_is_gone(void *context)
+{
+	json_t *status = ctl_json(&service, "status");
+	(void)context;
+	cr_assert(ne(ptr, status, NULL));
+	bool gone = json_integer_value(tenant_field(status, "engine_pid")) == 0;
+	json_decref(status);
+	return gone;
+}
+
+Test(engines, an_idle_one_is_stopped_and_the_next_connection_starts_another)
+{
+	start_with("double", "[service]\nengine_idle_seconds = 0\n");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	close_fd(&socket);
+	cr_assert(wait_until(engine_is_gone, NULL));
+	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
+	cr_assert(ne(ptr, again, NULL));
+	cr_assert(ne(long, fact(again, "pid="), fact(facts, "pid=")));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_dies_at_once_gives_a_clear_error_and_is_not_started_for_ever)
+{
+	start_with("exits", "");
+	must_be_refused_with("exited with status 7");
+	for (int i = 0; i < 100; i++) {
+		CLEANUP(free_pointer) char *text = client_refused(&service);
+		cr_assert(ne(ptr, text, NULL));
+	}
+	must_be_refused_with("the next is started in");
+	/* Three at once, then one a second or slower: a hundred clients cannot have started a hundred. */
+	cr_assert(lt(uint, service_log_count(&service, "engine: started pid"), 20u));
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_cannot_be_executed_gives_a_clear_error)
+{
+	start_with("double", "");
+	cr_assert(eq(int, unlink(service.engine), 0));
+	must_be_refused_with("could not be executed");
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_is_never_ready_is_ended_and_its_clients_are_told)
+{
+	start_with("unready", "[service]\nengine_start_seconds = 1\n");
+	must_be_refused_with("not ready in time");
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_sends_garbage_is_ended)
+{
+	start_with("garbage", "");
+	must_be_refused_with("what is no message");
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+static bool flood_ended(void *context)
+{
+	(void)context;
+	return service_log_count(&service, "it sends messages that nobody asked for") > 0;
+}
+
+Test(engines, one_that_floods_the_supervisor_is_ended)
+{
+	start_with("flood", "");
+	int socket = client_connect(&service);
+	cr_assert(wait_until(flood_ended, NULL));
+	Sycl__V1__Packet *packet = client_receive(socket);
+	if (packet)
+		cr_assert(eq(int, (int)packet->body_case, SYCL__V1__PACKET__BODY_ERROR));
+	packet_free(packet);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_whose_report_does_not_end_is_ended)
+{
+	start_with("endless", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	(void)ctl_session_count(&service);
+	cr_assert(gt(uint, service_log_count(&service, "its report does not end"), 0u));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_does_not_answer_is_shown_so_with_what_is_known)
+{
+	start_with("silent", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	/* Often enough to have more questions open than an engine is asked. */
+	for (int i = 0; i < 6; i++) {
+		json_t *status = ctl_json(&service, "status");
+		cr_assert(ne(ptr, status, NULL));
+		cr_assert(eq(str, (char *)(uintptr_t)json_string_value(tenant_field(status, "state")),
+			     "not answering"));
+		cr_assert(eq(sz, json_array_size(json_object_get(status, "sessions")), 1u));
+		json_decref(status);
+	}
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_does_not_end_when_told_is_killed)
+{
+	start_with("stubborn", "[service]\ndrain_seconds = 0\n");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(eq(int, service_stop(&service), 0));
+	cr_assert(eq(int, kill((pid_t)fact(facts, "pid="), 0), -1));
+	close_fd(&socket);
+}
+
+static void crash_and_look(const char *how, const char *logged, const char *shown)
+{
+	int socket = -1;
+	int bystander = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	CLEANUP(free_pointer) char *other = client_open(&service, &bystander);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(ne(ptr, other, NULL));
+	cr_assert(eq(long, send(socket, how, strlen(how), MSG_NOSIGNAL), (long)strlen(how)));
+	cr_assert(eq(ptr, client_receive(socket), NULL));
+	cr_assert(eq(ptr, client_receive(bystander), NULL));
+	close_fd(&socket);
+	close_fd(&bystander);
+
+	/* The next connection works, and nothing is left of the dead one's sessions. */
+	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
+	cr_assert(ne(ptr, again, NULL));
+	cr_assert(ne(long, fact(again, "pid="), fact(facts, "pid=")));
+	json_t *status = ctl_json(&service, "status");
+	cr_assert(ne(ptr, status, NULL));
+	cr_assert(eq(sz, json_array_size(json_object_get(status, "sessions")), 1u));
+	const char *failure = json_string_value(tenant_field(status, "last_failure"));
+	cr_assert(ne(ptr, (void *)(uintptr_t)failure, NULL));
+	cr_assert(ne(ptr, strstr(failure, shown), NULL), "%s", failure);
+	json_decref(status);
+	cr_assert(gt(uint, service_log_count(&service, logged), 0u));
+	close_fd(&socket);
+}
+
+Test(engines, N5_after_a_crash_the_offender_is_named_and_the_next_connection_works)
+{
+	start_with("double", "");
+	crash_and_look("crash", "offender: 'doomed_kernel', group 40 of session 1", "doomed_kernel");
+	crash_and_look("crash2", "suspect: 'doomed_kernel', group 41", "2 command groups");
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, N5_a_killed_one_is_replaced)
+{
+	start_with("double", "");
+	for (int i = 0; i < 5; i++) {
+		int socket = -1;
+		CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+		cr_assert(ne(ptr, facts, NULL));
+		(void)kill((pid_t)fact(facts, "pid="), SIGKILL);
+		cr_assert(eq(ptr, client_receive(socket), NULL));
+		close_fd(&socket);
+	}
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, more_clients_than_a_tenant_may_have_are_refused_and_the_others_are_not)
+{
+	start_with("double", "[service]\nsessions_per_tenant = 3\n");
+	int sockets[3];
+	for (int i = 0; i < 3; i++) {
+		CLEANUP(free_pointer) char *facts = client_open(&service, &sockets[i]);
+		cr_assert(ne(ptr, facts, NULL));
+	}
+	must_be_refused_with("as many sessions as one may have (3)");
+	cr_assert(eq(int, ctl_session_count(&service), 3));
+	for (int i = 0; i < 3; i++)
+		close_fd(&sockets[i]);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* A refusal is read although the client has sent, and goes on sending, without reading. */
+Test(engines, a_refusal_reaches_a_client_that_has_sent_much)
+{
+	start_with("exits", "");
+	for (int round = 0; round < 20; round++) {
+		int socket = client_connect(&service);
+		cr_assert(ge(int, socket, 0));
+		while (send(socket, "more", 4, MSG_NOSIGNAL | MSG_DONTWAIT) == 4)
+			;
+		Sycl__V1__Packet *packet = client_receive(socket);
+		cr_assert(ne(ptr, packet, NULL), "round %d", round);
+		cr_assert(eq(int, (int)packet->body_case, SYCL__V1__PACKET__BODY_ERROR));
+		packet_free(packet);
+		close_fd(&socket);
+	}
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+static void limit_descriptors(rlim_t limit)
+{
+	struct rlimit files = { .rlim_cur = limit, .rlim_max = 4096 };
+	cr_assert(eq(int, prlimit(service.pid, RLIMIT_NOFILE, &files, NULL), 0));
+}
+
+Test(engines, without_descriptors_clients_are_refused_and_it_recovers)
+{
+	enum { CLIENTS = 60 };
+	start_with("unready", "[service]\nengine_start_seconds = 3\n");
+	limit_descriptors(80);
+	int sockets[CLIENTS];
+	/* They wait for an engine, so their descriptors stay with the supervisor: more than it has. */
+	for (int i = 0; i < CLIENTS; i++)
+		sockets[i] = client_connect(&service);
+	int refused = 0;
+	for (int i = 0; i < CLIENTS; i++) {
+		Sycl__V1__Packet *packet = client_receive(sockets[i]);
+		cr_assert(ne(ptr, packet, NULL), "client %d", i);
+		cr_assert(eq(int, (int)packet->body_case, SYCL__V1__PACKET__BODY_ERROR));
+		refused += strstr(packet->error->text, "no descriptors left") != NULL;
+		packet_free(packet);
+		close_fd(&sockets[i]);
+	}
+	cr_assert(gt(int, refused, 0));
+	/* It pauses after each refusal, so it did not spin through the time that they waited. */
+	cr_assert(lt(uint, service_log_count(&service, "no descriptors left"), 200u));
+	limit_descriptors(4096);
+	must_be_refused_with("not ready in time");
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+static bool devices_in(const char *verb, size_t count)
+{
+	json_t *answer = ctl_json(&service, verb);
+	cr_assert(ne(ptr, answer, NULL));
+	bool equal = json_array_size(json_object_get(answer, "devices")) == count;
+	json_decref(answer);
+	return equal;
+}
+
+Test(engines, A17_A20_nothing_is_discovered_until_somebody_asks_for_devices)
+{
+	start_with("double", "");
+	cr_assert(devices_in("status", 0));
+	cr_assert(eq(uint, service_log_count(&service, "engine: started pid"), 0u));
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(devices_in("status", 0));
+	cr_assert(devices_in("devices", 1));
+	cr_assert(devices_in("status", 1));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, devices_starts_the_askers_engine)
+{
+	start_with("double", "");
+	cr_assert(devices_in("devices", 1));
+	cr_assert(eq(uint, service_log_count(&service, "engine: started pid"), 1u));
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, devices_says_why_when_the_engine_cannot_start)
+{
+	start_with("exits", "");
+	const char *arguments[] = { SYCLCTL_PROGRAM, "devices", "--runtime-dir", service.runtime, NULL };
+	struct outcome outcome = run_program(0, arguments);
+	cr_assert(eq(int, outcome.status, 1));
+	cr_assert(ne(ptr, strstr(outcome.error, "could not start"), NULL), "%s", outcome.error);
+	outcome_free(&outcome);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
