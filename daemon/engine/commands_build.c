@@ -1,4 +1,4 @@
-/* Bundles and kernels, all answered: source -> build service -> binary -> loaded on the device -> kernels with facts. */
+/* Bundles and kernels, all answered: source, build service, binary, loaded on the device, kernels with facts. */
 #include "session.h"
 
 #include <inttypes.h>

@@ -22,7 +22,8 @@
 
 #define SESSION_REASON_BYTES      256
 #define SESSION_RECORDS_PER_TURN  128u        /* so that a flood does not starve the neighbours */
-#define SESSION_WAITING_BYTES_MAX (64u << 20) /* replies that found no room; beyond it the session closes */
+/* Replies that found no room; beyond it the session closes. All groups that the default limit allows may fail at once. */
+#define SESSION_WAITING_BYTES_MAX (256u << 20)
 #define SESSION_PROFILES_MAX      (1u << 20)
 #define SESSION_GONE_QUEUES_MAX   256u
 

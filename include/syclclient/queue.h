@@ -122,8 +122,9 @@ SYCL_API sycl_result sycl_queue_copy(sycl_queue queue, sycl_buffer source, uint6
  */
 SYCL_API sycl_result sycl_queue_update_host(sycl_queue queue, sycl_buffer buffer, sycl_event *event_out);
 /**
- * An empty command group: its event is complete when all groups submitted to the queue before are. Groups that come
- * later do not wait for it, unless they depend on its event or the queue is in order. Never waits.
+ * An empty command group: its event is complete when all groups submitted to the queue before are; it does not fail
+ * when they do. Groups that come later do not wait for it, unless they depend on its event or the queue is in order.
+ * Never waits.
  *
  * @param[out] event_out  The caller's to release; may be NULL.
  * @since 0.1

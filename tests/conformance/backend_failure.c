@@ -9,16 +9,16 @@ TestSuite(failure, .timeout = 60);
 
 Test(failure, M6_a_source_that_does_not_compile_gives_a_log)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	static const char source[] = "\n\nthis is no kernel\n";
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 	void *binary = NULL;
 	size_t binary_bytes = 0;
 	char *log = NULL;
 
 	fixture_open(&fixture, 0);
-	int error = fixture.ops->build(fixture.backend, 0, conformance_target.source_kind, source, strlen(source), "", &binary,
-				       &binary_bytes, &log, &fault);
+	int error = fixture.ops->build(fixture.backend, 0, conformance_target.source_kind, source, strlen(source), "",
+				       &binary, &binary_bytes, &log, &fault);
 	cr_assert_eq(error, -22);
 	cr_assert_null(binary);
 	cr_assert_eq(fault.status, -7); /* build */
@@ -30,8 +30,8 @@ Test(failure, M6_a_source_that_does_not_compile_gives_a_log)
 
 Test(failure, what_is_no_binary_is_refused)
 {
-	struct fixture fixture = { .wake_fd = -1 };
-	struct backend_fault fault = { 0 };
+	struct fixture fixture = {.wake_fd = -1};
+	struct backend_fault fault = {0};
 	struct backend_program *program = NULL;
 	void *binary = NULL;
 	size_t binary_bytes = 0;
@@ -62,8 +62,8 @@ Test(failure, what_is_no_binary_is_refused)
 
 Test(failure, an_unknown_kernel_is_not_found)
 {
-	struct fixture fixture = { .wake_fd = -1 };
-	struct backend_fault fault = { 0 };
+	struct fixture fixture = {.wake_fd = -1};
+	struct backend_fault fault = {0};
 	struct backend_kernel *kernel = NULL;
 
 	fixture_open(&fixture, 0);
@@ -76,7 +76,7 @@ Test(failure, an_unknown_kernel_is_not_found)
 
 Test(failure, E14_wrong_arguments_are_refused_before_they_harm)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	const uint64_t global = 1;
 	const uint32_t value = 1;
 	const uint64_t pointer = 0x4141414141414141;
@@ -84,10 +84,10 @@ Test(failure, E14_wrong_arguments_are_refused_before_they_harm)
 	fixture_open(&fixture, 0);
 	struct backend_memory *memory = fixture_memory(&fixture, 64, NULL);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "fill_u32");
-	const struct backend_argument good[] = { global_argument(memory), value_argument(&value, 4) };
-	const struct backend_argument address[] = { value_argument(&pointer, 8), value_argument(&value, 4) };
-	const struct backend_argument swapped[] = { good[1], good[0] };
-	const struct backend_argument too_large[] = { good[0], value_argument(&pointer, 8) };
+	const struct backend_argument good[] = {global_argument(memory), value_argument(&value, 4)};
+	const struct backend_argument address[] = {value_argument(&pointer, 8), value_argument(&value, 4)};
+	const struct backend_argument swapped[] = {good[1], good[0]};
+	const struct backend_argument too_large[] = {good[0], value_argument(&pointer, 8)};
 
 	struct backend_command command = launch_command(kernel, 1, &global, good, 1);
 	cr_assert_eq(fixture_submit_fails(&fixture, 0, &command).status, -6); /* one is not set */

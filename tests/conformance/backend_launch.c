@@ -11,8 +11,8 @@ TestSuite(launch, .timeout = 60);
 
 Test(launch, programs_tell_their_kernels)
 {
-	struct fixture fixture = { .wake_fd = -1 };
-	struct backend_fault fault = { 0 };
+	struct fixture fixture = {.wake_fd = -1};
+	struct backend_fault fault = {0};
 	char *names = NULL;
 	unsigned count = 0, found = 0;
 
@@ -31,8 +31,8 @@ Test(launch, programs_tell_their_kernels)
 
 Test(launch, kernels_tell_their_arguments)
 {
-	struct fixture fixture = { .wake_fd = -1 };
-	struct backend_kernel_facts facts = { 0 };
+	struct fixture fixture = {.wake_fd = -1};
+	struct backend_kernel_facts facts = {0};
 
 	fixture_open(&fixture, 0);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "mix_u32");
@@ -51,7 +51,7 @@ Test(launch, kernels_tell_their_arguments)
 /* Freed in the other order: a kernel keeps what it needs of its program. */
 Test(launch, D16_a_kernel_outlives_its_program)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	static uint32_t got[COUNT];
 	const uint32_t value = 77;
 	const uint64_t global = COUNT;
@@ -61,7 +61,7 @@ Test(launch, D16_a_kernel_outlives_its_program)
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "fill_u32");
 	fixture.ops->program_free(fixture.program);
 	fixture.program = NULL;
-	const struct backend_argument arguments[] = { global_argument(memory), value_argument(&value, sizeof(value)) };
+	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, sizeof(value))};
 	const struct backend_command command = launch_command(kernel, 1, &global, arguments, 2);
 	fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
 	fixture_read(&fixture, memory, 0, got, sizeof(got));
@@ -74,7 +74,7 @@ Test(launch, D16_a_kernel_outlives_its_program)
 
 Test(launch, E21_arguments_are_captured_at_submit)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	static uint32_t got[COUNT], zeros[COUNT];
 	const uint64_t global = COUNT;
 	uint32_t value = 1;
@@ -85,8 +85,8 @@ Test(launch, E21_arguments_are_captured_at_submit)
 	fixture_write(&fixture, dst, 0, zeros, sizeof(zeros));
 	fixture_write(&fixture, src, 0, zeros, sizeof(zeros));
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "mix_u32");
-	const struct backend_argument arguments[] = { global_argument(dst), global_argument(src),
-						      value_argument(&value, sizeof(value)) };
+	const struct backend_argument arguments[] = {global_argument(dst), global_argument(src),
+						     value_argument(&value, sizeof(value))};
 	const struct backend_command command = launch_command(kernel, 1, &global, arguments, 3);
 	uint64_t sequence = 0;
 	uint32_t expected = 0;
@@ -127,24 +127,24 @@ static void expect_linear_ids(struct fixture *fixture, struct backend_kernel *ke
 
 Test(launch, E1_C18_linear_ids_in_1_2_and_3_dimensions)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open(&fixture, 0);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "linear_id_u32");
-	expect_linear_ids(&fixture, kernel, 1, (const uint64_t[]){ 1000 });
-	expect_linear_ids(&fixture, kernel, 2, (const uint64_t[]){ 5, 200 });
-	expect_linear_ids(&fixture, kernel, 3, (const uint64_t[]){ 3, 7, 50 });
+	expect_linear_ids(&fixture, kernel, 1, (const uint64_t[]){1000});
+	expect_linear_ids(&fixture, kernel, 2, (const uint64_t[]){5, 200});
+	expect_linear_ids(&fixture, kernel, 3, (const uint64_t[]){3, 7, 50});
 	fixture.ops->kernel_free(kernel);
 	fixture_close(&fixture);
 }
 
 Test(launch, E11_one_work_item)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open(&fixture, 0);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "linear_id_u32");
-	expect_linear_ids(&fixture, kernel, 1, (const uint64_t[]){ 1 });
+	expect_linear_ids(&fixture, kernel, 1, (const uint64_t[]){1});
 	fixture.ops->kernel_free(kernel);
 	fixture_close(&fixture);
 }
@@ -152,11 +152,11 @@ Test(launch, E11_one_work_item)
 /* A ranged accessor's pointer may begin anywhere. */
 Test(launch, C21_an_argument_begins_inside_its_memory)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	enum { ROOM = 8192, PART = 100 };
 	uint32_t *host = NULL;
 	const uint32_t value = 0xabcd;
-	const uint64_t global = PART, offsets[] = { 1024, 4096, 4, 1028 };
+	const uint64_t global = PART, offsets[] = {1024, 4096, 4, 1028};
 
 	if (!fixture_open_unified(&fixture))
 		fixture_open(&fixture, 0);
@@ -169,15 +169,15 @@ Test(launch, C21_an_argument_begins_inside_its_memory)
 		memset(host, 0, ROOM);
 		struct backend_memory *memory = fixture_memory(&fixture, ROOM, host);
 		fixture_write(&fixture, memory, 0, host, ROOM);
-		struct backend_argument arguments[] = { global_argument(memory), value_argument(&value, sizeof(value)) };
+		struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, sizeof(value))};
 		arguments[0].global.offset_bytes = offsets[n];
 		const struct backend_command command = launch_command(kernel, 1, &global, arguments, 2);
 		fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
 		fixture_read(&fixture, memory, 0, host, ROOM);
 		for (uint64_t i = 0; i < ROOM / 4; i++) {
 			bool inside = i >= offsets[n] / 4 && i < offsets[n] / 4 + PART;
-			cr_assert_eq(host[i], inside ? value : 0, "offset %llu, word %llu", (unsigned long long)offsets[n],
-				     (unsigned long long)i);
+			cr_assert_eq(host[i], inside ? value : 0, "offset %llu, word %llu",
+				     (unsigned long long)offsets[n], (unsigned long long)i);
 		}
 		fixture.ops->memory_free(memory);
 	}
@@ -188,15 +188,15 @@ Test(launch, C21_an_argument_begins_inside_its_memory)
 
 Test(launch, A26_host_and_device_have_one_byte_order)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	const uint32_t value = 0x01020304;
 	const uint64_t global = 1;
-	unsigned char bytes[4] = { 0 };
+	unsigned char bytes[4] = {0};
 
 	fixture_open(&fixture, 0);
 	struct backend_memory *memory = fixture_memory(&fixture, 4, NULL);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "fill_u32");
-	const struct backend_argument arguments[] = { global_argument(memory), value_argument(&value, sizeof(value)) };
+	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, sizeof(value))};
 	const struct backend_command command = launch_command(kernel, 1, &global, arguments, 2);
 	fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
 	fixture_read(&fixture, memory, 0, bytes, 4);

@@ -20,7 +20,7 @@ static void count_up(unsigned char *bytes, size_t count, unsigned seed)
 
 Test(memory, written_bytes_are_read_back_at_odd_places)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	static unsigned char sent[BYTES], got[BYTES];
 
 	fixture_open(&fixture, 0);
@@ -42,7 +42,7 @@ Test(memory, written_bytes_are_read_back_at_odd_places)
 
 Test(memory, C19_copies_between_and_inside_memories)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	static unsigned char sent[BYTES], got[BYTES];
 
 	fixture_open(&fixture, 0);
@@ -51,7 +51,11 @@ Test(memory, C19_copies_between_and_inside_memories)
 	fixture_write(&fixture, a, 0, sent, BYTES);
 	struct backend_command copy = {
 		.kind = BACKEND_COMMAND_COPY,
-		.copy = { .source = a, .destination = b, .source_offset_bytes = 17, .destination_offset_bytes = 1001, .size_bytes = 777 },
+		.copy = {.source = a,
+			 .destination = b,
+			 .source_offset_bytes = 17,
+			 .destination_offset_bytes = 1001,
+			 .size_bytes = 777},
 	};
 	fixture_wait(&fixture, 1, fixture_submit(&fixture, 1, &copy));
 	fixture_read(&fixture, b, 1001, got, 777);
@@ -71,7 +75,7 @@ Test(memory, C19_copies_between_and_inside_memories)
 /* Every pattern size that the protocol allows, at an offset that is a multiple of nothing. */
 Test(memory, D20_fills_with_patterns_of_1_to_128_bytes)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	enum { ROOM = 128 * 40 + 64 };
 	static unsigned char expected[ROOM], got[ROOM], pattern[128];
 
@@ -84,7 +88,11 @@ Test(memory, D20_fills_with_patterns_of_1_to_128_bytes)
 		fixture_write(&fixture, memory, 0, expected, ROOM);
 		const struct backend_command fill = {
 			.kind = BACKEND_COMMAND_FILL,
-			.fill = { .memory = memory, .offset_bytes = offset, .size_bytes = size * 37, .pattern = pattern, .pattern_bytes = size },
+			.fill = {.memory = memory,
+				 .offset_bytes = offset,
+				 .size_bytes = size * 37,
+				 .pattern = pattern,
+				 .pattern_bytes = size},
 		};
 		uint64_t sequence = fixture_submit(&fixture, 0, &fill);
 		memset(pattern, 0, sizeof(pattern)); /* it was copied at submit */
@@ -102,17 +110,17 @@ Test(memory, D20_fills_with_patterns_of_1_to_128_bytes)
 /* Larger than any block that a backend may work in. */
 Test(memory, large_fills_with_an_odd_pattern)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	enum { ROOM = 3 * 100003 };
 	unsigned char *got = malloc(ROOM);
-	const unsigned char pattern[3] = { 1, 2, 3 };
+	const unsigned char pattern[3] = {1, 2, 3};
 
 	cr_assert_not_null(got);
 	fixture_open(&fixture, 0);
 	struct backend_memory *memory = fixture_memory(&fixture, ROOM, NULL);
 	const struct backend_command fill = {
 		.kind = BACKEND_COMMAND_FILL,
-		.fill = { .memory = memory, .size_bytes = ROOM, .pattern = pattern, .pattern_bytes = 3 },
+		.fill = {.memory = memory, .size_bytes = ROOM, .pattern = pattern, .pattern_bytes = 3},
 	};
 	fixture_wait(&fixture, 2, fixture_submit(&fixture, 2, &fill));
 	fixture_read(&fixture, memory, 0, got, ROOM);
@@ -125,9 +133,9 @@ Test(memory, large_fills_with_an_odd_pattern)
 
 Test(memory, more_than_there_is_gives_a_clear_error)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	struct backend_memory *memory = NULL;
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 
 	fixture_open(&fixture, 0);
 	cr_assert_lt(fixture.ops->memory_create(fixture.device, UINT64_MAX / 2, NULL, &memory, &fault), 0);
@@ -150,7 +158,7 @@ static char *shared_pages(size_t bytes, int *fd_out)
 /* On a device with unified memory a kernel writes the host's pages themselves; another process sees it too. */
 Test(memory, D7_unified_memory_is_written_in_place)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	enum { COUNT = 4096 };
 	int fd = -1;
 

@@ -28,20 +28,21 @@ static uint32_t read_word(struct fixture *fixture, struct backend_memory *memory
 
 Test(order, commands_of_a_lane_run_in_order)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	const uint64_t global = COUNT;
 	uint32_t value = 0, expected = 3;
 	uint64_t sequence = 0;
 
 	fixture_open(&fixture, 0);
-	struct backend_memory *dst = fixture_memory(&fixture, COUNT * 4, NULL), *src = fixture_memory(&fixture, COUNT * 4, NULL);
+	struct backend_memory *dst = fixture_memory(&fixture, COUNT * 4, NULL),
+			      *src = fixture_memory(&fixture, COUNT * 4, NULL);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "mix_u32");
 	fill_with(&fixture, dst, expected);
 	fill_with(&fixture, src, 5);
 	for (uint32_t i = 0; i < 200; i++) {
 		value = i;
-		const struct backend_argument arguments[] = { global_argument(dst), global_argument(src),
-							      value_argument(&value, sizeof(value)) };
+		const struct backend_argument arguments[] = {global_argument(dst), global_argument(src),
+							     value_argument(&value, sizeof(value))};
 		const struct backend_command command = launch_command(kernel, 1, &global, arguments, 3);
 		sequence = fixture_submit(&fixture, 1, &command);
 		expected = expected * 31 + 5 + value;
@@ -62,22 +63,25 @@ Test(order, commands_of_a_lane_run_in_order)
 /* A chain that goes around all lanes is only right if every wait between lanes holds. */
 Test(order, B9_B19_waits_order_commands_of_different_lanes)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	const uint64_t global = COUNT;
 	uint32_t expected = 1;
 	uint64_t last = 0;
 	uint32_t last_lane = 0;
 
 	fixture_open(&fixture, 0);
-	struct backend_memory *dst = fixture_memory(&fixture, COUNT * 4, NULL), *src = fixture_memory(&fixture, COUNT * 4, NULL);
+	struct backend_memory *dst = fixture_memory(&fixture, COUNT * 4, NULL),
+			      *src = fixture_memory(&fixture, COUNT * 4, NULL);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "mix_u32");
 	fill_with(&fixture, dst, expected);
 	fill_with(&fixture, src, 9);
 	for (uint32_t i = 0; i < 300; i++) {
-		const struct backend_argument arguments[] = { global_argument(dst), global_argument(src), value_argument(&i, sizeof(i)) };
+		const struct backend_argument arguments[] = {global_argument(dst), global_argument(src),
+							     value_argument(&i, sizeof(i))};
 		const struct backend_command command = launch_command(kernel, 1, &global, arguments, 3);
 		uint32_t lane = (i * 7 + i / 5) % TEST_LANES;
-		last = last ? fixture_submit_after(&fixture, lane, &command, last_lane, last) : fixture_submit(&fixture, lane, &command);
+		last = last ? fixture_submit_after(&fixture, lane, &command, last_lane, last)
+			    : fixture_submit(&fixture, lane, &command);
 		last_lane = lane;
 		expected = expected * 31 + 9 + i;
 		if (i % 50 == 49)
@@ -94,8 +98,8 @@ Test(order, B9_B19_waits_order_commands_of_different_lanes)
 
 Test(order, a_wait_for_what_is_complete_already_does_not_wait)
 {
-	struct fixture fixture = { .wake_fd = -1 };
-	const struct backend_command nop = { .kind = BACKEND_COMMAND_NOP };
+	struct fixture fixture = {.wake_fd = -1};
+	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
 
 	fixture_open(&fixture, 0);
 	uint64_t first = fixture_submit(&fixture, 1, &nop);
@@ -109,7 +113,7 @@ Test(order, a_wait_for_what_is_complete_already_does_not_wait)
 
 Test(order, H3_H4_times_lie_between_submission_and_completion)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	static uint64_t before[500];
 	const uint64_t global = COUNT;
 	uint64_t sequence = 0, last_start = 0;
@@ -139,7 +143,8 @@ Test(order, H3_H4_times_lie_between_submission_and_completion)
 	fixture_close(&fixture);
 }
 
-static uint64_t run_many(struct fixture *fixture, struct backend_kernel *kernel, struct backend_memory *memory, uint32_t count)
+static uint64_t run_many(struct fixture *fixture, struct backend_kernel *kernel, struct backend_memory *memory,
+			 uint32_t count)
 {
 	const uint64_t global = 1;
 	const struct backend_argument argument = global_argument(memory);
@@ -159,7 +164,7 @@ static uint64_t run_many(struct fixture *fixture, struct backend_kernel *kernel,
 /* Events and records of commands go when they are told: memory in use is the same after the second ten thousand. */
 Test(order, H13_ten_thousand_submits_leave_nothing_behind)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open(&fixture, 0);
 	struct backend_memory *memory = fixture_memory(&fixture, 64, NULL);
@@ -180,8 +185,8 @@ Test(order, H13_ten_thousand_submits_leave_nothing_behind)
 /* Asked for a few at a time, everything still comes. */
 Test(order, progress_gives_no_more_than_asked_for_and_loses_nothing)
 {
-	struct fixture fixture = { .wake_fd = -1 };
-	const struct backend_command nop = { .kind = BACKEND_COMMAND_NOP };
+	struct fixture fixture = {.wake_fd = -1};
+	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};
 	struct backend_completion completions[3];
 	uint64_t expected = 1;
 

@@ -8,7 +8,7 @@ TestSuite(topology, .timeout = 60);
 
 Test(topology, A1_A2_A21_platforms_and_their_devices)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open_backend(&fixture);
 	cr_assert_geq(fixture.topology.platform_count, 1);
@@ -31,7 +31,7 @@ Test(topology, A1_A2_A21_platforms_and_their_devices)
 
 Test(topology, A15_devices_tell_all_about_themselves)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open_backend(&fixture);
 	for (uint32_t i = 0; i < fixture.topology.device_count; i++) {
@@ -63,7 +63,7 @@ Test(topology, A15_devices_tell_all_about_themselves)
 /* The build helper finds a device by its key, in a process of its own. */
 Test(topology, keys_are_the_same_after_opening_again)
 {
-	struct fixture first = { .wake_fd = -1 }, second = { .wake_fd = -1 };
+	struct fixture first = {.wake_fd = -1}, second = {.wake_fd = -1};
 
 	fixture_open_backend(&first);
 	fixture_open_backend(&second);
@@ -76,9 +76,9 @@ Test(topology, keys_are_the_same_after_opening_again)
 
 Test(topology, A20_enumerating_again_gives_the_same)
 {
-	struct fixture fixture = { .wake_fd = -1 };
-	struct backend_topology again = { 0 };
-	struct backend_fault fault = { 0 };
+	struct fixture fixture = {.wake_fd = -1};
+	struct backend_topology again = {0};
+	struct backend_fault fault = {0};
 
 	fixture_open_backend(&fixture);
 	cr_assert_eq(fixture.ops->enumerate(fixture.backend, &again, &fault), 0);
@@ -89,14 +89,14 @@ Test(topology, A20_enumerating_again_gives_the_same)
 
 Test(topology, devices_open_and_close_again_and_again)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open_backend(&fixture);
 	for (int round = 0; round < 3; round++) {
 		for (uint32_t i = 0; i < fixture.topology.device_count; i++) {
 			struct backend_device *device = NULL;
 			struct backend_lane *lane = NULL;
-			struct backend_fault fault = { 0 };
+			struct backend_fault fault = {0};
 			cr_assert_eq(fixture.ops->device_open(fixture.backend, i, NULL, NULL, &device, &fault), 0);
 			cr_assert_eq(fixture.ops->lane_create(device, &lane, &fault), 0);
 			fixture.ops->lane_free(lane);
@@ -118,12 +118,14 @@ Test(topology, destructors_take_null)
 
 Test(topology, a_device_that_is_not_there_is_refused)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 	struct backend_device *device = NULL;
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 
 	fixture_open_backend(&fixture);
-	cr_assert_lt(fixture.ops->device_open(fixture.backend, fixture.topology.device_count, NULL, NULL, &device, &fault), 0);
+	cr_assert_lt(
+		fixture.ops->device_open(fixture.backend, fixture.topology.device_count, NULL, NULL, &device, &fault),
+		0);
 	cr_assert_null(device);
 	cr_assert_neq(fault.status, 0);
 	cr_assert_neq(fault.text[0], '\0');

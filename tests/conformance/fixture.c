@@ -20,9 +20,9 @@ static void wake(void *token)
 
 void fixture_open_backend(struct fixture *fixture)
 {
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 
-	*fixture = (struct fixture){ .ops = conformance_target.ops, .wake_fd = -1 };
+	*fixture = (struct fixture){.ops = conformance_target.ops, .wake_fd = -1};
 	if (conformance_target.prepare)
 		conformance_target.prepare();
 	cr_assert_eq(fixture->ops->version, BACKEND_OPS_VERSION);
@@ -32,7 +32,7 @@ void fixture_open_backend(struct fixture *fixture)
 
 void fixture_open(struct fixture *fixture, uint32_t device)
 {
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 
 	if (!fixture->backend)
 		fixture_open_backend(fixture);
@@ -41,10 +41,12 @@ void fixture_open(struct fixture *fixture, uint32_t device)
 	fixture->facts = &fixture->topology.devices[device];
 	fixture->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	cr_assert_geq(fixture->wake_fd, 0);
-	cr_assert_eq(fixture->ops->device_open(fixture->backend, device, wake, &fixture->wake_fd, &fixture->device, &fault), 0,
-		     "%s", fault.text);
+	cr_assert_eq(
+		fixture->ops->device_open(fixture->backend, device, wake, &fixture->wake_fd, &fixture->device, &fault),
+		0, "%s", fault.text);
 	for (uint32_t i = 0; i < TEST_LANES; i++) {
-		cr_assert_eq(fixture->ops->lane_create(fixture->device, &fixture->lanes[i].lane, &fault), 0, "%s", fault.text);
+		cr_assert_eq(fixture->ops->lane_create(fixture->device, &fixture->lanes[i].lane, &fault), 0, "%s",
+			     fault.text);
 		fixture->lanes[i].next_sequence = 1;
 	}
 }
@@ -76,20 +78,20 @@ void fixture_close(struct fixture *fixture)
 	fixture->ops->close(fixture->backend);
 	if (fixture->wake_fd >= 0)
 		(void)close(fixture->wake_fd);
-	*fixture = (struct fixture){ .wake_fd = -1 };
+	*fixture = (struct fixture){.wake_fd = -1};
 }
 
 struct backend_program *fixture_build(struct fixture *fixture, enum backend_source_kind kind, const char *source,
 				      const char *options)
 {
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 	struct backend_program *program = NULL;
 	void *binary = NULL;
 	size_t binary_bytes = 0;
 	char *log = NULL;
 
-	int error = fixture->ops->build(fixture->backend, fixture->index, kind, source, strlen(source), options, &binary,
-					&binary_bytes, &log, &fault);
+	int error = fixture->ops->build(fixture->backend, fixture->index, kind, source, strlen(source), options,
+					&binary, &binary_bytes, &log, &fault);
 	cr_assert_eq(error, 0, "%s\n%s", fault.text, log ? log : "");
 	error = fixture->ops->program_load(fixture->device, binary, binary_bytes, &program, &fault);
 	cr_assert_eq(error, 0, "%s", fault.text);
@@ -100,7 +102,7 @@ struct backend_program *fixture_build(struct fixture *fixture, enum backend_sour
 
 struct backend_kernel *fixture_kernel(struct fixture *fixture, const char *name)
 {
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 	struct backend_kernel *kernel = NULL;
 
 	if (!fixture->program)
@@ -113,7 +115,7 @@ struct backend_kernel *fixture_kernel(struct fixture *fixture, const char *name)
 
 struct backend_memory *fixture_memory(struct fixture *fixture, uint64_t size_bytes, void *host)
 {
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 	struct backend_memory *memory = NULL;
 
 	int error = fixture->ops->memory_create(fixture->device, size_bytes, host, &memory, &fault);
@@ -124,7 +126,7 @@ struct backend_memory *fixture_memory(struct fixture *fixture, uint64_t size_byt
 static uint64_t submit(struct fixture *fixture, uint32_t lane, const struct backend_command *command,
 		       const struct backend_wait *waits, uint32_t wait_count)
 {
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 	uint64_t sequence = fixture->lanes[lane].next_sequence++;
 
 	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, waits, wait_count, sequence, &fault);
@@ -140,13 +142,13 @@ uint64_t fixture_submit(struct fixture *fixture, uint32_t lane, const struct bac
 uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane, const struct backend_command *command,
 			      uint32_t other_lane, uint64_t other_sequence)
 {
-	const struct backend_wait wait = { fixture->lanes[other_lane].lane, other_sequence };
+	const struct backend_wait wait = {fixture->lanes[other_lane].lane, other_sequence};
 	return submit(fixture, lane, command, &wait, 1);
 }
 
 struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane, const struct backend_command *command)
 {
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 	uint64_t sequence = fixture->lanes[lane].next_sequence++;
 
 	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, NULL, 0, sequence, &fault);
@@ -201,7 +203,7 @@ struct backend_completion fixture_finish(struct fixture *fixture, uint32_t lane,
 
 	fixture->ops->flush(fixture->device);
 	for (;;) {
-		struct pollfd poll_fd = { .fd = fixture->wake_fd, .events = POLLIN };
+		struct pollfd poll_fd = {.fd = fixture->wake_fd, .events = POLLIN};
 		uint64_t count;
 		fixture_progress(fixture);
 		seen = find_seen(&fixture->lanes[lane], sequence);
@@ -221,17 +223,18 @@ void fixture_wait(struct fixture *fixture, uint32_t lane, uint64_t sequence)
 	cr_assert_eq(completion.fault.status, 0, "%s", completion.fault.text);
 }
 
-static void move(struct fixture *fixture, enum backend_command_kind kind, struct backend_memory *memory, uint64_t offset,
-		 void *bytes, uint64_t size)
+static void move(struct fixture *fixture, enum backend_command_kind kind, struct backend_memory *memory,
+		 uint64_t offset, void *bytes, uint64_t size)
 {
 	const struct backend_command command = {
 		.kind = kind,
-		.transfer = { .memory = memory, .offset_bytes = offset, .size_bytes = size, .host = bytes },
+		.transfer = {.memory = memory, .offset_bytes = offset, .size_bytes = size, .host = bytes},
 	};
 	fixture_wait(fixture, 0, fixture_submit(fixture, 0, &command));
 }
 
-void fixture_write(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, const void *bytes, uint64_t size)
+void fixture_write(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, const void *bytes,
+		   uint64_t size)
 {
 	void *copy = malloc(size);
 
@@ -251,7 +254,7 @@ struct backend_command launch_command(struct backend_kernel *kernel, uint32_t di
 {
 	struct backend_command command = {
 		.kind = BACKEND_COMMAND_LAUNCH,
-		.launch = { .kernel = kernel, .dimensions = dimensions, .arguments = arguments, .argument_count = count },
+		.launch = {.kernel = kernel, .dimensions = dimensions, .arguments = arguments, .argument_count = count},
 	};
 	for (uint32_t i = 0; i < 3; i++) /* none is 0, by contract */
 		command.launch.global[i] = i < dimensions ? global[i] : 1;
@@ -260,10 +263,10 @@ struct backend_command launch_command(struct backend_kernel *kernel, uint32_t di
 
 struct backend_argument global_argument(struct backend_memory *memory)
 {
-	return (struct backend_argument){ .kind = BACKEND_ARGUMENT_GLOBAL, .global = { .memory = memory } };
+	return (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = memory}};
 }
 
 struct backend_argument value_argument(const void *bytes, size_t size)
 {
-	return (struct backend_argument){ .kind = BACKEND_ARGUMENT_VALUE, .value = { .bytes = bytes, .size_bytes = size } };
+	return (struct backend_argument){.kind = BACKEND_ARGUMENT_VALUE, .value = {.bytes = bytes, .size_bytes = size}};
 }

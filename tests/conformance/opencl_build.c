@@ -25,7 +25,7 @@ static void load_and_check(const struct built *built)
 	const struct backend_ops *ops = &backend_opencl_ops;
 	struct backend *backend = NULL;
 	struct backend_topology topology;
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 	struct backend_device *device = NULL;
 	struct backend_program *program = NULL;
 	struct backend_kernel *kernel = NULL;
@@ -34,7 +34,8 @@ static void load_and_check(const struct built *built)
 	cr_assert_eq(ops->open(NULL, &backend, &fault), 0);
 	cr_assert_eq(ops->enumerate(backend, &topology, &fault), 0);
 	cr_assert_eq(ops->device_open(backend, 0, NULL, NULL, &device, &fault), 0);
-	cr_assert_eq(ops->program_load(device, built->binary, built->binary_bytes, &program, &fault), 0, "%s", fault.text);
+	cr_assert_eq(ops->program_load(device, built->binary, built->binary_bytes, &program, &fault), 0, "%s",
+		     fault.text);
 	cr_assert_eq(ops->kernel_create(program, "twice", &kernel, &fault), 0, "%s", fault.text);
 	ops->kernel_facts(kernel, &facts);
 	cr_assert_eq(facts.argument_count, 2);
@@ -68,8 +69,8 @@ Test(opencl_build, M6_a_compiler_error_comes_back_with_its_line)
 	struct built built;
 
 	bench_open(&bench);
-	bench_submit_to(&bench, &backend_opencl_ops, BACKEND_SOURCE_PORTABLE, "SYCL_KERNEL void f(SYCL_GLOBAL(int) x)\n{ y = 1; }\n", 0,
-			0, &built);
+	bench_submit_to(&bench, &backend_opencl_ops, BACKEND_SOURCE_PORTABLE,
+			"SYCL_KERNEL void f(SYCL_GLOBAL(int) x)\n{ y = 1; }\n", 0, 0, &built);
 	bench_wait(&bench, &built);
 	cr_assert_eq(built.status, STATUS_BUILD);
 	cr_assert_not_null(strstr(built.log, "kernel:2:"), "%s", built.log);

@@ -28,7 +28,8 @@ SAME_NUMBER(OPENCL_ASPECT_QUEUE_PROFILING, SYCL_ASPECT_QUEUE_PROFILING);
 
 Test(opencl_facts, J17_aspects_follow_from_whole_extension_names)
 {
-	const uint64_t fp16 = 1ull << SYCL_ASPECT_FP16, fp64 = 1ull << SYCL_ASPECT_FP64, atomic64 = 1ull << SYCL_ASPECT_ATOMIC64;
+	const uint64_t fp16 = 1ull << SYCL_ASPECT_FP16, fp64 = 1ull << SYCL_ASPECT_FP64,
+		       atomic64 = 1ull << SYCL_ASPECT_ATOMIC64;
 
 	cr_assert_eq(opencl_extension_aspects(""), 0);
 	cr_assert_eq(opencl_extension_aspects("cl_khr_fp16"), fp16);
@@ -68,7 +69,7 @@ Test(opencl_facts, A14_versions_never_exceed_the_platforms)
 
 Test(opencl_facts, A9_A14_the_platforms_are_those_of_OpenCL)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open_backend(&fixture);
 	for (uint32_t i = 0; i < fixture.topology.device_count; i++) {
@@ -85,7 +86,7 @@ Test(opencl_facts, A9_A14_the_platforms_are_those_of_OpenCL)
 
 Test(opencl_facts, A24_the_CPU_device_has_its_aspects)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open_backend(&fixture);
 	const struct backend_device_facts *facts = &fixture.topology.devices[0];
@@ -101,7 +102,7 @@ Test(opencl_facts, A24_the_CPU_device_has_its_aspects)
 /* No device is not an error. PoCL reads this when its library is loaded, so it is a process of its own. */
 Test(opencl_facts, A1_a_platform_without_devices)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 
 	cr_assert_eq(setenv("POCL_DEVICES", "", 1), 0);
 	fixture_open_backend(&fixture);
@@ -112,7 +113,7 @@ Test(opencl_facts, A1_a_platform_without_devices)
 
 Test(opencl_facts, two_devices_of_one_kind_share_their_key)
 {
-	struct fixture fixture = { .wake_fd = -1 };
+	struct fixture fixture = {.wake_fd = -1};
 
 	cr_assert_eq(setenv("POCL_DEVICES", "pthread pthread", 1), 0);
 	fixture_open_backend(&fixture);
@@ -125,7 +126,7 @@ Test(opencl_facts, two_devices_of_one_kind_share_their_key)
 Test(opencl_facts, A4_without_a_driver_the_backend_says_so)
 {
 	struct backend *backend = NULL;
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 
 	cr_assert_eq(setenv("OCL_ICD_VENDORS", "/nonexistent", 1), 0);
 	cr_assert_eq(backend_opencl_ops.open(NULL, &backend, &fault), -19);
@@ -135,7 +136,7 @@ Test(opencl_facts, A4_without_a_driver_the_backend_says_so)
 
 Test(opencl_facts, J16_faults_name_the_code)
 {
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 
 	cr_assert_lt(opencl_fault_code(&fault, -54, "start the kernel"), 0);
 	cr_assert_eq(fault.native_code, -54);
@@ -151,11 +152,13 @@ Test(opencl_facts, J16_faults_name_the_code)
 /* A binary comes from a compiler that a tenant's source was fed to: any bytes must be refused or read whole. */
 Test(opencl_facts, damaged_binaries_are_refused)
 {
-	struct backend_argument_facts arguments[] = { { .kind = BACKEND_ARGUMENT_GLOBAL, .type_name = "int*", .name = "x" },
-						      { .kind = BACKEND_ARGUMENT_VALUE, .size_bytes = 4, .type_name = "int" } };
+	struct backend_argument_facts arguments[] = {
+		{.kind = BACKEND_ARGUMENT_GLOBAL, .type_name = "int*", .name = "x"},
+		{.kind = BACKEND_ARGUMENT_VALUE, .size_bytes = 4, .type_name = "int"}};
 	char name[] = "kernel", payload[] = "payload";
-	struct opencl_binary_kernel kernel = { .name = name, .argument_count = 2, .arguments = arguments };
-	const struct opencl_binary binary = { .kernel_count = 1, .kernels = &kernel, .payload = payload, .payload_bytes = 7 };
+	struct opencl_binary_kernel kernel = {.name = name, .argument_count = 2, .arguments = arguments};
+	const struct opencl_binary binary = {
+		.kernel_count = 1, .kernels = &kernel, .payload_count = 1, .payloads = {{payload, 7}}};
 	void *bytes = NULL;
 	size_t count = 0;
 	struct opencl_binary *read = NULL;
@@ -165,7 +168,8 @@ Test(opencl_facts, damaged_binaries_are_refused)
 	cr_assert_eq(read->kernel_count, 1);
 	cr_assert_str_eq(read->kernels[0].arguments[0].type_name, "int*");
 	cr_assert_eq(read->kernels[0].arguments[1].size_bytes, 4);
-	cr_assert_eq(memcmp(read->payload, "payload", 7), 0);
+	cr_assert_eq(read->payload_count, 1);
+	cr_assert_str_eq(read->payloads[0].bytes, "payload");
 	read = opencl_binary_free(read);
 	for (size_t i = 0; i < count; i++) {
 		char *copy = malloc(i ? i : 1); /* its exact size, so that reading past it is seen */

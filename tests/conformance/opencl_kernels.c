@@ -16,9 +16,9 @@ struct run {
 
 static void run_open(struct run *run, enum backend_source_kind kind, const char *source, const char *name)
 {
-	struct backend_fault fault = { 0 };
+	struct backend_fault fault = {0};
 
-	*run = (struct run){ .fixture = { .wake_fd = -1 } };
+	*run = (struct run){.fixture = {.wake_fd = -1}};
 	fixture_open(&run->fixture, 0);
 	run->program = fixture_build(&run->fixture, kind, source, "");
 	cr_assert_eq(run->fixture.ops->kernel_create(run->program, name, &run->kernel, &fault), 0, "%s", fault.text);
@@ -39,15 +39,15 @@ static void run_command(struct run *run, const struct backend_command *command)
 #define QUERIES 6
 
 /* The OpenCL names themselves, per OpenCL dimension: what a kernel written in OpenCL C sees (002's table). */
-static const char queries_source[] =
-	"__kernel void queries(__global ulong *out) {\n"
-	"  ulong item = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0);\n"
-	"  for (uint d = 0; d < 3; d++) {\n"
-	"    __global ulong *o = out + (item * 3 + d) * 6;\n"
-	"    o[0] = get_global_id(d); o[1] = get_global_size(d); o[2] = get_local_id(d);\n"
-	"    o[3] = get_local_size(d); o[4] = get_group_id(d); o[5] = get_num_groups(d);\n"
-	"  }\n"
-	"}\n";
+static const char queries_source[] = "__kernel void queries(__global ulong *out) {\n"
+				     "  ulong item = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * "
+				     "get_global_size(0) + get_global_id(0);\n"
+				     "  for (uint d = 0; d < 3; d++) {\n"
+				     "    __global ulong *o = out + (item * 3 + d) * 6;\n"
+				     "    o[0] = get_global_id(d); o[1] = get_global_size(d); o[2] = get_local_id(d);\n"
+				     "    o[3] = get_local_size(d); o[4] = get_group_id(d); o[5] = get_num_groups(d);\n"
+				     "  }\n"
+				     "}\n";
 
 /* The same through the portable names, per SYCL dimension. */
 static const char portable_source[] =
@@ -99,7 +99,7 @@ static void check_queries(const char *source, enum backend_source_kind kind, boo
 	run_close(&run);
 }
 
-static const uint64_t global3[] = { 4, 6, 10 }, local3[] = { 2, 3, 5 };
+static const uint64_t global3[] = {4, 6, 10}, local3[] = {2, 3, 5};
 
 Test(opencl_kernels, E2_E3_E6_OpenCL_sees_the_dimensions_reversed_in_3)
 {
@@ -125,10 +125,11 @@ Test(opencl_kernels, E1_portable_names_count_dimensions_as_SYCL_does)
 
 Test(opencl_kernels, E13_an_offset_shifts_global_ids)
 {
-	static const char source[] = "SYCL_KERNEL void ids(SYCL_GLOBAL(uint) out)\n"
-				     "{ out[sycl_global_linear_id()] = (uint)(sycl_global_id(0) * 1000 + sycl_global_id(1)); }\n";
+	static const char source[] =
+		"SYCL_KERNEL void ids(SYCL_GLOBAL(uint) out)\n"
+		"{ out[sycl_global_linear_id()] = (uint)(sycl_global_id(0) * 1000 + sycl_global_id(1)); }\n";
 	struct run run;
-	const uint64_t global[] = { 3, 5 };
+	const uint64_t global[] = {3, 5};
 	uint32_t got[15];
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "ids");
@@ -167,8 +168,8 @@ Test(opencl_kernels, E12_E14_local_memory_and_barriers)
 	fixture_write(&run.fixture, memory, 0, words, sizeof(words));
 	const struct backend_argument arguments[] = {
 		global_argument(memory),
-		{ .kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = GROUP * sizeof(uint32_t) },
-		{ .kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 8 },
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = GROUP * sizeof(uint32_t)},
+		{.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 8},
 	};
 	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 3);
 	command.launch.local[0] = GROUP;
@@ -178,7 +179,7 @@ Test(opencl_kernels, E12_E14_local_memory_and_barriers)
 		cr_assert_eq(words[i], i / GROUP * GROUP + GROUP - 1 - i % GROUP);
 
 	/* More local memory than the device has. */
-	struct backend_argument too_much[] = { arguments[0], arguments[1], arguments[2] };
+	struct backend_argument too_much[] = {arguments[0], arguments[1], arguments[2]};
 	too_much[1].local_bytes = run.fixture.facts->local_mem_bytes;
 	command.launch.arguments = too_much;
 	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, -9);
@@ -192,9 +193,9 @@ Test(opencl_kernels, E16_G13_constant_memory_and_pointers_of_every_kind)
 				     "{ data[sycl_global_id(0)] = table[data[sycl_global_id(0)]]; }\n";
 	struct run run;
 	struct backend_kernel_facts facts;
-	const int32_t table[] = { 10, 20, 30, 40 };
-	int32_t data[] = { 3, 2, 1, 0, 3 };
-	const int32_t expected[] = { 40, 30, 20, 10, 40 };
+	const int32_t table[] = {10, 20, 30, 40};
+	int32_t data[] = {3, 2, 1, 0, 3};
+	const int32_t expected[] = {40, 30, 20, 10, 40};
 	const uint64_t global = 5;
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "look");
@@ -207,7 +208,7 @@ Test(opencl_kernels, E16_G13_constant_memory_and_pointers_of_every_kind)
 	struct backend_memory *b = fixture_memory(&run.fixture, sizeof(data), NULL);
 	fixture_write(&run.fixture, a, 0, table, sizeof(table));
 	fixture_write(&run.fixture, b, 0, data, sizeof(data));
-	const struct backend_argument arguments[] = { global_argument(a), global_argument(b) };
+	const struct backend_argument arguments[] = {global_argument(a), global_argument(b)};
 	const struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 2);
 	run_command(&run, &command);
 	fixture_read(&run.fixture, b, 0, data, sizeof(data));
@@ -222,40 +223,43 @@ Test(opencl_kernels, E14_E24_values_of_every_size)
 {
 	static const char source[] =
 		"struct pair { int first; char rest[13]; };\n"
-		"SYCL_KERNEL void values(SYCL_GLOBAL(int) out, char c, short s, int i, long l, float f, float4 v, struct pair p)\n"
+		"SYCL_KERNEL void values(SYCL_GLOBAL(int) out, char c, short s, int i, long l, float f, float4 v, "
+		"struct pair p)\n"
 		"{ out[0] = c; out[1] = s; out[2] = i; out[3] = (int)(l >> 32); out[4] = (int)f; out[5] = (int)v.w;\n"
 		"  out[6] = p.first; out[7] = p.rest[12]; }\n";
 	struct {
 		int32_t first;
 		char rest[13];
-	} pair = { 70, "twelve bytes" };
+	} pair = {70, "twelve bytes"};
 	struct run run;
 	struct backend_kernel_facts facts;
 	const int8_t c = -1;
 	const int16_t s = -2;
 	const int32_t i = -3;
 	const int64_t l = -4;
-	const float f = 5.5f, v[4] = { 0, 0, 0, 6 };
+	const float f = 5.5f, v[4] = {0, 0, 0, 6};
 	int32_t got[8];
 	const uint64_t global = 1;
 
 	pair.rest[12] = 71;
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "values");
 	run.fixture.ops->kernel_facts(run.kernel, &facts);
-	const uint32_t sizes[] = { 0, 1, 2, 4, 8, 4, 16, 0 };
+	const uint32_t sizes[] = {0, 1, 2, 4, 8, 4, 16, 0};
 	for (int n = 1; n < 8; n++) {
 		cr_assert_eq(facts.arguments[n].kind, BACKEND_ARGUMENT_VALUE);
 		cr_assert_eq(facts.arguments[n].size_bytes, sizes[n], "argument %d", n);
 	}
 	struct backend_memory *memory = fixture_memory(&run.fixture, sizeof(got), NULL);
 	struct backend_argument arguments[] = {
-		global_argument(memory), value_argument(&c, 1), value_argument(&s, 2), value_argument(&i, 4),
-		value_argument(&l, 8),   value_argument(&f, 4), value_argument(v, 16), value_argument(&pair, sizeof(pair)),
+		global_argument(memory), value_argument(&c, 1),
+		value_argument(&s, 2),   value_argument(&i, 4),
+		value_argument(&l, 8),   value_argument(&f, 4),
+		value_argument(v, 16),   value_argument(&pair, sizeof(pair)),
 	};
 	const struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 8);
 	run_command(&run, &command);
 	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
-	const int32_t expected[] = { -1, -2, -3, -1, 5, 6, 70, 71 };
+	const int32_t expected[] = {-1, -2, -3, -1, 5, 6, 70, 71};
 	cr_assert_arr_eq(got, expected, sizeof(got));
 	arguments[4].value.size_bytes = 4;
 	cr_assert_eq(fixture_submit_fails(&run.fixture, 0, &command).status, -6);
@@ -294,7 +298,7 @@ Test(opencl_kernels, a_required_group_size_is_kept)
 		"{ if (sycl_global_linear_id() == 0) for (uint d = 0; d < 3; d++) out[d] = sycl_local_range(d); }\n";
 	struct run run;
 	struct backend_kernel_facts facts;
-	const uint64_t global[] = { 2, 8, 16 };
+	const uint64_t global[] = {2, 8, 16};
 	uint64_t got[3];
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "fixed");
@@ -324,8 +328,10 @@ Test(opencl_kernels, portable_atomics_work_on_global_and_local_memory)
 		"  if (sycl_local_id(0) == 0) l[0] = 0;\n"
 		"  sycl_group_barrier();\n"
 		"  sycl_atomic_add(&l[0], 1);\n"
-		"  sycl_atomic_add(&g[0], 2); sycl_atomic_sub(&g[1], 3); sycl_atomic_min(&g[2], -i); sycl_atomic_max(&g[3], i);\n"
-		"  sycl_atomic_or(&u[0], 1u << (i % 32)); sycl_atomic_and(&u[1], ~(1u << (i % 32))); sycl_atomic_xor(&u[2], 1u);\n"
+		"  sycl_atomic_add(&g[0], 2); sycl_atomic_sub(&g[1], 3); sycl_atomic_min(&g[2], -i); "
+		"sycl_atomic_max(&g[3], i);\n"
+		"  sycl_atomic_or(&u[0], 1u << (i % 32)); sycl_atomic_and(&u[1], ~(1u << (i % 32))); "
+		"sycl_atomic_xor(&u[2], 1u);\n"
 		"  for (uint old = sycl_atomic_load(&u[3]);;) {\n"
 		"    uint seen = sycl_atomic_compare_exchange(&u[3], old, old + 5u);\n"
 		"    if (seen == old) break;\n"
@@ -338,16 +344,17 @@ Test(opencl_kernels, portable_atomics_work_on_global_and_local_memory)
 		"}\n";
 	enum { COUNT = 256 };
 	struct run run;
-	int32_t g[8] = { 0 };
-	uint32_t u[4] = { 0, ~0u, 0, 0 };
+	int32_t g[8] = {0};
+	uint32_t u[4] = {0, ~0u, 0, 0};
 	const uint64_t global = COUNT;
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "atomics");
-	struct backend_memory *a = fixture_memory(&run.fixture, sizeof(g), NULL), *b = fixture_memory(&run.fixture, sizeof(u), NULL);
+	struct backend_memory *a = fixture_memory(&run.fixture, sizeof(g), NULL),
+			      *b = fixture_memory(&run.fixture, sizeof(u), NULL);
 	fixture_write(&run.fixture, a, 0, g, sizeof(g));
 	fixture_write(&run.fixture, b, 0, u, sizeof(u));
-	const struct backend_argument arguments[] = { global_argument(a), global_argument(b),
-						      { .kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4 } };
+	const struct backend_argument arguments[] = {
+		global_argument(a), global_argument(b), {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 4}};
 	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 3);
 	command.launch.local[0] = 32;
 	run_command(&run, &command);
@@ -374,18 +381,28 @@ Test(opencl_kernels, portable_mathematics_agree_with_the_host)
 {
 	static const char source[] =
 		"SYCL_KERNEL void math(SYCL_GLOBAL(float) o, float x, float y) {\n"
-		"  o[0] = sycl_sqrt(x); o[1] = sycl_rsqrt(x); o[2] = sycl_cbrt(x); o[3] = sycl_fabs(-x); o[4] = sycl_fma(x, y, 1.0f);\n"
-		"  o[5] = sycl_fmin(x, y); o[6] = sycl_fmax(x, y); o[7] = sycl_fmod(x, y); o[8] = sycl_floor(x); o[9] = sycl_ceil(x);\n"
-		"  o[10] = sycl_trunc(x); o[11] = sycl_round(x); o[12] = sycl_rint(x); o[13] = sycl_exp(y); o[14] = sycl_exp2(y);\n"
-		"  o[15] = sycl_exp10(y); o[16] = sycl_expm1(y); o[17] = sycl_log(x); o[18] = sycl_log2(x); o[19] = sycl_log10(x);\n"
-		"  o[20] = sycl_log1p(x); o[21] = sycl_pow(x, y); o[22] = sycl_hypot(x, y); o[23] = sycl_sin(x); o[24] = sycl_cos(x);\n"
-		"  o[25] = sycl_tan(y); o[26] = sycl_asin(y); o[27] = sycl_acos(y); o[28] = sycl_atan(x); o[29] = sycl_atan2(x, y);\n"
-		"  o[30] = sycl_sinh(y); o[31] = sycl_cosh(y); o[32] = sycl_tanh(y); o[33] = sycl_erf(y); o[34] = sycl_copysign(x, -y);\n"
+		"  o[0] = sycl_sqrt(x); o[1] = sycl_rsqrt(x); o[2] = sycl_cbrt(x); o[3] = sycl_fabs(-x); o[4] = "
+		"sycl_fma(x, y, 1.0f);\n"
+		"  o[5] = sycl_fmin(x, y); o[6] = sycl_fmax(x, y); o[7] = sycl_fmod(x, y); o[8] = sycl_floor(x); o[9] "
+		"= sycl_ceil(x);\n"
+		"  o[10] = sycl_trunc(x); o[11] = sycl_round(x); o[12] = sycl_rint(x); o[13] = sycl_exp(y); o[14] = "
+		"sycl_exp2(y);\n"
+		"  o[15] = sycl_exp10(y); o[16] = sycl_expm1(y); o[17] = sycl_log(x); o[18] = sycl_log2(x); o[19] = "
+		"sycl_log10(x);\n"
+		"  o[20] = sycl_log1p(x); o[21] = sycl_pow(x, y); o[22] = sycl_hypot(x, y); o[23] = sycl_sin(x); o[24] "
+		"= sycl_cos(x);\n"
+		"  o[25] = sycl_tan(y); o[26] = sycl_asin(y); o[27] = sycl_acos(y); o[28] = sycl_atan(x); o[29] = "
+		"sycl_atan2(x, y);\n"
+		"  o[30] = sycl_sinh(y); o[31] = sycl_cosh(y); o[32] = sycl_tanh(y); o[33] = sycl_erf(y); o[34] = "
+		"sycl_copysign(x, -y);\n"
 		"  o[35] = sycl_isnan(x / 0.0f - x / 0.0f) ? 1.0f : 0.0f; o[36] = sycl_isinf(x) ? 1.0f : 0.0f;\n"
 		"  o[37] = (float)sycl_min(3, 4); o[38] = (float)sycl_max(3u, 4u); o[39] = (float)sycl_abs(-7);\n"
-		"  o[40] = (float)sycl_popcount(255u); o[41] = (float)sycl_clz(1u); o[42] = (float)sycl_mul_hi(1u << 31, 6u);\n"
-		"  o[43] = sycl_int_as_float(sycl_float_as_int(x)); o[44] = sycl_uint_as_float(sycl_float_as_uint(y));\n"
-		"  float4 v = sycl_float4(1.0f, 2.0f, 3.0f, 4.0f); float2 w = sycl_float2(5.0f, 6.0f); int4 i = sycl_int4(1, 2, 3, 4);\n"
+		"  o[40] = (float)sycl_popcount(255u); o[41] = (float)sycl_clz(1u); o[42] = (float)sycl_mul_hi(1u << "
+		"31, 6u);\n"
+		"  o[43] = sycl_int_as_float(sycl_float_as_int(x)); o[44] = "
+		"sycl_uint_as_float(sycl_float_as_uint(y));\n"
+		"  float4 v = sycl_float4(1.0f, 2.0f, 3.0f, 4.0f); float2 w = sycl_float2(5.0f, 6.0f); int4 i = "
+		"sycl_int4(1, 2, 3, 4);\n"
 		"  uint2 u = sycl_uint2(8u, 9u);\n"
 		"  o[45] = v.x + v.w; o[46] = w.y; o[47] = (float)(i.z + (int)u.y);\n"
 		"  uint8_t a = 255; int8_t b = -128; uint16_t c = 65535; int64_t d = -1;\n"
@@ -393,12 +410,55 @@ Test(opencl_kernels, portable_mathematics_agree_with_the_host)
 		"}\n";
 	const float x = 7.25f, y = 0.625f;
 	const float expected[] = {
-		sqrtf(x),  1 / sqrtf(x), cbrtf(x),    x,         fmaf(x, y, 1), y,          x,           fmodf(x, y), 7,
-		8,         7,            7,           7,         expf(y),       exp2f(y),   exp10f(y),   expm1f(y),   logf(x),
-		log2f(x),  log10f(x),    log1pf(x),   powf(x, y), hypotf(x, y), sinf(x),    cosf(x),     tanf(y),     asinf(y),
-		acosf(y),  atanf(x),     atan2f(x, y), sinhf(y), coshf(y),      tanhf(y),   erff(y),     -x,          1,
-		0,         3,            4,           7,         8,             31,         3,           x,           y,
-		5,         6,            12,          255 - 128 + 65535 - 1,
+		sqrtf(x),
+		1 / sqrtf(x),
+		cbrtf(x),
+		x,
+		fmaf(x, y, 1),
+		y,
+		x,
+		fmodf(x, y),
+		7,
+		8,
+		7,
+		7,
+		7,
+		expf(y),
+		exp2f(y),
+		exp10f(y),
+		expm1f(y),
+		logf(x),
+		log2f(x),
+		log10f(x),
+		log1pf(x),
+		powf(x, y),
+		hypotf(x, y),
+		sinf(x),
+		cosf(x),
+		tanf(y),
+		asinf(y),
+		acosf(y),
+		atanf(x),
+		atan2f(x, y),
+		sinhf(y),
+		coshf(y),
+		tanhf(y),
+		erff(y),
+		-x,
+		1,
+		0,
+		3,
+		4,
+		7,
+		8,
+		31,
+		3,
+		x,
+		y,
+		5,
+		6,
+		12,
+		255 - 128 + 65535 - 1,
 	};
 	enum { COUNT = sizeof(expected) / sizeof(*expected) };
 	struct run run;
@@ -407,7 +467,8 @@ Test(opencl_kernels, portable_mathematics_agree_with_the_host)
 
 	run_open(&run, BACKEND_SOURCE_PORTABLE, source, "math");
 	struct backend_memory *memory = fixture_memory(&run.fixture, sizeof(got), NULL);
-	const struct backend_argument arguments[] = { global_argument(memory), value_argument(&x, 4), value_argument(&y, 4) };
+	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&x, 4),
+						     value_argument(&y, 4)};
 	const struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 3);
 	run_command(&run, &command);
 	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
@@ -421,18 +482,22 @@ Test(opencl_kernels, portable_mathematics_agree_with_the_host)
 /* Lines of a log are the user's own, whatever the prelude's length. */
 Test(opencl_kernels, a_log_counts_the_lines_of_the_source)
 {
-	static const char source[] = "SYCL_KERNEL void wrong(SYCL_GLOBAL(uint) out)\n{\n\tout[0] = undeclared_name;\n}\n";
-	struct fixture fixture = { .wake_fd = -1 };
-	const enum backend_source_kind kinds[] = { BACKEND_SOURCE_PORTABLE, BACKEND_SOURCE_OPENCL_C };
+	static const char source[] =
+		"SYCL_KERNEL void wrong(SYCL_GLOBAL(uint) out)\n{\n\tout[0] = undeclared_name;\n}\n";
+	struct fixture fixture = {.wake_fd = -1};
+	const enum backend_source_kind kinds[] = {BACKEND_SOURCE_PORTABLE, BACKEND_SOURCE_OPENCL_C};
 
 	fixture_open(&fixture, 0);
 	for (int i = 0; i < 2; i++) {
-		struct backend_fault fault = { 0 };
+		struct backend_fault fault = {0};
 		void *binary = NULL;
 		size_t bytes = 0;
 		char *log = NULL;
-		const char *text = i == 0 ? source : "__kernel void wrong(__global uint *out)\n{\n\tout[0] = undeclared_name;\n}\n";
-		int error = fixture.ops->build(fixture.backend, 0, kinds[i], text, strlen(text), "", &binary, &bytes, &log, &fault);
+		const char *text =
+			i == 0 ? source
+			       : "__kernel void wrong(__global uint *out)\n{\n\tout[0] = undeclared_name;\n}\n";
+		int error = fixture.ops->build(fixture.backend, 0, kinds[i], text, strlen(text), "", &binary, &bytes,
+					       &log, &fault);
 		cr_assert_eq(error, -22);
 		cr_assert_eq(fault.status, -7);
 		cr_assert_not_null(log);
@@ -447,15 +512,15 @@ Test(opencl_kernels, E19_J20_what_the_device_lacks_does_not_build)
 {
 	static const char source[] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
 				     "__kernel void halves(__global half *out) { out[0] = out[1] * (half)2; }\n";
-	struct fixture fixture = { .wake_fd = -1 };
-	struct backend_fault fault = { 0 };
+	struct fixture fixture = {.wake_fd = -1};
+	struct backend_fault fault = {0};
 	void *binary = NULL;
 	size_t bytes = 0;
 	char *log = NULL;
 
 	fixture_open(&fixture, 0);
-	int error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_OPENCL_C, source, strlen(source), "", &binary, &bytes,
-				       &log, &fault);
+	int error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_OPENCL_C, source, strlen(source), "", &binary,
+				       &bytes, &log, &fault);
 	if (fixture.facts->aspects & 1ull << 6)
 		cr_assert_eq(error, 0, "%s", log);
 	else
@@ -470,7 +535,7 @@ static void run_add(struct run *run)
 	struct backend_kernel_facts facts;
 	enum { COUNT = 16 };
 	const uint64_t global = COUNT;
-	uint8_t a[COUNT], b[COUNT], c[COUNT] = { 0 };
+	uint8_t a[COUNT], b[COUNT], c[COUNT] = {0};
 	struct backend_memory *memories[3];
 	struct backend_argument arguments[3];
 
@@ -498,8 +563,8 @@ static void run_add(struct run *run)
 /* Debian 12 packages PoCL without the sources of the kernels that it lists. */
 Test(opencl_kernels, listed_builtin_kernels_run_or_fail_with_words)
 {
-	struct run run = { .fixture = { .wake_fd = -1 } };
-	struct backend_fault fault = { 0 };
+	struct run run = {.fixture = {.wake_fd = -1}};
+	struct backend_fault fault = {0};
 	static const char name[] = "pocl.add.i8";
 	void *binary = NULL;
 	size_t bytes = 0;
@@ -507,8 +572,8 @@ Test(opencl_kernels, listed_builtin_kernels_run_or_fail_with_words)
 
 	fixture_open(&run.fixture, 0);
 	cr_assert_not_null(strstr(run.fixture.facts->builtin_kernels, name), "%s", run.fixture.facts->builtin_kernels);
-	int error = run.fixture.ops->build(run.fixture.backend, 0, BACKEND_SOURCE_BUILTIN, name, strlen(name), "", &binary, &bytes,
-					   &log, &fault);
+	int error = run.fixture.ops->build(run.fixture.backend, 0, BACKEND_SOURCE_BUILTIN, name, strlen(name), "",
+					   &binary, &bytes, &log, &fault);
 	free(log);
 	if (error < 0) {
 		cr_assert_eq(fault.status, -7);
@@ -527,15 +592,15 @@ Test(opencl_kernels, listed_builtin_kernels_run_or_fail_with_words)
 
 Test(opencl_kernels, A28_an_unknown_builtin_kernel_is_refused)
 {
-	struct fixture fixture = { .wake_fd = -1 };
-	struct backend_fault fault = { 0 };
+	struct fixture fixture = {.wake_fd = -1};
+	struct backend_fault fault = {0};
 	void *binary = NULL;
 	size_t bytes = 0;
 	char *log = NULL;
 
 	fixture_open(&fixture, 0);
-	int error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_BUILTIN, "no.such.kernel", 14, "", &binary, &bytes, &log,
-				       &fault);
+	int error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_BUILTIN, "no.such.kernel", 14, "", &binary,
+				       &bytes, &log, &fault);
 	cr_assert_lt(error, 0);
 	cr_assert_eq(fault.status, -7);
 	free(log);

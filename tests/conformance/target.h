@@ -66,7 +66,8 @@ uint64_t fixture_submit(struct fixture *fixture, uint32_t lane, const struct bac
 uint64_t fixture_submit_after(struct fixture *fixture, uint32_t lane, const struct backend_command *command,
 			      uint32_t other_lane, uint64_t other_sequence);
 /* What it fails with; it must fail, and must not have been sent. */
-struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane, const struct backend_command *command);
+struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane,
+					  const struct backend_command *command);
 /* Flush and progress until the lane has told of this sequence; returns what it told. */
 struct backend_completion fixture_finish(struct fixture *fixture, uint32_t lane, uint64_t sequence);
 /* As above, and it must have succeeded. */
@@ -75,7 +76,8 @@ void fixture_wait(struct fixture *fixture, uint32_t lane, uint64_t sequence);
 void fixture_progress(struct fixture *fixture);
 
 /* Bytes to and from the device, complete on return. */
-void fixture_write(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, const void *bytes, uint64_t size);
+void fixture_write(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, const void *bytes,
+		   uint64_t size);
 void fixture_read(struct fixture *fixture, struct backend_memory *memory, uint64_t offset, void *bytes, uint64_t size);
 
 /* Launch over `dimensions` sizes, local left to the backend, and wait. */

@@ -4,7 +4,7 @@
 
 static void prepare(void)
 {
-	const struct fake_device_options unified = { .unified = true };
+	const struct fake_device_options unified = {.unified = true};
 
 	fake_reset();
 	fake_device_options(1, unified);

@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# Builds and tests everything, with every compiler and sanitizer. Nothing outside build/ is written but missing packages.
+set -u
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
+# shellcheck source=tests/support/common.sh
+. "$top/tests/support/common.sh"
+
+passed=0 failed=0 skipped=0 started=$SECONDS
+jobs=$(nproc)
+
+usage() {
+	cat <<TXT
+Usage: ./check.sh [--fast | --rows | --build-only | --long]
+  (nothing)     every lane
+  --fast        the inner loop: one build, unit and wire tests, fuzz replay, the sum of the rows
+  --rows        the table of requirement rows, from the last run's results
+  --build-only  install and build what the tests need, run nothing
+  --long        soaks, races of 1e8 messages, five minutes of fuzzing for each target
+The last line says how many passed and failed.
+TXT
+}
+
+# lane NAME COMMAND...: one step; it counts as one check, its tests as theirs.
+lane() {
+	local name=$1 start=$SECONDS result=ok
+	shift
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1)) result=FAILED
+	fi
+	printf '%-34s %-7s %4d s\n' "$name" "$result" $((SECONDS - start))
+}
+
+# compile FOLDER OPTION...: a build of everything in its own folder.
+compile() {
+	local folder=$1
+	shift
+	build_into "$top/$folder" all -DSYCLD_TESTS=ON "$@"
+}
+
+# tests NAME FOLDER CTEST-OPTION...: run a build's tests and count them.
+tests() {
+	local name=$1 folder=$top/$2 start=$SECONDS counts pass fail skip
+	shift 2
+	[ -e "$folder/CTestTestfile.cmake" ] || return 0
+	rm -f "$folder"/tests/*.tap "$folder/junit.xml"
+	ctest --test-dir "$folder" -j "$jobs" --output-on-failure --no-tests=error --output-junit "$folder/junit.xml" "$@" \
+		>"$folder/ctest.log" 2>&1 </dev/null
+	counts=$(awk -f "$top/tests/support/results.awk" "$folder/junit.xml" 2>/dev/null |
+		awk '{ n[$1]++ } END { printf "%d %d %d", n["pass"], n["fail"], n["skip"] }')
+	read -r pass fail skip <<<"${counts:-0 0 0}"
+	if [ "$((pass + fail + skip))" -eq 0 ]; then
+		fail=1
+		tail -n 20 "$folder/ctest.log"
+	elif [ "$fail" -gt 0 ]; then
+		# What the failed tests said; the whole is in the log.
+		grep -vE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* Passed|^ +Start ' "$folder/ctest.log" | tail -n 80
+		printf '(all of it: %s)\n' "$folder/ctest.log"
+	fi
+	passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
+	printf '%-34s %-7s %4d s   %d passed, %d failed, %d skipped\n' "$name" "$([ "$fail" -eq 0 ] && echo ok || echo FAILED)" \
+		$((SECONDS - start)) "$pass" "$fail" "$skip"
+}
+
+# Scripts, spelling, unit files.
+text() {
+	local bad=0 scripts=() units=()
+	cd "$top" || return 1
+	mapfile -t scripts < <(find . -path ./build -prune -o -name '*.sh' -print)
+	shellcheck -x "${scripts[@]}" .ci/run || bad=1
+	codespell --quiet-level=2 --skip='./build*,./.git,*.png,./tests/fuzz/corpus' --ignore-words-list=nwo . || bad=1
+	mapfile -t units < <(find systemd -name '*.service' -o -name '*.socket' 2>/dev/null)
+	[ "${#units[@]}" -eq 0 ] || verify_units "${units[@]}" || bad=1
+	return "$bad"
+}
+
+# systemd-analyze looks for the programs that a unit starts: give it units that name those of this build.
+verify_units() {
+	local folder=$top/build/logs/units unit kind
+	rm -rf "$folder"
+	for unit in "$@"; do
+		kind=system
+		case $unit in */user/*) kind=user ;; esac
+		mkdir -p "$folder/$kind"
+		sed -E "s#^(Exec[A-Za-z]*=[-+!]*)[^ ]*/(sycld|syclctl)#\\1$top/build/bin/\\2#" "$unit" >"$folder/$kind/${unit##*/}"
+	done
+	local bad=0
+	for kind in "$folder"/*; do
+		local options=()
+		[ "${kind##*/}" != user ] || options=(--user)
+		SYSTEMD_LOG_LEVEL=warning XDG_RUNTIME_DIR=$folder systemd-analyze verify --man=no --recursive-errors=no \
+			"${options[@]}" "$kind"/* </dev/null || bad=1
+	done
+	return "$bad"
+}
+
+tidy_sources() {
+	sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$top/build/compile_commands.json" |
+		grep -E "^$top/(shared|daemon|client)/" | sort -u
+}
+
+tidy() {
+	local log=$top/build/logs/tidy.log
+	if ! tidy_sources | xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$top/build" >"$log" 2>&1 </dev/null; then
+		grep -E '(error|warning):' "$log" | sort -u | head -n 60
+		printf '(all of it: %s)\n' "$log"
+		return 1
+	fi
+}
+
+# fuzz SECONDS: each target for so long, from its corpus; new inputs stay in the build folder.
+fuzz() {
+	local target corpus bad=0
+	for target in "$top"/build/check-clang/tests/fuzz_*; do
+		[ -x "$target" ] || continue
+		corpus=$top/build/check-clang/corpus/${target##*/fuzz_}
+		mkdir -p "$corpus"
+		quietly "$top/build/logs/${target##*/}.log" "$target" -max_total_time="$1" -timeout=20 -rss_limit_mb=2048 \
+			-artifact_prefix="$corpus/crash-" "$corpus" "$top/tests/fuzz/corpus/${target##*/fuzz_}" || bad=1
+	done
+	return "$bad"
+}
+
+# Names are the tests' own; what ran last in each lane counts.
+rows() {
+	local files=() gpus=0 file
+	for file in "$top"/build/tests/*.tap "$top"/build/junit.xml "$top"/build/check-*/tests/*.tap "$top"/build/check-*/junit.xml; do
+		[ -e "$file" ] && files+=("$file")
+	done
+	[ "${#files[@]}" -gt 0 ] || fail "no results yet: run ./check.sh first"
+	for file in /dev/nvidia[0-9]*; do
+		[ -e "$file" ] && gpus=$((gpus + 1))
+	done
+	awk -f "$top/tests/support/results.awk" "${files[@]}" >"$top/build/logs/results"
+	awk -v gpus="$gpus" -v document="$top/include/README.md" -f "$top/tests/support/rows.awk" \
+		"$top/tests/conformance/rows.txt" "$top/build/logs/results"
+}
+
+# Sanitizers see more with assert() in place.
+asserts=(-DCMAKE_C_FLAGS_RELWITHDEBINFO="-O1 -g")
+clang=(-DCMAKE_C_COMPILER=clang -DSYCLD_SANITIZE=address -DSYCLD_FUZZ=ON "${asserts[@]}")
+
+everything() {
+	lane "build (gcc)" compile build
+	tests "tests" build
+	lane "text" text
+	lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}"
+	tests "tests under address, undefined" build/check-asan -LE '^race$'
+	lane "build (gcc, thread)" compile build/check-tsan -DSYCLD_SANITIZE=thread "${asserts[@]}"
+	tests "race tests under thread" build/check-tsan -L '^race$'
+	lane "build (clang, fuzz)" compile build/check-clang "${clang[@]}"
+	tests "fuzz replay (clang)" build/check-clang -L '^fuzz$'
+	lane "clang-tidy" tidy
+	lane "build (gcc, -O2 -DNDEBUG)" compile build/check-release -DCMAKE_BUILD_TYPE=Release \
+		-DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG -D_FORTIFY_SOURCE=2"
+	tests "unit and wire tests (release)" build/check-release -L '^(unit|wire|fuzz)$'
+}
+
+long() {
+	lane "build (gcc)" compile build
+	SYCLD_LONG=1 tests "soaks and long races" build -L '^(race|soak)$' --timeout 3600
+	lane "build (clang, fuzz)" compile build/check-clang "${clang[@]}"
+	lane "fuzzing, 5 min for each target" fuzz 300
+}
+
+# The last line.
+sum() {
+	local line="$passed passed, $failed failed"
+	[ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
+	printf '(%d s)\n%s\n' $((SECONDS - started)) "$line"
+	[ "$failed" -eq 0 ]
+}
+
+main() {
+	case ${1-} in
+	'' | --fast | --rows | --build-only | --long) ;;
+	--help | -h)
+		usage
+		exit 0
+		;;
+	*)
+		usage >&2
+		exit 2
+		;;
+	esac
+	prepare_folder
+	if [ "${1-}" = --rows ]; then
+		rows
+		exit
+	fi
+	install_packages build run check || {
+		printf '0 passed, 1 failed\n'
+		exit 1
+	}
+	case ${1-} in
+	'')
+		everything
+		rows | tail -n 1
+		;;
+	--fast)
+		lane "build (gcc)" compile build
+		tests "unit, wire, fuzz replay" build -L '^(unit|wire|fuzz)$'
+		rows | tail -n 1
+		;;
+	--build-only) lane "build (gcc)" compile build ;;
+	--long) long ;;
+	esac
+	sum
+}
+
+main "$@" </dev/null
