@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 TestSuite(client_lost, .timeout = 60);
@@ -12,6 +13,7 @@ TestSuite(client_lost, .timeout = 60);
 /* The service in a process of its own, which can be killed. */
 static pid_t child;
 static char endpoint[128];
+static int started = -1; /* readable when a command has started */
 
 static void start(void)
 {
@@ -19,14 +21,18 @@ static void start(void)
 	cr_assert(eq(int, pipe(ends), 0));
 	child = fork();
 	if (child == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
 		client_service_start(&service, NULL);
 		if (write(ends[1], service.endpoint, sizeof(service.endpoint)) != sizeof(service.endpoint))
+			_exit(1);
+		/* Then one byte when a command has started. */
+		if (fake_wait_started(FAKE_ANY_DEVICE, 1, LONG_NS) && write(ends[1], "", 1) != 1)
 			_exit(1);
 		for (;;)
 			(void)pause();
 	}
 	cr_assert(eq(int, (int)read(ends[0], endpoint, sizeof(endpoint)), (int)sizeof(endpoint)));
-	(void)close(ends[0]);
+	started = ends[0];
 	(void)close(ends[1]);
 	MUST(sycl_platform_open(endpoint, &platform));
 	queue = fake_queue(platform, 0);
@@ -40,18 +46,21 @@ static void kill_service(void)
 	(void)unlink(path);
 	*slash = 0;
 	(void)rmdir(path);
+	(void)close(started);
 }
 
 struct lost_waiter {
 	pthread_t thread;
 	sycl_event event;
 	sycl_result result;
+	char text[320];
 };
 
 static void *wait_without_end(void *context)
 {
 	struct lost_waiter *waiter = context;
 	waiter->result = sycl_event_wait(waiter->event);
+	(void)snprintf(waiter->text, sizeof(waiter->text), "%s", sycl_get_last_error_text());
 	return NULL;
 }
 
@@ -66,8 +75,8 @@ Test(client_lost, N5_M10_death_wakes_every_wait_and_names_the_offender)
 	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
 	submit_hold(queue, hold, 0, buffer, SYCL_ACCESS_READ_WRITE, &event);
 	sycl_command_status status = SYCL_COMMAND_SUBMITTED;
-	while (status != SYCL_COMMAND_RUNNING)
-		MUST(sycl_event_get_status(event, &status));
+	char byte = 0;
+	cr_assert(eq(int, (int)read(started, &byte, 1), 1));
 	for (int i = 0; i < THREADS; i++) {
 		waiters[i].event = event;
 		cr_assert(eq(int, pthread_create(&waiters[i].thread, NULL, wait_without_end, &waiters[i]), 0));
@@ -75,7 +84,7 @@ Test(client_lost, N5_M10_death_wakes_every_wait_and_names_the_offender)
 	kill_service();
 	for (int i = 0; i < THREADS; i++) {
 		cr_assert(eq(int, pthread_join(waiters[i].thread, NULL), 0));
-		cr_assert(eq(int, waiters[i].result, SYCL_ERROR_DEVICE_LOST));
+		cr_assert(eq(int, waiters[i].result, SYCL_ERROR_DEVICE_LOST), "%s", waiters[i].text);
 	}
 	/* Every call says so from now on, and names the group. */
 	uint32_t count = 0;

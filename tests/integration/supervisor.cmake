@@ -17,6 +17,11 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   sycl_test(supervisor_cli SOURCES ${here}/supervisor_cli.c LIBS supervisor_harness nng::nng TIMEOUT 240
     LABELS integration)
 
+  sycl_test(supervisor_text SOURCES ${here}/supervisor_text.c ${here}/../../daemon/supervisor/text.c TIMEOUT 30)
+  if(TARGET supervisor_text)
+    target_include_directories(supervisor_text PRIVATE ${here}/../../daemon/supervisor)
+  endif()
+
   # A plain program: only the exit status 77 tells ctest that it was skipped, which it is unless root runs it.
   add_executable(supervisor_uids ${here}/supervisor_uids.c)
   target_link_libraries(supervisor_uids PRIVATE sycl_flags supervisor_harness)

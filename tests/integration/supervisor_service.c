@@ -117,6 +117,25 @@ Test(service, sessions_that_do_not_end_are_ended_within_the_bound)
 	close_fd(&socket);
 }
 
+Test(service, engines_are_left_to_their_sessions_where_that_is_configured)
+{
+	char path[HARNESS_PATH_BYTES * 2];
+	(void)snprintf(path, sizeof(path), "%s/c", service.folder);
+	write_file(path, "[service]\nengines_at_stop = leave\n");
+	const char *arguments[] = { "--config", path, NULL };
+	service_start(&service, arguments);
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(eq(int, service_stop(&service), 0));
+	cr_assert(eq(long, send(socket, "ping", 4, MSG_NOSIGNAL), 4));
+	Sycl__V1__Packet *packet = client_receive(socket);
+	cr_assert(ne(ptr, packet, NULL));
+	cr_assert(eq(int, (int)packet->body_case, SYCL__V1__PACKET__BODY_WAKE));
+	packet_free(packet);
+	close_fd(&socket);
+}
+
 /* exec with a descriptor as the service manager passes it. */
 static void launch_activated(int listener)
 {
@@ -318,7 +337,7 @@ Test(service, configuration_errors_name_file_and_line)
 		const char *what;
 	} cases[] = {
 		{ "[service]\nengine_idle_seconds = soon\n", ":2: ", "engine_idle_seconds wants" },
-		{ "\n\n[servce]\nengines = 1\n", ":4: ", "no such section" },
+		{ "\n\n[server]\nengines = 1\n", ":4: ", "no such section" },
 		{ "[service]\nengine = 1\n", ":2: ", "no such key" },
 		{ "[limits]\nbuffer_bytes = 1X\n", ":2: ", "buffer_bytes wants" },
 		{ "[limits]\nobjects = 1\nobjects = 2\n", ":3: ", "twice" },
