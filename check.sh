@@ -30,6 +30,7 @@ lane() {
 		failed=$((failed + 1)) result=FAILED
 	fi
 	printf '%-34s %-7s %4d s\n' "$name" "$result" $((SECONDS - start))
+	[ "$result" = ok ]
 }
 
 # compile FOLDER OPTION...: a build of everything in its own folder.
@@ -81,7 +82,7 @@ tidy_sources() {
 
 tidy() {
 	local log=$top/build/logs/tidy.log
-	if ! tidy_sources | xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$top/build" >"$log" 2>&1 </dev/null; then
+	if ! tidy_sources | xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$top/build" >"$log" 2>&1; then
 		grep -E '(error|warning):' "$log" | sort -u | head -n 60
 		printf '(all of it: %s)\n' "$log"
 		return 1
@@ -121,26 +122,26 @@ asserts=(-DCMAKE_C_FLAGS_RELWITHDEBINFO="-O1 -g")
 clang=(-DCMAKE_C_COMPILER=clang -DSYCLD_SANITIZE=address -DSYCLD_FUZZ=ON "${asserts[@]}")
 
 everything() {
-	lane "build (gcc)" compile build
-	tests "tests" build
+	lane "build (gcc)" compile build &&
+		tests "tests" build
 	lane "text" text
-	lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}"
-	tests "tests under address, undefined" build/check-asan -LE '^race$'
-	lane "build (gcc, thread)" compile build/check-tsan -DSYCLD_SANITIZE=thread "${asserts[@]}"
-	tests "race tests under thread" build/check-tsan -L '^race$'
-	lane "build (clang, fuzz)" compile build/check-clang "${clang[@]}"
-	tests "fuzz replay (clang)" build/check-clang -L '^fuzz$'
+	lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
+		tests "tests under address, undefined" build/check-asan -LE '^race$'
+	lane "build (gcc, thread)" compile build/check-tsan -DSYCLD_SANITIZE=thread "${asserts[@]}" &&
+		tests "race tests under thread" build/check-tsan -L '^race$'
+	lane "build (clang, fuzz)" compile build/check-clang "${clang[@]}" &&
+		tests "fuzz replay (clang)" build/check-clang -L '^fuzz$'
 	lane "clang-tidy" tidy
 	lane "build (gcc, -O2 -DNDEBUG)" compile build/check-release -DCMAKE_BUILD_TYPE=Release \
-		-DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG -D_FORTIFY_SOURCE=2"
-	tests "unit and wire tests (release)" build/check-release -L '^(unit|wire|fuzz)$'
+		-DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG -D_FORTIFY_SOURCE=2" &&
+		tests "unit and wire tests (release)" build/check-release -L '^(unit|wire|fuzz)$'
 }
 
 long() {
-	lane "build (gcc)" compile build
-	SYCLD_LONG=1 tests "soaks and long races" build -L '^(race|soak)$' --timeout 3600
-	lane "build (clang, fuzz)" compile build/check-clang "${clang[@]}"
-	lane "fuzzing, 5 min for each target" fuzz 300
+	lane "build (gcc)" compile build &&
+		SYCLD_LONG=1 tests "soaks and long races" build -L '^(race|soak)$' --timeout 3600
+	lane "build (clang, fuzz)" compile build/check-clang "${clang[@]}" &&
+		lane "fuzzing, 5 min for each target" fuzz 300
 }
 
 # The last line.
@@ -178,8 +179,8 @@ main() {
 		rows | tail -n 1
 		;;
 	--fast)
-		lane "build (gcc)" compile build
-		tests "unit, wire, fuzz replay" build -L '^(unit|wire|fuzz)$'
+		lane "build (gcc)" compile build &&
+			tests "unit, wire, fuzz replay" build -L '^(unit|wire|fuzz)$'
 		rows | tail -n 1
 		;;
 	--build-only) lane "build (gcc)" compile build ;;

@@ -129,8 +129,9 @@ table() {
 				moved += v[$1]
 		}
 		END {
+			print "\nTime on device: of all command groups; an instant in which several of them ran counts once."
 			if (moved == 0)
-				print "\n0 B: the device works in the memory that program and service share; nothing had to be copied for it."
+				print "0 B: the device works in the memory that program and service share; nothing had to be copied for it."
 		}'
 }
 
@@ -150,11 +151,12 @@ main() {
 	install_packages build run || exit 1
 	bin=$top/build/bin
 
-	say "Building into build/"
+	say "Building into build/ (a minute or more the first time; the compiler's words: build/build.log)"
 	local options=()
 	# The tests stay as they are where check.sh has configured them already.
 	[ -e "$top/build/CMakeCache.txt" ] || options=(-DSYCLD_TESTS=OFF)
 	build_into "$top/build" "sycld sycl-engine syclengine syclctl syclclient $programs" "${options[@]}" || exit 1
+	sed -n 's/^-- \(Left out: .*\)/\1/p' "$top/build/configure.log"
 	[ "${1-}" != --build-only ] || exit 0
 
 	trap stop_everything EXIT

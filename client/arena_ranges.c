@@ -1,6 +1,6 @@
 #include "arena_ranges.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -215,10 +215,12 @@ static sycl_result user_service(uint64_t deadline_ns, int *socket_out, char **en
 {
 	char directory[PATH_BYTES], path[PATH_BYTES + 32];
 	int r = path_user_runtime(1, directory);
-	if (r < 0)
+	if (r < 0) {
+		char buffer[128];
 		return error_set(SYCL_ERROR_CONNECTION_LOST,
-				 "no service runs, and %.200s is no private folder of this user (error %d)", directory,
-				 -r);
+				 "no service runs, and %.160s is no private folder of this user: %s", directory,
+				 strerror_r(-r, buffer, sizeof(buffer)));
+	}
 	(void)snprintf(path, sizeof(path), "%s/" SESSION_SOCKET_NAME, directory);
 	uint64_t pause = RETRY_NS_FIRST;
 	for (;;) {

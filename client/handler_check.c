@@ -39,7 +39,7 @@ static sycl_result check_local(const struct handler *handler, const struct kerne
 	uint32_t skip = 3 - global->dimensions;
 	for (uint32_t i = 0; i < global->dimensions; i++) {
 		if (local->size[i] == 0)
-			return error_set(SYCL_ERROR_ND_RANGE, "local size %u is 0", i);
+			return error_set(SYCL_ERROR_ND_RANGE, "dimension %u: the local size is 0", i);
 		if (global->size[i] % local->size[i] != 0)
 			return error_set(SYCL_ERROR_ND_RANGE,
 					 "dimension %u: global size %" PRIu64

@@ -17,6 +17,21 @@ static sycl_result score_of(struct connection *c, uint32_t index, sycl_device_se
 	return result;
 }
 
+/* Without any device the reason is a platform's, mostly: a driver that is not installed. */
+static sycl_result nothing_to_select(const struct topology *topology)
+{
+	if (topology->device_count > 0)
+		return error_set(SYCL_ERROR_RUNTIME, "the selector accepts none of the service's devices (%u)",
+				 topology->device_count);
+	for (uint32_t i = 0; i < topology->platform_count; i++) {
+		const Sycl__V1__PlatformFacts *platform = topology->platforms[i];
+		if (!platform->available && *platform->unavailable_reason)
+			return error_set(SYCL_ERROR_RUNTIME, "the service has no device: %.64s: %.160s", platform->name,
+					 platform->unavailable_reason);
+	}
+	return error_set(SYCL_ERROR_RUNTIME, "the service has no device");
+}
+
 static sycl_result select_device(struct connection *c, sycl_device_selector *selector, void *user_data,
 				 sycl_device *device_out)
 {
@@ -37,9 +52,7 @@ static sycl_result select_device(struct connection *c, sycl_device_selector *sel
 		}
 	}
 	if (best_score < 0)
-		return error_set(SYCL_ERROR_RUNTIME,
-				 "no device suits: the service has %u, and the selector accepts none",
-				 topology->device_count);
+		return nothing_to_select(topology);
 	struct device *device = NULL;
 	result = topology_device(c, best, &device);
 	if (result)

@@ -204,15 +204,3 @@ sycl_result topology_device(struct connection *c, uint32_t index, struct device 
 	*device_out = device;
 	return SYCL_SUCCESS;
 }
-
-sycl_result topology_root_index(struct connection *c, uint32_t *index_out)
-{
-	const struct topology *topology = NULL;
-	sycl_result result = topology_get(c, &topology);
-	if (result)
-		return result;
-	if (topology->platform_count == 0)
-		return error_set(SYCL_ERROR_PLATFORM, "the service has no platform");
-	*index_out = root_index(topology);
-	return SYCL_SUCCESS;
-}

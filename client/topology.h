@@ -26,9 +26,6 @@ sycl_result topology_device(struct connection *connection, uint32_t index, struc
 /* Position in topology.platforms of a device's platform; platform_count when the service sent nonsense. */
 uint32_t topology_platform_of(const struct topology *topology, const Sycl__V1__DeviceFacts *device);
 
-/* Which platform stands for the connection: the one of the device with the best default score; asks the service. */
-sycl_result topology_root_index(struct connection *connection, uint32_t *index_out);
-
 /* The default selector's score of a device. */
 int32_t topology_default_score(const struct topology *topology, const Sycl__V1__DeviceFacts *device);
 

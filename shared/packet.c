@@ -99,7 +99,7 @@ int message_receive(int socket, const ProtobufCMessageDescriptor *descriptor, st
 {
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 	uint8_t *datagram = arena->block + arena->capacity;
-	ssize_t size = packet_socket_receive(socket, datagram, PACKET_BYTES_MAX, &fds, flags);
+	ssize_t size = packet_socket_receive(socket, datagram, PACKET_BYTES_MAX, fds_out ? &fds : NULL, flags);
 	if (size <= 0)
 		return (int)size;
 
@@ -113,7 +113,8 @@ int message_receive(int socket, const ProtobufCMessageDescriptor *descriptor, st
 	if (*stated != fds.count)
 		return -EPROTO;
 	*message_out = message;
-	*fds_out = fds;
+	if (fds_out)
+		*fds_out = fds;
 	fds.count = 0;
 	return 1;
 }

@@ -36,7 +36,7 @@ int message_send(int socket, const ProtobufCMessage *message, const int *fds, un
 /*
  * Receive and unpack one. 1: got one; 0: hang-up; else a negative errno of packet_socket_receive or message_unpack.
  * -EPROTO also when the message states another number of descriptors than came. The message's descriptor must have
- * `uint32 descriptor_count = 1` as its first field.
+ * `uint32 descriptor_count = 1` as its first field. `fds_out` may be NULL, as there.
  */
 int message_receive(int socket, const ProtobufCMessageDescriptor *descriptor, struct decode_arena *arena,
 		    ProtobufCMessage **message_out, struct packet_fds *fds_out, int flags);

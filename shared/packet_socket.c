@@ -80,8 +80,11 @@ ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct 
 {
 	union control_buffer control;
 	struct iovec part = { .iov_base = buffer, .iov_len = capacity };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
-				  .msg_controllen = sizeof(control) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	if (fds_out) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
 	ssize_t size;
 	do {
 		size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags);
@@ -97,7 +100,8 @@ ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct 
 		return -EMSGSIZE;
 	if (size == 0)
 		return 0; /* a hang-up, or an empty datagram, which nobody honest sends */
-	*fds_out = fds;
+	if (fds_out)
+		*fds_out = fds;
 	fds.count = 0;
 	return size;
 }

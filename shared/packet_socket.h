@@ -4,7 +4,7 @@
 #ifndef SYCL_SHARED_PACKET_SOCKET_H
 #define SYCL_SHARED_PACKET_SOCKET_H
 
-#include "limits.h"
+#include "protocol_limits.h"
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -31,7 +31,8 @@ int packet_socket_send(int socket, const void *bytes, size_t count, const int *f
 /*
  * Receive one datagram into `buffer` (`capacity` bytes). Returns its size; 0: the peer hung up; a negative errno:
  * -EAGAIN, -EMSGSIZE (larger than the buffer), -EPROTO (more descriptors than allowed, or cut off). Descriptors are
- * CLOEXEC. On failure none is left open. `flags`: 0 or MSG_DONTWAIT.
+ * CLOEXEC. On failure none is left open. `fds_out` NULL: none is allowed, and one that comes is never opened, not even to
+ * be closed. `flags`: 0 or MSG_DONTWAIT.
  */
 ssize_t packet_socket_receive(int socket, void *buffer, size_t capacity, struct packet_fds *fds_out, int flags);
 

@@ -1,6 +1,6 @@
 #include "ring.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 
 #include <errno.h>
 #include <string.h>

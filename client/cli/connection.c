@@ -48,7 +48,7 @@ static int find_places(const char *given, struct places *places)
 		return add_place(places, "%s", given);
 	int r = add_place(places, "/run/sycld");
 	const char *base = getenv("XDG_RUNTIME_DIR");
-	if (r == 0 && base && *base == '/')
+	if (r == 0 && base && *base == '/' && access(base, F_OK) == 0)
 		return add_place(places, "%s/sycld", base);
 	return r < 0 ? r : add_place(places, "/tmp/sycld-%lu", (unsigned long)geteuid());
 }
@@ -163,6 +163,8 @@ static int ask_directory(const char *directory, const Sycl__V1__AdminRequest *re
 			return -ENAMETOOLONG;
 		if (access(path_out, W_OK) == 0)
 			r = exchange(path_out, request, timeout_ms, peer, answer_out);
+		else if (errno == EACCES && i == 1) /* the first one is closed to most */
+			r = -EACCES;
 	}
 	return r;
 }
@@ -202,7 +204,7 @@ int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *req
 		return r;
 	}
 	r = -ENOENT;
-	for (unsigned i = 0; i < places.count && r == -ENOENT; i++)
+	for (unsigned i = 0; i < places.count && (r == -ENOENT || r == -EACCES); i++)
 		r = ask_directory(places.paths[i], request, timeout_ms, path, sizeof(path), &peer, &answer);
 	if (r < 0)
 		return r == -ENOENT ? nobody(&places, message_out, message_bytes)

@@ -1,6 +1,6 @@
 /* syclctl: the operator's view of a running service. */
 #include "connection.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "show.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ static void print_help(FILE *to)
 	(void)fputs("\n"
 		    "  --json              one JSON object instead of text\n"
 		    "  --runtime-dir DIR   the service in DIR (else the system's, else your own)\n"
-		    "  --watch SECONDS     again and again\n"
+		    "  --watch SECONDS     again every so many seconds, until interrupted\n"
 		    "\n"
 		    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 no service runs.\n",
 		    to);

@@ -29,9 +29,15 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
-		{ "N", true },	    { "TYPE", false },	{ "NAME", false }, { "BACKEND", false },
-		{ "MEMORY", true }, { "LOCAL", true },	{ "UNITS", true }, { "CLOCK", true },
-		{ "DRIVER", false },
+		{ "N", COLUMN_FIGURES },
+		{ "TYPE", COLUMN_TEXT },
+		{ "NAME", COLUMN_TEXT },
+		{ "BACKEND", COLUMN_TEXT },
+		{ "MEMORY", COLUMN_FIGURES },
+		{ "LOCAL", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "UNITS", COLUMN_FIGURES },
+		{ "CLOCK", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "DRIVER", COLUMN_TEXT | COLUMN_MINOR },
 	};
 	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
 	char text[UNIT_TEXT_BYTES];
@@ -51,7 +57,7 @@ static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		table_cell(&table, COLOUR_NONE, "%u MHz", facts->max_clock_frequency_mhz);
 		table_cell(&table, COLOUR_NONE, "%s", facts->driver_version);
 	}
-	return table_print(&table, coloured);
+	return table_print(&table, coloured, terminal_width());
 }
 
 static enum colour colour_of(Sycl__V1__EngineState state)
@@ -84,9 +90,16 @@ static void claim_cells(struct table *table, const Sycl__V1__EngineFacts *engine
 static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
-		{ "UID", true },      { "ENGINE", true }, { "STATE", false }, { "UP", true },
-		{ "SESSIONS", true }, { "MEMORY", true }, { "FDS", true },    { "MAPS", true },
-		{ "BUILDS", true },   { "CACHED", true },
+		{ "UID", COLUMN_FIGURES },
+		{ "ENGINE", COLUMN_FIGURES },
+		{ "STATE", COLUMN_TEXT },
+		{ "UP", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "SESSIONS", COLUMN_FIGURES },
+		{ "MEMORY", COLUMN_FIGURES },
+		{ "FDS", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "MAPS", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "BUILDS", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "CACHED", COLUMN_FIGURES | COLUMN_MINOR },
 	};
 	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
 	char text[UNIT_TEXT_BYTES];
@@ -102,7 +115,7 @@ static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		table_cell(&table, COLOUR_NONE, "%u", engine->sessions + engine->sessions_waiting);
 		claim_cells(&table, engine);
 	}
-	bool printed = table_print(&table, coloured);
+	bool printed = table_print(&table, coloured, terminal_width());
 	for (size_t i = 0; i < reply->n_engines; i++)
 		if (reply->engines[i]->last_failure && *reply->engines[i]->last_failure)
 			(void)printf("  last failure of uid %u: it %s\n", reply->engines[i]->uid,
@@ -134,10 +147,19 @@ static void usage_cells(struct table *table, const Sycl__V1__SessionFacts *sessi
 static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
-		{ "ID", true },	    { "UID", true },	 { "PID", true },    { "COMMAND", false },
-		{ "STATE", false }, { "UP", true },	 { "QUEUES", true }, { "DONE", true },
-		{ "FAILED", true }, { "HELD", true },	 { "DEVICE", true }, { "TO DEVICE", true },
-		{ "TO HOST", true },
+		{ "ID", COLUMN_FIGURES },
+		{ "UID", COLUMN_FIGURES },
+		{ "PID", COLUMN_FIGURES },
+		{ "COMMAND", COLUMN_TEXT },
+		{ "STATE", COLUMN_TEXT },
+		{ "UP", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "QUEUES", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "DONE", COLUMN_FIGURES },
+		{ "FAILED", COLUMN_FIGURES },
+		{ "HELD", COLUMN_FIGURES },
+		{ "ON DEVICE", COLUMN_FIGURES },
+		{ "TO DEVICE", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "TO HOST", COLUMN_FIGURES | COLUMN_MINOR },
 	};
 	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
 	char text[UNIT_TEXT_BYTES];
@@ -151,7 +173,7 @@ static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		table_cell(&table, COLOUR_NONE, "%s", format_age(session->age_ns, text));
 		usage_cells(&table, session);
 	}
-	return table_print(&table, coloured);
+	return table_print(&table, coloured, terminal_width());
 }
 
 bool show_devices(const Sycl__V1__AdminReply *reply)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool colours_wanted(void)
@@ -62,54 +63,116 @@ static void pad(size_t count)
 		(void)putchar(' ');
 }
 
-static void print_cell(const char *text, enum colour colour, bool right, size_t width, bool last, bool coloured)
+/* The bytes of the first `width` characters; all of them in a shorter text. */
+static size_t bytes_of(const char *text, size_t width)
 {
-	size_t missing = width - width_of(text);
+	size_t bytes = 0;
+	while (text[bytes]) {
+		if (((unsigned char)text[bytes] & 0xc0) != 0x80 && width-- == 0)
+			break;
+		bytes++;
+	}
+	return bytes;
+}
+
+/* A column as it is printed; one that is left out has no width. */
+struct shape {
+	size_t width;
+	bool last;
+};
+
+static void print_cell(const char *text, enum colour colour, bool right, struct shape shape, bool coloured)
+{
+	char cut[CELL_BYTES + sizeof("…")];
+	size_t width = width_of(text);
+	if (width > shape.width) {
+		(void)snprintf(cut, sizeof(cut), "%.*s…", (int)bytes_of(text, shape.width - 1), text);
+		text = cut;
+		width = shape.width;
+	}
 	if (right)
-		pad(missing);
+		pad(shape.width - width);
 	print_coloured(text, colour, coloured);
-	if (!right && !last)
-		pad(missing);
-	if (last)
+	if (!right && !shape.last)
+		pad(shape.width - width);
+	if (shape.last)
 		(void)putchar('\n');
 	else
 		pad(2);
 }
 
-static bool print_rows(const struct table *table, bool coloured)
+enum { CUT_WIDTH_LEAST = 12 };
+
+/* Two blanks stand before each column. */
+static size_t line_width(const struct shape *shapes, size_t columns)
+{
+	size_t width = 0;
+	for (size_t c = 0; c < columns; c++)
+		width += shapes[c].width ? shapes[c].width + 2 : 0;
+	return width;
+}
+
+static void fit(const struct table *table, struct shape *shapes, size_t room)
 {
 	size_t columns = table->column_count;
-	size_t *widths = calloc(columns, sizeof(*widths));
-	if (!widths)
+	for (size_t c = columns; c-- > 0 && line_width(shapes, columns) > room;)
+		if (table->columns[c].kind & COLUMN_MINOR)
+			shapes[c].width = 0;
+	size_t total = line_width(shapes, columns);
+	size_t widest = columns;
+	for (size_t c = 0; c < columns; c++)
+		if (!(table->columns[c].kind & COLUMN_FIGURES) && (widest == columns || shapes[c].width > shapes[widest].width))
+			widest = c;
+	if (total <= room || widest == columns || shapes[widest].width <= CUT_WIDTH_LEAST)
+		return;
+	size_t most = shapes[widest].width - CUT_WIDTH_LEAST;
+	shapes[widest].width -= total - room < most ? total - room : most;
+}
+
+static bool print_rows(const struct table *table, bool coloured, size_t room)
+{
+	size_t columns = table->column_count;
+	struct shape *shapes = calloc(columns, sizeof(*shapes));
+	if (!shapes)
 		return false;
 	for (size_t c = 0; c < columns; c++)
-		widths[c] = width_of(table->columns[c].title);
+		shapes[c].width = width_of(table->columns[c].title);
 	for (size_t i = 0; i < table->cell_count; i++) {
 		size_t width = width_of(table->cells[i].text);
-		if (widths[i % columns] < width)
-			widths[i % columns] = width;
+		if (shapes[i % columns].width < width)
+			shapes[i % columns].width = width;
 	}
-	for (size_t c = 0; c < columns; c++) {
-		if (c == 0)
-			pad(2);
-		print_cell(table->columns[c].title, COLOUR_BOLD, table->columns[c].right, widths[c], c + 1 == columns,
-			   coloured);
+	if (room)
+		fit(table, shapes, room);
+	for (size_t c = columns; c-- > 0;) {
+		shapes[c].last = shapes[c].width > 0;
+		if (shapes[c].last)
+			break;
 	}
-	for (size_t i = 0; i < table->cell_count; i++) {
+	/* The titles, then the rows. */
+	for (size_t i = 0; i < columns + table->cell_count; i++) {
 		size_t c = i % columns;
+		const struct cell *cell = i < columns ? NULL : &table->cells[i - columns];
 		if (c == 0)
 			pad(2);
-		print_cell(table->cells[i].text, table->cells[i].colour, table->columns[c].right, widths[c],
-			   c + 1 == columns, coloured);
+		if (shapes[c].width)
+			print_cell(cell ? cell->text : table->columns[c].title, cell ? cell->colour : COLOUR_BOLD,
+				   table->columns[c].kind & COLUMN_FIGURES, shapes[c], coloured);
 	}
-	free(widths);
+	free(shapes);
 	return true;
 }
 
-bool table_print(struct table *table, bool coloured)
+bool table_print(struct table *table, bool coloured, size_t room)
 {
-	bool printed = !table->failed && print_rows(table, coloured);
+	bool printed = !table->failed && print_rows(table, coloured, room);
 	free(table->cells);
 	table->cells = NULL;
 	return printed;
+}
+
+size_t terminal_width(void)
+{
+	struct winsize size;
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

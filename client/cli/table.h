@@ -9,9 +9,15 @@ enum colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED 
 
 enum { CELL_BYTES = 96 };
 
+enum {
+	COLUMN_TEXT = 0,
+	COLUMN_FIGURES = 1, /* aligned to the right */
+	COLUMN_MINOR = 2,   /* a bit more: left out first where the terminal is too narrow */
+};
+
 struct column {
 	const char *title;
-	bool right; /* figures */
+	unsigned kind; /* bits above */
 };
 
 struct cell {
@@ -37,7 +43,13 @@ void print_coloured(const char *text, enum colour colour, bool coloured);
 /* Add the next cell; a row ends by itself. */
 __attribute__((format(printf, 3, 4))) void table_cell(struct table *table, enum colour colour, const char *format, ...);
 
-/* Print under the titles, then free. False: there was no memory. */
-bool table_print(struct table *table, bool coloured);
+/*
+ * Print under the titles, then free. False: there was no memory. `room`: characters in a line, 0 for any number; where
+ * they are too few, minor columns are left out, the last one first, and then the widest text is cut.
+ */
+bool table_print(struct table *table, bool coloured, size_t room);
+
+/* Characters in a line of the terminal that standard output is; 0: it is none. */
+size_t terminal_width(void);
 
 #endif

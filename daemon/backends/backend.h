@@ -177,6 +177,7 @@ struct backend_ops {
 	uint32_t version; /* BACKEND_OPS_VERSION */
 	enum backend_kind kind;
 	const char *name; /* "opencl", "cuda", "fake"; as in the configuration */
+	uint32_t binary_format; /* of what `build` returns; raised when it changes, because binaries are kept on disk */
 
 	/*
 	 * Load the vendor's library. `cache_directory`: where the vendor may cache, NULL: nowhere. -ENODEV and a fault: not

@@ -48,7 +48,8 @@ static void hash_digest(const XXH3_state_t *state, uint8_t *bytes_out)
 
 int build_key_make(const struct build_request *request, struct build_key *key_out)
 {
-	const uint32_t numbers[] = {BUILD_CACHE_FORMAT, (uint32_t)request->backend->kind, (uint32_t)request->kind};
+	const uint32_t numbers[] = {BUILD_CACHE_FORMAT, (uint32_t)request->backend->kind,
+				    request->backend->binary_format, (uint32_t)request->kind};
 	const char *prelude =
 		request->kind == BACKEND_SOURCE_PORTABLE ? backend_portable_prelude(request->backend->kind) : "";
 	const char *options = request->options ? request->options : "";

@@ -2,7 +2,7 @@
 
 #include "build_file.h"
 #include "cleanup.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "status.h"
 
 #include <fcntl.h>
@@ -69,7 +69,9 @@ static void limit_self(const Sycl__V1__BuildJob *job)
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)setpriority(PRIO_PROCESS, 0, CHILD_NICE);
 	(void)umask(077);
-	(void)chdir("/");
+	/* A source that includes a file by a relative name finds nothing of the folder that the engine was started in. */
+	if (chdir("/") < 0)
+		abort();
 	set_limit(RLIMIT_CORE, 0);
 	set_limit(RLIMIT_FSIZE, CHILD_FILE_BYTES);
 	/* Only in case the helper cannot stop it; its wall-clock limit comes first. */

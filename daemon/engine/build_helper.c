@@ -7,7 +7,7 @@
 #include "build_service.h"
 #include "cleanup.h"
 #include "clock.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "packet.h"
 #include "status.h"
 

@@ -2,7 +2,7 @@
 
 #include "build_internal.h"
 #include "clock.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "status.h"
 
 #include <fcntl.h>

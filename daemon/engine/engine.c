@@ -2,7 +2,6 @@
 #include "engine_state.h"
 #include "flight_page.h"
 #include "session.h"
-#include "topology.h"
 
 #include <string.h>
 #include <sys/epoll.h>
@@ -228,15 +227,6 @@ uv_loop_t *engine_loop(struct engine *engine)
 int engine_flight_fd(const struct engine *engine)
 {
 	return engine->flight->fd;
-}
-
-int engine_discover(struct engine *engine)
-{
-	struct topology *topology;
-	int r = topology_create(engine->scheduler, &topology);
-	if (r == 0)
-		(void)topology_free(topology);
-	return r;
 }
 
 int engine_add_session(struct engine *engine, int socket, int pidfd, const struct session_peer *peer)

@@ -60,8 +60,6 @@ int engine_add_session(struct engine *engine, int socket, int pidfd, const struc
 
 /* Until the engine is told to end and its sessions have. -ETIMEDOUT: their work would not end in time. Blocks. */
 int engine_run(struct engine *engine);
-/* Do what is ready now, without waiting: for a caller with a loop of its own. False: the engine has ended. */
-bool engine_poll(struct engine *engine);
 /* End when the last session has; at once without any. */
 void engine_drain(struct engine *engine);
 /* End the sessions, then the engine. They get `drain_ns` for ending by themselves, then their work as long again as
@@ -71,9 +69,6 @@ void engine_stop(struct engine *engine, uint64_t drain_ns);
 void engine_stop_from_anywhere(struct engine *engine);
 
 #define ENGINE_GRACE_NS 5000000000ull
-
-/* The devices, asked for on the first call: may take a second. 0 or a negative errno. */
-int engine_discover(struct engine *engine);
 
 /* Answer a report request: `send` is called once per message, the last without `more`. */
 struct report_options {

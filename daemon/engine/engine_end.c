@@ -59,12 +59,6 @@ void engine_stop_from_anywhere(struct engine *engine)
 	(void)uv_async_send(&engine->wake);
 }
 
-bool engine_poll(struct engine *engine)
-{
-	(void)uv_run(&engine->loop, UV_RUN_NOWAIT);
-	return engine->end != ENGINE_END_FORCED && !engine_finished(engine);
-}
-
 int engine_run(struct engine *engine)
 {
 	(void)uv_run(&engine->loop, UV_RUN_DEFAULT);

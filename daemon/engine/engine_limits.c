@@ -1,5 +1,5 @@
 #include "engine_limits.h"
-#include "limits.h"
+#include "protocol_limits.h"
 
 #include <errno.h>
 #include <stddef.h>

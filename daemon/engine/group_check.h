@@ -6,7 +6,7 @@
 #define SYCL_ENGINE_GROUP_CHECK_H
 
 #include "command.pb-c.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "scheduler.h"
 
 struct session;

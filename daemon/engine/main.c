@@ -3,10 +3,12 @@
 #include "engine_privileges.h"
 #include "engine_signals.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define BUILD_HELPER_SOCKET 3
 #define NO_ID               UINT32_MAX
@@ -82,9 +84,11 @@ static int parse(int count, char **values, struct arguments *arguments)
 	return arguments->build_helper || arguments->control_fd >= 0 ? 0 : -EINVAL;
 }
 
+static int complaints = STDERR_FILENO;
+
 static int fail(const char *what, int error)
 {
-	(void)fprintf(stderr, "sycl-engine: %s: %s\n", what, strerror(-error));
+	(void)dprintf(complaints, "sycl-engine: %s: %s\n", what, strerror(-error));
 	return 1;
 }
 
@@ -98,8 +102,23 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-static int serve(struct engine *engine, int control_fd)
+/*
+ * The service's log is not its tenants': from the descriptor one could overwrite a file, or read a terminal, and a kernel
+ * may print what it likes. The engine keeps it for itself until it is ready; nothing of its tenant runs before.
+ */
+static int keep_log(int *log_out)
 {
+	CLEANUP(close_fd) int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, BUILD_HELPER_SOCKET + 1);
+	CLEANUP(close_fd) int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (kept < 0 || null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
+		return -errno;
+	complaints = *log_out = take_fd(&kept);
+	return 0;
+}
+
+static int serve(struct engine *engine, int control_fd, int log_fd)
+{
+	CLEANUP(close_fd) int kept = log_fd;
 	CLEANUP(engine_signals_cleanup) struct engine_signals *signals = NULL;
 	CLEANUP(control_cleanup) struct control *control = NULL;
 	int r = engine_signals_create(engine, &signals);
@@ -107,6 +126,8 @@ static int serve(struct engine *engine, int control_fd)
 		r = control_create(engine, control_fd, &control);
 	if (r < 0)
 		return fail("cannot serve", r);
+	complaints = STDERR_FILENO;
+	close_fd(&kept);
 	if (engine_run(engine) < 0) {
 		/* Threads of a device still work on what would be freed. */
 		(void)fail("some work did not end in time", -ETIMEDOUT);
@@ -127,6 +148,11 @@ int main(int count, char **values)
 		r = engine_privileges_limit();
 	if (r < 0)
 		return fail("cannot drop privileges", r);
+	int log_fd = -1;
+	if (arguments.uid != NO_ID)
+		r = keep_log(&log_fd);
+	if (r < 0)
+		return fail("cannot let go of the log", r);
 	if (arguments.build_helper)
 		return build_helper_main(BUILD_HELPER_SOCKET);
 
@@ -139,7 +165,7 @@ int main(int count, char **values)
 	r = engine_create(&arguments.engine, builds, &engine);
 	if (r < 0)
 		return fail("cannot start", r);
-	int status = serve(engine, arguments.control_fd);
+	int status = serve(engine, arguments.control_fd, log_fd);
 	(void)engine_free(engine);
 	return status;
 }

@@ -9,7 +9,7 @@
 
 #include "failure_list.h"
 #include "group_window.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "object_id.h"
 #include "profile_ring.h"
 #include "scheduler.h"

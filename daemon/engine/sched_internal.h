@@ -93,7 +93,7 @@ struct sched_memory {
 	struct backend_memory *handle; /* device thread; NULL: not made yet */
 };
 
-/* Tracked as one range for now; the functions of sched_residency.h take ranges. */
+/* Tracked as one range; the functions of sched_residency.h take ranges. */
 struct sched_buffer {
 	struct scheduler *scheduler;
 	void *owner, *host;
@@ -235,6 +235,7 @@ struct scheduler_device {
 	struct scheduler *scheduler;
 	uint32_t index, backend_index, place;
 	bool unified;
+	uint64_t accounted_ns; /* CLOCK_MONOTONIC; time of the device up to here has been charged */
 	const struct backend_ops *ops;
 	struct backend *backend;
 	pthread_t thread;

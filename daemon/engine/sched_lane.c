@@ -160,7 +160,12 @@ static void account(struct task *task)
 	const struct task_send *send = &task->send;
 	struct task *payer = task->beneficiary ? task->beneficiary : task;
 	struct scheduler_counters *counters = &task->scheduler->counters;
-	payer->device_ns += send->end_ns > send->start_ns ? send->end_ns - send->start_ns : 0;
+	/* An instant in which several commands ran counts once: for the one that came back first. */
+	uint64_t start = send->start_ns > task->device->accounted_ns ? send->start_ns : task->device->accounted_ns;
+	if (send->end_ns > start) {
+		payer->device_ns += send->end_ns - start;
+		task->device->accounted_ns = send->end_ns;
+	}
 	if (send->cause || send->skipped)
 		return;
 	uint64_t bytes = send->command.transfer.size_bytes;

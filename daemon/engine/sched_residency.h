@@ -1,7 +1,7 @@
 /*
  * Where the contents of a buffer are, and the moves that bring them elsewhere (front thread). Decided when a task is
  * submitted: then the order is known. Places: 0 is the host; a device with memory of its own is its index + 1, one with
- * unified memory 0. Ranges are given, whole buffers are moved for now.
+ * unified memory 0. Ranges are given, whole buffers are moved.
  */
 #ifndef SYCL_ENGINE_SCHED_RESIDENCY_H
 #define SYCL_ENGINE_SCHED_RESIDENCY_H

@@ -1,6 +1,6 @@
 #include "admin.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 #include "log.h"
 #include "report.h"
 #include "status.h"

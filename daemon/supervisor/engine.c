@@ -5,6 +5,7 @@
 #include "engine_control.h"
 #include "engine_death.h"
 #include "engine_process.h"
+#include "foreign_socket.h"
 #include "log.h"
 #include "refusal.h"
 #include "report.h"
@@ -74,7 +75,7 @@ static void engine_destroy(struct engine *engine)
 	packed_report_clear(&engine->report);
 	packed_report_clear(&engine->partial);
 	(void)memory_region_free(engine->flight);
-	close_fd(&engine->control);
+	foreign_socket_close(&engine->control);
 	close_fd(&engine->pidfd);
 	free(engine);
 }
@@ -438,7 +439,7 @@ void engine_control_lost(struct engine *engine, const char *reason)
 	/* libuv forgets the number when the handle is closed: it must not be the next engine's by then. */
 	close_handle((uv_handle_t *)&engine->control_poll);
 	engine->control_events = 0;
-	close_fd(&engine->control);
+	foreign_socket_close(&engine->control);
 	if (!engine->kill_reason[0])
 		leave_service(engine, STOP_GRACE_MS);
 }

@@ -3,6 +3,7 @@
 #include "control.pb-c.h"
 #include "engine.h"
 #include "flight_page.h"
+#include "foreign_socket.h"
 #include "log.h"
 #include "packet.h"
 #include "report.h"
@@ -82,6 +83,8 @@ static void on_ready(struct engine *engine, const Sycl__V1__EngineReady *ready, 
 		engine_kill(engine, "it is of another version than this service");
 		return;
 	}
+	/* From here on its tenant's code may run in it. */
+	foreign_socket_refuse_descriptors(engine->control);
 	engine_became_ready(engine, flight);
 }
 
@@ -139,6 +142,16 @@ static int keep_part(struct packed_report *report, const Sycl__V1__EngineReport 
 	return 0;
 }
 
+/* Every answer to an asker compares all of them with what is known: what no engine has would only keep us busy. */
+static bool is_too_much(const struct packed_report *before, const Sycl__V1__EngineReport *message)
+{
+	const Sycl__V1__Topology *topology = message->topology;
+	if (message->n_sessions > ENGINE_REPORT_SESSIONS_MAX)
+		return true;
+	return topology && (before->count || topology->n_devices > ENGINE_REPORT_DEVICES_MAX ||
+			    topology->n_platforms > ENGINE_REPORT_DEVICES_MAX);
+}
+
 static void on_report(struct engine *engine, const Sycl__V1__EngineReport *message)
 {
 	uint64_t *asked = asked_entry(engine, message->request);
@@ -149,6 +162,10 @@ static void on_report(struct engine *engine, const Sycl__V1__EngineReport *messa
 	if (engine->partial.request != message->request)
 		packed_report_clear(&engine->partial);
 	engine->partial.request = message->request;
+	if (is_too_much(&engine->partial, message)) {
+		engine_kill(engine, "its report claims more than there can be");
+		return;
+	}
 	int r = keep_part(&engine->partial, message);
 	if (r == -E2BIG) {
 		engine_kill(engine, "its report does not end");
@@ -185,8 +202,12 @@ void engine_receive(struct engine *engine, unsigned most)
 	for (unsigned i = 0; i < most && engine->control >= 0 && !engine->kill_reason[0]; i++) {
 		struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message = NULL;
+		/* Nothing with descriptors comes from one that is ready, and closing what a tenant opened may take for ever. */
+		foreign_socket_begin();
 		int r = message_receive(engine->control, &sycl__v1__control__descriptor,
-					&engine->tenant->supervisor->arena, &message, &fds, MSG_DONTWAIT);
+					&engine->tenant->supervisor->arena, &message, engine->was_ready ? NULL : &fds,
+					MSG_DONTWAIT);
+		foreign_socket_end();
 		if (r == -EAGAIN)
 			return;
 		/* It died with something of ours unread; what it said before that can still be read. */

@@ -1,6 +1,7 @@
 #include "listener.h"
 
 #include "cleanup.h"
+#include "foreign_socket.h"
 #include "log.h"
 
 #include <systemd/sd-daemon.h>
@@ -209,6 +210,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 int listener_start(struct listener *listener, uv_loop_t *loop)
 {
+	foreign_socket_refuse_descriptors(listener->fd);
 	listener->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	(void)uv_timer_init(loop, &listener->pause);
 	listener->pause.data = listener;
@@ -234,14 +236,17 @@ bool listener_retire(struct listener *listener)
 		some = true;
 		listener->connected(listener->context, socket);
 	}
-	close_fd(&listener->fd);
+	foreign_socket_close(&listener->fd);
 	return some;
 }
 
 int listener_reopen(struct listener *listener)
 {
 	int r = bind_at(listener->path, listener->type, listener->mode, &listener->fd);
-	return r < 0 ? r : open_poll(listener);
+	if (r < 0)
+		return r;
+	foreign_socket_refuse_descriptors(listener->fd);
+	return open_poll(listener);
 }
 
 void listener_forget(const struct listener *listener)
@@ -256,6 +261,6 @@ void listener_close(struct listener *listener)
 	if (listener->loop)
 		uv_close((uv_handle_t *)&listener->pause, NULL);
 	listener->loop = NULL;
-	close_fd(&listener->fd);
+	foreign_socket_close(&listener->fd);
 	close_fd(&listener->reserve_fd);
 }

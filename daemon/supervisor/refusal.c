@@ -1,6 +1,6 @@
 #include "refusal.h"
 
-#include "cleanup.h"
+#include "foreign_socket.h"
 #include "packet.h"
 #include "session.pb-c.h"
 
@@ -25,8 +25,10 @@ void refuse_client(int socket, enum sycl_status code, const char *text)
 	 */
 	(void)shutdown(socket, SHUT_RDWR);
 	char byte;
+	foreign_socket_begin();
 	for (int i = 0; i < UNREAD_MAX; i++)
-		if (recv(socket, &byte, sizeof(byte), MSG_DONTWAIT | MSG_TRUNC) <= 0)
+		if (foreign_socket_receive(socket, &byte, sizeof(byte)) <= 0)
 			break;
-	close_fd(&socket);
+	foreign_socket_close(&socket);
+	foreign_socket_end();
 }

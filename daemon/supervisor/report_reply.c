@@ -2,7 +2,7 @@
 #include "clock.h"
 #include "control.pb-c.h"
 #include "engine.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "log.h"
 #include "report.h"
 #include "status.h"

@@ -31,7 +31,7 @@ static int path_choose(const char *given, bool user, char *path_out, size_t size
 		return -EINVAL;
 	else if (!user)
 		length = snprintf(path_out, size, "%s", SYCLD_RUNSTATEDIR "/sycld");
-	else if (base && *base == '/')
+	else if (base && *base == '/' && access(base, F_OK) == 0)
 		length = snprintf(path_out, size, "%s/sycld", base);
 	else
 		length = snprintf(path_out, size, "/tmp/sycld-%lu", (unsigned long)geteuid());

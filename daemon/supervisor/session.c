@@ -2,6 +2,7 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "foreign_socket.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -29,7 +30,7 @@ bool session_is_untouched(const struct session *session)
 
 void session_let_go(struct session *session)
 {
-	close_fd(&session->socket);
+	foreign_socket_close(&session->socket);
 	close_fd(&session->peer.pidfd);
 }
 

@@ -1,6 +1,7 @@
 #include "sp_server.h"
 
 #include "cleanup.h"
+#include "foreign_socket.h"
 #include "log.h"
 #include "packet_socket.h"
 
@@ -65,7 +66,7 @@ static void hang_up(struct sp_peer *peer)
 	peer->server->peer_count--;
 	uv_close((uv_handle_t *)&peer->poll, on_handle_closed);
 	uv_close((uv_handle_t *)&peer->silence, on_handle_closed);
-	close_fd(&peer->fd);
+	foreign_socket_close(&peer->fd);
 }
 
 static void on_silence(uv_timer_t *timer)
@@ -138,8 +139,8 @@ static void received(struct sp_peer *peer)
 
 static void on_readable(struct sp_peer *peer)
 {
-	ssize_t count = recv(peer->fd, peer->in + peer->have, peer->wanted - peer->have, MSG_DONTWAIT);
-	if (count < 0 && (errno == EAGAIN || errno == EINTR))
+	ssize_t count = foreign_socket_receive(peer->fd, peer->in + peer->have, peer->wanted - peer->have);
+	if (count == -EAGAIN || count == -EINTR)
 		return;
 	if (count <= 0) {
 		hang_up(peer);
@@ -198,7 +199,7 @@ static unsigned peers_of(const struct sp_server *server, uid_t uid)
 static void on_connected(void *context, int connection)
 {
 	struct sp_server *server = context;
-	CLEANUP(close_fd) int fd = connection;
+	CLEANUP(foreign_socket_close) int fd = connection;
 	pid_t pid;
 	uid_t uid;
 	gid_t gid;
@@ -231,7 +232,7 @@ static void on_connected(void *context, int connection)
 static void on_starved(void *context, int connection)
 {
 	(void)context;
-	close_fd(&connection);
+	foreign_socket_close(&connection);
 }
 
 int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode, sp_request *on_request,

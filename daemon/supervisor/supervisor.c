@@ -5,6 +5,7 @@
 #include "engine.h"
 #include "engine_control.h"
 #include "engine_process.h"
+#include "foreign_socket.h"
 #include "log.h"
 #include "peer.h"
 #include "refusal.h"
@@ -95,7 +96,7 @@ static void on_starved(void *context, int socket)
 static void on_connected(void *context, int connection)
 {
 	struct supervisor *supervisor = context;
-	CLEANUP(close_fd) int socket = connection;
+	CLEANUP(foreign_socket_close) int socket = connection;
 	if (supervisor->stopping) {
 		refuse(take_fd(&socket), STATUS_CONNECTION_LOST, "the service is stopping");
 		return;

@@ -10,9 +10,22 @@ SYCL_BEGIN_DECLS
 /** What a source is written in. */
 typedef enum sycl_source_language {
 	SYCL_SOURCE_OPENCL_C = 1, /**< for devices of the OpenCL backend */
-	SYCL_SOURCE_PORTABLE = 2, /**< C with the portable prelude: the same source for every backend */
+	SYCL_SOURCE_PORTABLE = 2, /**< C with the words below: the same source for every backend */
 	SYCL_SOURCE_BUILTIN = 3   /**< the device's built-in kernels, names separated by semicolons (A28) */
 } sycl_source_language;
+
+/*
+ * The words of a portable source, in short; share/doc/sycld/portable-kernels.md has them all, with types and mathematics:
+ *
+ *	SYCL_KERNEL void name(...)                   a kernel
+ *	SYCL_GLOBAL(type), SYCL_CONSTANT(type)       a pointer, an accessor's argument; read only: SYCL_GLOBAL(const type)
+ *	SYCL_LOCAL(type)                             a pointer, sycl_handler_set_local's argument
+ *	any other type                               sycl_handler_set_value's argument
+ *	sycl_global_id(d), sycl_global_range(d)      ulong, in SYCL's order of dimensions; also sycl_local_ and sycl_group_
+ *	sycl_group_barrier()                         for all work-items of a group
+ *	sycl_atomic_add(pointer, value), ...         on int and uint; gives the value before
+ *	sycl_sqrt(x), sycl_min(a, b), ...            mathematics
+ */
 
 /**
  * Build a source for the queue's device and context (J19). Blocks for a round trip and the compiler's time.

@@ -105,7 +105,7 @@ struct sycl_usage {
 	uint64_t groups_submitted;
 	uint64_t groups_completed;
 	uint64_t groups_failed;
-	uint64_t device_ns;       /**< time on devices of completed command groups, ns */
+	uint64_t device_ns;       /**< of completed command groups, ns; an instant in which several ran counts once */
 	uint64_t bytes_to_device;
 	uint64_t bytes_to_host;
 	uint64_t buffer_bytes;    /**< held now */

@@ -53,7 +53,7 @@ enum {
 struct sycl_error_detail {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_error_detail) */
 	sycl_result result;
-	uint64_t object;       /**< the object's id as syclctl shows it, 0 if none */
+	uint64_t object;       /**< the id of the object in its session, 0 if none; for comparing and for logs */
 	uint32_t backend;      /**< enum sycl_backend, 0 if none */
 	int32_t native_code;   /**< the vendor's code; 0 (CL_SUCCESS, CUDA_SUCCESS) if none (I11, J16) */
 	const char *text;      /**< one sentence; the library's, good until this thread's next failing call */

@@ -72,7 +72,7 @@ typedef enum sycl_access_mode {
 
 typedef enum sycl_backend {
 	SYCL_BACKEND_KIND_OPENCL = 1,
-	SYCL_BACKEND_KIND_CUDA = 2,
+	SYCL_BACKEND_KIND_CUDA = 2, /**< no service of this version has it */
 	SYCL_BACKEND_KIND_FAKE = 3 /**< tests only */
 } sycl_backend;
 

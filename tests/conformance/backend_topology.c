@@ -2,6 +2,7 @@
 #include "target.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 
 TestSuite(topology, .timeout = 60);
@@ -129,5 +130,31 @@ Test(topology, a_device_that_is_not_there_is_refused)
 	cr_assert_null(device);
 	cr_assert_neq(fault.status, 0);
 	cr_assert_neq(fault.text[0], '\0');
+	fixture_close(&fixture);
+}
+
+static void handler(int number)
+{
+	(void)number;
+}
+
+/* Whoever holds the engine, a daemon or an application, keeps the signals that it had. */
+Test(topology, signal_handlers_stay_as_they_were)
+{
+	struct fixture fixture = { .wake_fd = -1 };
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGBUS, SIGPIPE, SIGCHLD };
+	enum { COUNT = sizeof(numbers) / sizeof(*numbers) };
+	struct sigaction before[COUNT], after;
+
+	for (int i = 0; i < COUNT; i++) {
+		before[i] = (struct sigaction){ .sa_handler = i % 2 ? handler : SIG_IGN };
+		cr_assert_eq(sigaction(numbers[i], &before[i], NULL), 0);
+	}
+	fixture_open(&fixture, 0);
+	fixture.ops->kernel_free(fixture_kernel(&fixture, "fill_u32"));
+	for (int i = 0; i < COUNT; i++) {
+		cr_assert_eq(sigaction(numbers[i], NULL, &after), 0);
+		cr_assert_eq(after.sa_handler, before[i].sa_handler, "signal %d", numbers[i]);
+	}
 	fixture_close(&fixture);
 }

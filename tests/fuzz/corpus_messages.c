@@ -1,7 +1,7 @@
 /* Seeds of packet_unpack: every body of every message that arrives from outside, filled in, and malformed ones. */
 #include "corpus.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 #include "message_types.h"
 
 #include <stdbool.h>

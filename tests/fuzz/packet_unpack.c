@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 #include "message_types.h"
 #include "packet.h"
 

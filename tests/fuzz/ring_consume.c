@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "command.pb-c.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "packet.h"
 #include "ring.h"
 #include "ring_input.h"

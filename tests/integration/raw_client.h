@@ -5,7 +5,7 @@
 #ifndef SYCL_TESTS_RAW_CLIENT_H
 #define SYCL_TESTS_RAW_CLIENT_H
 
-#include "limits.h"
+#include "protocol_limits.h"
 #include "memory_region.h"
 #include "object_id.h"
 #include "packet.h"

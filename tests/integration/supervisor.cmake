@@ -22,6 +22,12 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     target_include_directories(supervisor_text PRIVATE ${here}/../../daemon/supervisor)
   endif()
 
+  sycl_test(supervisor_foreign_socket SOURCES ${here}/supervisor_foreign_socket.c
+    ${here}/../../daemon/supervisor/foreign_socket.c LIBS sycl_shared TIMEOUT 60)
+  if(TARGET supervisor_foreign_socket)
+    target_include_directories(supervisor_foreign_socket PRIVATE ${here}/../../daemon/supervisor)
+  endif()
+
   # A plain program: only the exit status 77 tells ctest that it was skipped, which it is unless root runs it.
   add_executable(supervisor_uids ${here}/supervisor_uids.c)
   target_link_libraries(supervisor_uids PRIVATE sycl_flags supervisor_harness)

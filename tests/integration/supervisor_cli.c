@@ -3,7 +3,7 @@
 
 #include "admin.pb-c.h"
 #include "cleanup.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

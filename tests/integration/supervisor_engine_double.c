@@ -10,6 +10,7 @@
  *   silent       is ready, never answers a report request
  *   stubborn     is ready, does not end when told to
  *   endless      reports without an end
+ *   crowd        reports more devices than there can be
  *
  * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2" (two entries),
  * "ping" (answered by a Wake).
@@ -203,8 +204,35 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 	report->sessions = list;
 }
 
+/* A claim of many devices, no two alike. */
+static void report_crowd(uint64_t request)
+{
+	enum { CROWD = 2000 };
+	static Sycl__V1__DeviceFacts devices[CROWD];
+	static Sycl__V1__DeviceFacts *list[CROWD];
+	for (unsigned i = 0; i < CROWD; i++) {
+		sycl__v1__device_facts__init(&devices[i]);
+		devices[i].device = i;
+		list[i] = &devices[i];
+	}
+	Sycl__V1__Topology topology = SYCL__V1__TOPOLOGY__INIT;
+	topology.n_devices = CROWD;
+	topology.devices = list;
+	Sycl__V1__EngineReport message = SYCL__V1__ENGINE_REPORT__INIT;
+	message.request = request;
+	message.topology = &topology;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_REPORT;
+	control.report = &message;
+	say(&control, NULL, 0);
+}
+
 static void report(uint64_t request, bool discover)
 {
+	if (manner("crowd")) {
+		report_crowd(request);
+		return;
+	}
 	static bool discovered;
 	discovered = discovered || discover;
 	Sycl__V1__SessionReport rows[SESSIONS_MAX];

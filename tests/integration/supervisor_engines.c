@@ -174,6 +174,18 @@ Test(engines, one_whose_report_does_not_end_is_ended)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+Test(engines, one_that_claims_more_devices_than_there_can_be_is_ended)
+{
+	start_with("crowd", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	(void)ctl_session_count(&service);
+	cr_assert(gt(uint, service_log_count(&service, "claims more than there can be"), 0u));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(engines, one_that_does_not_answer_is_shown_so_with_what_is_known)
 {
 	start_with("silent", "");

@@ -58,8 +58,9 @@ static int hold_session(const struct service *service, uid_t uid, int report, in
 	char answer = facts ? 'y' : 'n';
 	if (write(report, &answer, 1) != 1)
 		return 3;
-	/* Until the test writes. */
-	(void)read(release, &answer, 1);
+	/* Until the test writes, or ends. */
+	if (read(release, &answer, 1) < 0)
+		return 5;
 	close_fd(&socket);
 	return facts ? 0 : 4;
 }
@@ -209,6 +210,21 @@ static void must_own_cache(const struct service *service, uid_t uid)
 	CHECK(stat(path, &facts) == 0 && facts.st_uid == uid && (facts.st_mode & 0777u) == 0700);
 }
 
+/* Its standard output and error lead nowhere, and no other descriptor of its leads to the service's log. */
+static bool has_no_log(long pid, const char *log)
+{
+	for (int fd = 0; fd < 32; fd++) {
+		char path[64];
+		char target[HARNESS_PATH_BYTES * 2];
+		(void)snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, fd);
+		ssize_t length = readlink(path, target, sizeof(target) - 1);
+		target[length > 0 ? length : 0] = '\0';
+		if (!strcmp(target, log) || (fd <= STDERR_FILENO && strcmp(target, "/dev/null") != 0))
+			return false;
+	}
+	return true;
+}
+
 static void two_users(const char *engine, const char *ctl_template)
 {
 	struct service service;
@@ -247,6 +263,9 @@ static void two_users(const char *engine, const char *ctl_template)
 	CHECK(harm_as(a.uid, service.pid) == 0);
 	CHECK(intrusion_as(a.uid, a.engine) == 0);
 	CHECK(harm_as(0, a.engine) > 0); /* the probe itself can see harm where there is some */
+
+	if (engine) /* the stand-in has only what it was given */
+		CHECK(has_no_log(a.engine, service.log));
 
 	json_t *own = status_as(&service, ctl, a.uid);
 	only_of(own, "sessions", a.uid);

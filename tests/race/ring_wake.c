@@ -10,7 +10,7 @@
  * over memfd and eventfd as a session does. SYCLD_LONG in the environment: 100 million messages.
  */
 #include "clock.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "memory_region.h"
 #include "packet.h"
 #include "ring.h"

@@ -13,6 +13,12 @@ tap && /^(not )?ok - / {
 	name = $0
 	sub(/.* name="/, "", name)
 	sub(/".*/, "", name)
-	result = /status="run"/ ? "pass" : (/status="fail"/ ? "fail" : "skip")
-	print result, name
+	unknown = /status="notrun"/
+	if (!unknown)
+		print /status="run"/ ? "pass" : (/status="disabled"/ ? "skip" : "fail"), name
+}
+# Skipped by its own word, or could not even be started.
+!tap && unknown && /<skipped / {
+	print /SKIP_RETURN_CODE/ ? "skip" : "fail", name
+	unknown = 0
 }

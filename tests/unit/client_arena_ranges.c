@@ -1,7 +1,7 @@
 /* The arena allocator against a map with one cell for each granule. */
 #include "arena_ranges.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #include "engine_limits.h"
-#include "limits.h"
+#include "protocol_limits.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,7 +1,7 @@
 /* The ring between two honest sides. What a hostile side can write is in shared_ring_hostile.c. */
 #include "ring.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A ring whose other side writes anything at all. Every refusal leaves the private state as it was. */
 #include "ring.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 
 #include <errno.h>
 #include <string.h>

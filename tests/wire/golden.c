@@ -1,6 +1,6 @@
 #include "golden.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 #include "packet.h"
 
 #include <criterion/new/assert.h>

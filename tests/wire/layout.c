@@ -1,6 +1,6 @@
 /* Sizes and offsets of what two processes map. A change asks for a new layout number, not for other figures here. */
 #include "flight_page.h"
-#include "limits.h"
+#include "protocol_limits.h"
 #include "ring_layout.h"
 
 #include <string.h>

@@ -132,6 +132,7 @@ const struct backend_ops backend_fake_ops = {
 	.version = BACKEND_OPS_VERSION,
 	.kind = BACKEND_KIND_FAKE,
 	.name = "fake",
+	.binary_format = 1,
 	.open = fake_open,
 	.close = fake_close,
 	.enumerate = fake_enumerate,

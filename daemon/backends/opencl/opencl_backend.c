@@ -1,4 +1,5 @@
 /* The table of this backend. */
+#include "opencl_binary.h"
 #include "opencl_device.h"
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
@@ -10,6 +11,7 @@ const struct backend_ops backend_opencl_ops = {
 	.version = BACKEND_OPS_VERSION,
 	.kind = BACKEND_KIND_OPENCL,
 	.name = "opencl",
+	.binary_format = OPENCL_BINARY_FORMAT,
 	.open = opencl_open,
 	.close = opencl_close,
 	.enumerate = opencl_enumerate,

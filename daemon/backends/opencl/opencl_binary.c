@@ -1,6 +1,6 @@
 #include "opencl_binary.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 
 #include <stdio.h>
 #include <string.h>

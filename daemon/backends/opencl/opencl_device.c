@@ -4,6 +4,8 @@
 #include "opencl_fault.h"
 #include "status.h"
 
+#include <string.h>
+
 int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
 		       struct backend_device **device_out, struct backend_fault *fault_out)
 {
@@ -24,9 +26,8 @@ int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wa
 	device->wake = wake;
 	device->token = token;
 	device->profiling = (device->facts->aspects & 1ull << OPENCL_ASPECT_QUEUE_PROFILING) != 0;
-	/*
-	 * PoCL put its signal handlers in place when its devices were listed; nothing here changes them again.
-	 */
+	device->compiles_each_size =
+		strcmp(backend->platforms[device->facts->platform].name, "Portable Computing Language") == 0;
 	device->context = device->cl->CreateContext(NULL, 1, &device->id, NULL, NULL, &code);
 	if (!device->context) {
 		free(device);

@@ -4,9 +4,6 @@
 
 #include "backend.h"
 
-/* "CL_INVALID_VALUE"; "an unknown error" for a code that the standard does not have. Static. */
-const char *opencl_code_name(int32_t code);
-
 /* Fill the fault for a code of the vendor, with what was tried ("start the kernel"). Returns the errno that fits. */
 int opencl_fault_code(struct backend_fault *fault_out, int32_t code, const char *what);
 

@@ -1,6 +1,6 @@
 #include "opencl_fill.h"
 
-#include "limits.h"
+#include "protocol_limits.h"
 #include "opencl_fault.h"
 #include "status.h"
 

@@ -5,6 +5,7 @@
 #include "opencl_program.h"
 #include "status.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static uint64_t group_size(struct backend_kernel *kernel, cl_kernel_work_group_info what)
@@ -78,8 +79,13 @@ static int get_variant(struct backend_kernel *kernel, uint32_t variant, cl_kerne
 		if (error < 0)
 			return error;
 		kernel->kernels[variant] = kernel->program->device->cl->CreateKernel(program, kernel->name, &code);
-		if (!kernel->kernels[variant])
-			return opencl_fault_code(fault_out, code, "make the kernel");
+		if (!kernel->kernels[variant]) {
+			error = opencl_fault_code(fault_out, code, "make the kernel");
+			if (code == CL_INVALID_KERNEL_NAME)
+				(void)snprintf(fault_out->text, sizeof(fault_out->text),
+					       "the source has no kernel '%.100s'", kernel->name);
+			return error;
+		}
 	}
 	*kernel_out = kernel->kernels[variant];
 	return 0;

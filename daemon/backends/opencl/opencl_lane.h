@@ -3,8 +3,8 @@
  * lanes that wait on it.
  *
  * Who learns of completion. One callback per lane is asked for at a time, on a command so far ahead that the ones
- * before it take about OPENCL_WINDOW_NS: a callback per command costs PoCL a third of its rate, and one on the last
- * command of a batch would report the first of them too late. When it comes, progress() reports everything complete and
+ * before it take about OPENCL_WINDOW_NS: a callback per command is work for nothing, and one on the last command of a
+ * batch would report the first of them too late. When it comes, progress() reports everything complete and
  * asks for the next one.
  */
 #ifndef SYCL_BACKENDS_OPENCL_LANE_H

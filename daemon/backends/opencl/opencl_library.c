@@ -1,13 +1,13 @@
 #include "opencl_library.h"
 
+#include "cleanup.h"
 #include "opencl_fault.h"
 #include "status.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void set_variable(const char *name, const char *value)
 {
@@ -20,6 +20,17 @@ static void set_variable(const char *name, const char *value)
 		(void)setenv(name, value, 1);
 }
 
+/* A folder that this user alone can write, made if it is not there: what is in it is executed. */
+static bool is_safe_folder(const char *path)
+{
+	struct stat status;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return false;
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	       (status.st_mode & 022) == 0;
+}
+
 /*
  * Drivers read their environment when they are loaded or first asked, and take their cache from there only: without
  * this, PoCL writes below the home folder, which a tenant's engine under the service manager cannot reach.
@@ -27,16 +38,14 @@ static void set_variable(const char *name, const char *value)
  */
 static void set_environment(const char *cache_directory)
 {
-	char *path = NULL;
+	CLEANUP(free_pointer) char *path = NULL;
 
-	if (!cache_directory) {
+	if (cache_directory && asprintf(&path, "%s/pocl", cache_directory) < 0)
+		path = NULL;
+	if (path && is_safe_folder(cache_directory) && is_safe_folder(path))
+		set_variable("POCL_CACHE_DIR", path);
+	else
 		set_variable("POCL_KERNEL_CACHE", "0");
-		return;
-	}
-	if (asprintf(&path, "%s/pocl", cache_directory) < 0)
-		return;
-	set_variable("POCL_CACHE_DIR", path);
-	free(path);
 }
 
 static int look_up(struct opencl_library *library, struct backend_fault *fault_out)

@@ -26,6 +26,7 @@ struct backend_device {
 	cl_device_id id;
 	cl_context context;
 	bool profiling;
+	bool compiles_each_size; /* a kernel again for each work-group size: PoCL */
 	struct opencl_clock clock;
 	struct backend_lane *lanes;     /* all, linked by `next` */
 	struct backend_lane *unflushed; /* linked by `next_unflushed` */

@@ -3,6 +3,7 @@
 #include "opencl_device_facts.h"
 #include "opencl_fault.h"
 #include "opencl_query.h"
+#include "opencl_signals.h"
 #include "status.h"
 
 int opencl_open(const char *cache_directory, struct backend **backend_out, struct backend_fault *fault_out)
@@ -121,7 +122,7 @@ static int add_platform(struct backend *backend, cl_platform_id id)
 	return add_devices(backend, id, index, CL_DEVICE_TYPE_CUSTOM); /* ALL does not have these */
 }
 
-static int enumerate_all(struct backend *backend, cl_uint count, struct backend_fault *fault_out)
+static int add_platforms(struct backend *backend, cl_uint count, struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) cl_platform_id *ids = calloc(count, sizeof(cl_platform_id));
 	backend->platforms = calloc(count, sizeof(*backend->platforms));
@@ -140,6 +141,16 @@ static int enumerate_all(struct backend *backend, cl_uint count, struct backend_
 		}
 	}
 	return 0;
+}
+
+static int enumerate_all(struct backend *backend, cl_uint count, struct backend_fault *fault_out)
+{
+	struct opencl_signals signals;
+
+	opencl_signals_save(&signals);
+	int error = add_platforms(backend, count, fault_out);
+	opencl_signals_restore(&signals);
+	return error;
 }
 
 int opencl_enumerate(struct backend *backend, struct backend_topology *topology_out, struct backend_fault *fault_out)

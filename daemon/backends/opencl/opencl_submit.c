@@ -5,6 +5,7 @@
 #include "opencl_fill.h"
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
+#include "opencl_local_size.h"
 #include "status.h"
 
 #define OPENCL_WAITS_INLINE 16u
@@ -83,11 +84,14 @@ static int launch(struct backend_lane *lane, const struct backend_command *comma
 	reverse(command->launch.offset, dimensions, offset, &has_offset);
 	reverse(command->launch.local, dimensions, local, &has_local);
 	/* The driver chooses for a basic range; but a kernel that requires a size gets that, or OpenCL refuses. */
-	if (!has_local && kernel->facts.required_work_group_size[2] != 0)
-		for (uint32_t i = 0; i < dimensions; i++) {
+	if (!has_local && kernel->facts.required_work_group_size[2] != 0) {
+		for (uint32_t i = 0; i < dimensions; i++)
 			local[i] = kernel->facts.required_work_group_size[2 - i];
-			has_local = true;
-		}
+		has_local = true;
+	} else if (!has_local && lane->device->compiles_each_size) {
+		opencl_local_size(dimensions, global, kernel->facts.max_work_group_size, local);
+		has_local = true;
+	}
 
 	int error = opencl_kernel_prepare(kernel, dimensions, command->launch.arguments, command->launch.argument_count,
 					  &prepared, fault_out);

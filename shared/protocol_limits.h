@@ -1,6 +1,6 @@
 /* Every size and count that both sides must agree on, and the defaults of what a session may have. */
-#ifndef SYCL_SHARED_LIMITS_H
-#define SYCL_SHARED_LIMITS_H
+#ifndef SYCL_SHARED_PROTOCOL_LIMITS_H
+#define SYCL_SHARED_PROTOCOL_LIMITS_H
 
 #define PROTOCOL_MAJOR 1u
 #define PROTOCOL_MINOR 0u

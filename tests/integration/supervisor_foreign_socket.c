@@ -1,0 +1,88 @@
+/* What a user leaves in a socket may not make the service wait: here a TCP socket whose last close would, for an hour. */
+#include "foreign_socket.h"
+
+#include "cleanup.h"
+#include "packet_socket.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { LINGER_SECONDS = 3600 };
+
+TestSuite(foreign_socket, .timeout = 20);
+
+/* Its peer never reads, so what it has sent stays unsent. */
+static int lingering_socket(int *peer_out)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	CLEANUP(close_fd) int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	cr_assert(eq(int, bind(listener, (struct sockaddr *)&address, size), 0));
+	cr_assert(eq(int, listen(listener, 1), 0));
+	cr_assert(eq(int, getsockname(listener, (struct sockaddr *)&address, &size), 0));
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	cr_assert(eq(int, connect(fd, (struct sockaddr *)&address, size), 0));
+	*peer_out = accept(listener, NULL, NULL);
+	cr_assert(ge(int, *peer_out, 0));
+	const struct linger linger = { .l_onoff = 1, .l_linger = LINGER_SECONDS };
+	cr_assert(eq(int, setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0));
+	static const char block[65536];
+	while (send(fd, block, sizeof(block), MSG_DONTWAIT) > 0)
+		;
+	return fd;
+}
+
+/* A pair; in [0] lies a datagram with the last reference of such a socket. */
+static void prepare(int *pair, int *peer_out)
+{
+	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0));
+	int fd = lingering_socket(peer_out);
+	cr_assert(eq(int, packet_socket_send(pair[1], "x", 1, &fd, 1, 0), 0));
+	close_fd(&fd);
+}
+
+Test(foreign_socket, receiving_drops_a_lingering_socket_without_waiting)
+{
+	int pair[2], peer;
+	char byte;
+	prepare(pair, &peer);
+	cr_assert(eq(int, (int)foreign_socket_receive(pair[0], &byte, 1), -EPROTO));
+	cr_assert(eq(int, (int)foreign_socket_receive(pair[0], &byte, 1), -EAGAIN));
+	foreign_socket_close(&pair[0]);
+	close_fd(&pair[1]);
+	close_fd(&peer);
+}
+
+Test(foreign_socket, closing_drops_what_was_not_read_without_waiting)
+{
+	int pair[2], peer;
+	prepare(pair, &peer);
+	errno = ENOTTY;
+	foreign_socket_close(&pair[0]);
+	cr_assert(eq(int, errno, ENOTTY));
+	cr_assert(eq(int, pair[0], -1));
+	foreign_socket_close(&pair[0]);
+	close_fd(&pair[1]);
+	close_fd(&peer);
+}
+
+Test(foreign_socket, packets_are_received_without_opening_what_came_with_them)
+{
+	int pair[2], peer;
+	char byte;
+	prepare(pair, &peer);
+	foreign_socket_begin();
+	cr_assert(eq(int, (int)packet_socket_receive(pair[0], &byte, 1, NULL, MSG_DONTWAIT), -EPROTO));
+	foreign_socket_end();
+	cr_assert(eq(int, packet_socket_send(pair[1], "x", 1, NULL, 0, 0), 0));
+	cr_assert(eq(int, (int)packet_socket_receive(pair[0], &byte, 1, NULL, MSG_DONTWAIT), 1));
+	close_fd(&pair[0]);
+	close_fd(&pair[1]);
+	close_fd(&peer);
+}
