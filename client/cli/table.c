@@ -121,7 +121,8 @@ static void fit(const struct table *table, struct shape *shapes, size_t room)
 	size_t total = line_width(shapes, columns);
 	size_t widest = columns;
 	for (size_t c = 0; c < columns; c++)
-		if (!(table->columns[c].kind & COLUMN_FIGURES) && (widest == columns || shapes[c].width > shapes[widest].width))
+		if (!(table->columns[c].kind & COLUMN_FIGURES) &&
+		    (widest == columns || shapes[c].width > shapes[widest].width))
 			widest = c;
 	if (total <= room || widest == columns || shapes[widest].width <= CUT_WIDTH_LEAST)
 		return;

@@ -4,6 +4,7 @@
 
 #include "control.pb-c.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@ struct control {
 	int socket;
 	uv_poll_t poll;
 	bool poll_open, lost;
+	int reserve[2]; /* closed while a message is received */
 	struct outbox outbox;
 	struct decode_arena decode;
 };
@@ -79,14 +81,40 @@ static void on_session_closed(void *context, uint64_t session, const char *comma
 	tell_state(context, &state);
 }
 
+/*
+ * A session comes with two descriptors. Without room for them the message would be cut off, so room is kept, and whoever
+ * comes when it cannot be kept any longer is refused.
+ */
+static bool reserve_fill(struct control *control)
+{
+	for (int i = 0; i < 2; i++) {
+		if (control->reserve[i] < 0)
+			control->reserve[i] = fcntl(control->socket, F_DUPFD_CLOEXEC, 3);
+		if (control->reserve[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+static void reserve_drop(struct control *control)
+{
+	for (int i = 0; i < 2; i++)
+		close_fd(&control->reserve[i]);
+}
+
 static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *message, struct packet_fds *fds)
 {
 	struct session_peer peer = {message->session, message->uid, message->gid, (pid_t)message->pid};
 	int socket = packet_fds_take(fds, 0), pidfd = packet_fds_take(fds, 1);
-	int r = socket < 0 ? -EPROTO : engine_add_session(control->engine, socket, pidfd, &peer);
+	int r = -EPROTO;
+	if (socket < 0)
+		close_fd(&pidfd);
+	else if (reserve_fill(control))
+		r = engine_add_session(control->engine, socket, pidfd, &peer);
+	else
+		r = engine_refuse_session(control->engine, socket, pidfd, &peer, "the engine has no descriptors left");
 	if (r < 0) {
 		Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
-		close_fd(&pidfd);
 		on_session_closed(control, message->session, "", "the engine could not take the session", &none);
 	}
 }
@@ -130,14 +158,19 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 	while (!control->lost && (events & (UV_READABLE | UV_DISCONNECT))) {
 		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message;
+		reserve_drop(control);
 		int r = message_receive(control->socket, &sycl__v1__control__descriptor, &control->decode, &message,
 					&fds, MSG_DONTWAIT);
-		if (r == -EAGAIN)
-			return;
-		if (r == 1)
+		if (r == 1) {
 			handle(control, (const Sycl__V1__Control *)message, &fds);
-		else
+		} else if (r != -EAGAIN) {
+			/* The supervisor must not go on giving sessions to an engine that does not take them. */
+			(void)shutdown(control->socket, SHUT_RDWR);
 			lose(control);
+		}
+		/* A session that was just refused gives its two back at the end of this turn: go on then. */
+		if (!reserve_fill(control) || r == -EAGAIN)
+			return;
 	}
 }
 
@@ -160,7 +193,7 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 	if (!control)
 		return -ENOMEM;
 	control->engine = engine;
-	control->socket = -1;
+	control->socket = control->reserve[0] = control->reserve[1] = -1;
 	outbox_init(&control->outbox, fd);
 	int r = decode_arena_init(&control->decode, CONTROL_DECODE_BYTES);
 	if (r < 0)
@@ -194,6 +227,7 @@ struct control *control_free(struct control *control)
 	engine_observe(control->engine, &(struct engine_observer){.context = NULL});
 	outbox_fini(&control->outbox);
 	decode_arena_fini(&control->decode);
+	reserve_drop(control);
 	if (control->poll_open)
 		uv_close((uv_handle_t *)&control->poll, on_closed); /* run by engine_free */
 	close_fd(&control->socket);

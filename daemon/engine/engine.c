@@ -236,5 +236,11 @@ int engine_add_session(struct engine *engine, int socket, int pidfd, const struc
 		close_fd(&pidfd);
 		return -ESHUTDOWN;
 	}
-	return session_create(engine, socket, pidfd, peer);
+	return session_create(engine, socket, pidfd, peer, NULL);
+}
+
+int engine_refuse_session(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
+			  const char *text)
+{
+	return session_create(engine, socket, pidfd, peer, text);
 }

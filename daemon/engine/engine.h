@@ -57,6 +57,9 @@ struct session_peer {
  * the handshake. Before engine_run or on its thread.
  */
 int engine_add_session(struct engine *engine, int socket, int pidfd, const struct session_peer *peer);
+/* The same, but the peer is only told why it is not served (STATUS_QUOTA). */
+int engine_refuse_session(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
+			  const char *text);
 
 /* Until the engine is told to end and its sessions have. -ETIMEDOUT: their work would not end in time. Blocks. */
 int engine_run(struct engine *engine);

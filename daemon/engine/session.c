@@ -87,7 +87,8 @@ static void close_handle(uv_handle_t *handle)
 		uv_close(handle, on_handle_closed);
 }
 
-int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer)
+int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
+		   const char *refusal)
 {
 	struct session *session = calloc(1, sizeof(*session));
 	struct arena **arenas = calloc(engine->options.limits.arenas, sizeof(struct arena *));
@@ -114,10 +115,12 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	list_init(&session->doomed_link);
 	list_push_back(&engine->sessions, &session->link);
 	engine->session_count++;
-	int r = start_handles(session);
-	if (r < 0)
+	/* From here on it is a session, which tells by itself how it ends. */
+	if (start_handles(session) < 0)
 		session_fail(session, STATUS_RUNTIME, "the session's socket cannot be watched");
-	return r;
+	else if (refusal)
+		session_fail(session, STATUS_QUOTA, "%s", refusal);
+	return 0;
 }
 
 void session_fail(struct session *session, int32_t status, const char *format, ...)

@@ -81,7 +81,8 @@ struct session {
 };
 
 /* session.c */
-int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer);
+/* Takes both descriptors, also on failure. `refusal` not NULL: it is told so, and closed. */
+int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer, const char *refusal);
 /* Close it at the end of this turn, for this reason (the first one counts). */
 __attribute__((format(printf, 3, 4))) void session_fail(struct session *session, int32_t status, const char *format,
 							...);

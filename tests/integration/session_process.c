@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -405,6 +406,35 @@ Test(process, M10_as_root_it_becomes_its_tenant_for_good)
 	const Sycl__V1__EngineReport *report = ask_report(1, false);
 	cr_assert(gt(u32, report->descriptors, 5), "it can still count its own");
 	raw_fini(&client);
+	send_stop(false, 0);
+	cr_assert(eq(int, wait_end(), 0));
+}
+
+/* Running out of descriptors */
+
+Test(process, without_descriptors_a_session_is_refused_and_later_ones_are_served)
+{
+	enum { SESSIONS = 24, DESCRIPTORS = 40 };
+	static struct raw_client clients[SESSIONS + 1];
+	start(NULL);
+	const struct rlimit limit = {DESCRIPTORS, DESCRIPTORS};
+	cr_assert(eq(int, prlimit(engine.pid, RLIMIT_NOFILE, &limit, NULL), 0));
+	for (unsigned i = 0; i < SESSIONS; i++)
+		hand_off(&clients[i], i + 1, getpid());
+	/* Those that say nothing hold two each; whoever finds no room is told so. */
+	raw_wait_closed(&clients[SESSIONS - 1]);
+	cr_assert(eq(int, clients[SESSIONS - 1].error_code, STATUS_QUOTA));
+	cr_assert(ne(ptr, strstr(clients[SESSIONS - 1].error_text, "descriptors"), NULL));
+	cr_assert(le(u32, (uint32_t)ask_report(1, false)->n_sessions, SESSIONS));
+
+	for (unsigned i = 0; i < SESSIONS; i++)
+		raw_fini(&clients[i]);
+	for (uint64_t request = 2; ask_report(request, false)->n_sessions > 0; request++)
+		;
+	hand_off(&clients[SESSIONS], SESSIONS + 1, getpid());
+	raw_open(&clients[SESSIONS]);
+	raw_round_trip(&clients[SESSIONS]);
+	raw_fini(&clients[SESSIONS]);
 	send_stop(false, 0);
 	cr_assert(eq(int, wait_end(), 0));
 }
