@@ -15,6 +15,7 @@
 #define TILE        128u  /* pixels, each way */
 #define ITERATIONS  3000u
 #define FRACTION    28    /* bits behind the point */
+#define WINDOW      6u    /* tiles under way at a time */
 #define CHECK_EVERY 16u   /* the CPU checks every 16th row */
 
 /* The view: width 2.6 around (-0.65, 0). */
@@ -95,28 +96,36 @@ static void collect_tile(const struct demo *demo, struct picture *picture, sycl_
 	(void)sycl_buffer_release(buffer);
 }
 
+static void begin_tile(const struct demo *demo, const struct picture *picture, sycl_kernel kernel, uint32_t tile,
+		       sycl_buffer *buffer_out)
+{
+	const uint32_t columns = picture->width / TILE;
+	demo_check(demo,
+		   sycl_buffer_create(demo->platform, NULL, (uint64_t)TILE * TILE * sizeof(uint32_t), SYCL_HOST_NONE,
+				      buffer_out),
+		   "buffer");
+	submit_tile(demo, picture, kernel, *buffer_out, tile % columns * TILE, tile / columns * TILE);
+}
+
+/* A few tiles are under way at a time: enough to keep the device busy, and others get their turn in between. */
 static void compute(const struct demo *demo, struct picture *picture)
 {
 	sycl_kernel kernel;
+	sycl_buffer under_way[WINDOW];
 	demo_check(demo, sycl_kernel_from_source(demo->queue, source, "mandelbrot", &kernel), "the kernel");
 
 	const uint32_t columns = picture->width / TILE, tiles = columns * (picture->height / TILE);
-	sycl_buffer *buffers = demo_allocate(demo, tiles, sizeof(sycl_buffer));
-	for (uint32_t i = 0; i < tiles; i++) {
-		demo_check(demo,
-			   sycl_buffer_create(demo->platform, NULL, (uint64_t)TILE * TILE * sizeof(uint32_t),
-					      SYCL_HOST_NONE, &buffers[i]),
-			   "buffer");
-		submit_tile(demo, picture, kernel, buffers[i], i % columns * TILE, i / columns * TILE);
-	}
+	for (uint32_t i = 0; i < WINDOW && i < tiles; i++)
+		begin_tile(demo, picture, kernel, i, &under_way[i]);
 	for (uint32_t i = 0; i < tiles; i++) {
 		char text[64];
-		collect_tile(demo, picture, buffers[i], i % columns * TILE, i / columns * TILE);
+		collect_tile(demo, picture, under_way[i % WINDOW], i % columns * TILE, i / columns * TILE);
+		if (i + WINDOW < tiles)
+			begin_tile(demo, picture, kernel, i + WINDOW, &under_way[i % WINDOW]);
 		(void)snprintf(text, sizeof(text), "tile %u of %u", i + 1, tiles);
 		if ((i + 1) % (tiles / 10 + 1) == 0)
 			demo_progress(demo, (i + 1) * 90 / tiles, text);
 	}
-	free(buffers);
 	(void)sycl_kernel_release(kernel);
 }
 

@@ -124,9 +124,14 @@ static bool set_engines(struct configuration *c, const char *value)
 	return set_count(value, &c->engines);
 }
 
+/* More would not fit into the parts that a report may have. */
 static bool set_sessions(struct configuration *c, const char *value)
 {
-	return set_count(value, &c->sessions_per_tenant);
+	uint32_t count;
+	if (!set_count(value, &count) || count > 3000)
+		return false;
+	c->sessions_per_tenant = count;
+	return true;
 }
 
 static bool set_admin_group(struct configuration *c, const char *value)
@@ -149,7 +154,7 @@ static const struct key {
 	{ "service", "drain_seconds", "a number from 0 to 86400", set_drain },
 	{ "service", "engines_at_stop", "drain or leave", set_at_stop },
 	{ "service", "engines", "a number from 1 to 1000000", set_engines },
-	{ "service", "sessions_per_tenant", "a number from 1 to 1000000", set_sessions },
+	{ "service", "sessions_per_tenant", "a number from 1 to 3000", set_sessions },
 	{ "service", "admin_group", "a group's name", set_admin_group },
 	{ "isolation", "isolation", "tenant or session", set_isolation },
 };

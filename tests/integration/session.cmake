@@ -3,8 +3,14 @@ add_library(session_fixture STATIC raw_client.c engine_fixture.c)
 target_include_directories(session_fixture PUBLIC ${CMAKE_CURRENT_LIST_DIR})
 target_link_libraries(session_fixture PRIVATE sycl_flags PUBLIC sycl_engine_core)
 
-sycl_test(session_hostile SOURCES session_hostile.c LIBS session_fixture TIMEOUT 120)
-sycl_test(session_groups SOURCES session_groups.c LIBS session_fixture TIMEOUT 120)
+sycl_test(session_hostile
+  SOURCES session_hostile_protocol.c session_hostile_objects.c session_hostile_limits.c session_hostile_ends.c
+    hostile_fixture.c
+  LIBS session_fixture TIMEOUT 120)
+sycl_test(session_groups
+  SOURCES session_groups_refusals.c session_groups_order.c session_groups_failures.c session_groups_results.c
+    groups_fixture.c
+  LIBS session_fixture TIMEOUT 120)
 sycl_test(session_process SOURCES session_process.c LIBS session_fixture TIMEOUT 120)
 if(TARGET session_process)
   target_compile_definitions(session_process PRIVATE SYCL_ENGINE_PROGRAM="$<TARGET_FILE:sycl-engine>")

@@ -170,11 +170,28 @@ static void drop_capabilities(void)
 		die("no new privileges");
 }
 
+/* Where that user can run the program: in the service's folder, because the build folder may be closed to others. */
+static void make_reachable(const struct service *service, const char *name, char *path)
+{
+	char copy[HARNESS_PATH_BYTES];
+	join_path(copy, service->folder, name);
+	if (access(copy, F_OK) < 0)
+		copy_program(path, copy);
+	(void)snprintf(path, HARNESS_PATH_BYTES, "%s", copy);
+}
+
 void service_launch(struct service *service, const char *const *arguments)
 {
 	char cache[HARNESS_PATH_BYTES];
+	char program[HARNESS_PATH_BYTES];
 	join_path(cache, service->folder, "cache");
-	const char *list[ARGUMENTS_MAX] = { SYCLD_PROGRAM,   "--runtime-dir", service->runtime, "--engine",
+	(void)snprintf(program, sizeof(program), "%s", SYCLD_PROGRAM);
+	if (service->run_as) {
+		make_reachable(service, "sycld", program);
+		if (strncmp(service->engine, service->folder, strlen(service->folder)) != 0)
+			make_reachable(service, "sycl-engine", service->engine);
+	}
+	const char *list[ARGUMENTS_MAX] = { program,         "--runtime-dir", service->runtime, "--engine",
 					    service->engine, "--cache-dir",   cache };
 	unsigned count = 7;
 	for (unsigned i = 0; arguments && arguments[i]; i++)
@@ -198,8 +215,8 @@ void service_launch(struct service *service, const char *const *arguments)
 	become(service->run_as);
 	/* A test that fails does not clean up. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)execv(SYCLD_PROGRAM, (char *const *)(uintptr_t)list);
-	die(SYCLD_PROGRAM);
+	(void)execv(program, (char *const *)(uintptr_t)list);
+	die(program);
 }
 
 struct expectation {

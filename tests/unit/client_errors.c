@@ -82,11 +82,18 @@ Test(client_errors, the_build_log_is_this_threads_and_is_forgotten)
 	cr_assert(eq(str, (char *)sycl_get_build_log(), ""));
 }
 
-Test(client_errors, M12_every_function_refuses_no_handle)
+static void all_refused(const char *kind, const sycl_result *results, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		cr_expect(eq(int, results[i], SYCL_ERROR_INVALID_HANDLE), "call %zu of the list of %s", i, kind);
+}
+
+#define ALL_REFUSED(kind, results) all_refused(kind, results, sizeof(results) / sizeof(*(results)))
+
+static void no_handle_of_platforms_devices_and_contexts(void)
 {
 	void *out = NULL;
 	uint32_t number = 0;
-	sycl_range one = sycl_range1(1);
 	const sycl_result results[] = {
 		sycl_platform_retain(NULL),
 		sycl_platform_release(NULL),
@@ -109,6 +116,16 @@ Test(client_errors, M12_every_function_refuses_no_handle)
 		sycl_context_release(NULL),
 		sycl_context_get_platform(NULL, (sycl_platform *)&out),
 		sycl_context_get_devices(NULL, 0, NULL, &number),
+	};
+	ALL_REFUSED("platforms, devices and contexts", results);
+	cr_assert(eq(ptr, out, NULL), "outputs are untouched on failure");
+}
+
+static void no_handle_of_queues_and_events(void)
+{
+	void *out = NULL;
+	uint32_t number = 0;
+	const sycl_result results[] = {
 		sycl_queue_create(NULL, NULL, NULL, (sycl_queue *)&out),
 		sycl_queue_create_default(NULL, (sycl_queue *)&out),
 		sycl_queue_retain(NULL),
@@ -120,6 +137,21 @@ Test(client_errors, M12_every_function_refuses_no_handle)
 		sycl_queue_wait_for(NULL, 0),
 		sycl_queue_throw_asynchronous(NULL, NULL, NULL),
 		sycl_queue_barrier(NULL, NULL),
+		sycl_event_retain(NULL),
+		sycl_event_release(NULL),
+		sycl_event_wait(NULL),
+		sycl_event_wait_for(NULL, 0),
+		sycl_event_get_status(NULL, (sycl_command_status *)&out),
+		sycl_event_get_profiling(NULL, SYCL_PROFILING_START, (uint64_t *)&out),
+	};
+	ALL_REFUSED("queues and events", results);
+	cr_assert(eq(ptr, out, NULL), "outputs are untouched on failure");
+}
+
+static void no_handle_of_buffers_and_host_accessors(void)
+{
+	void *out = NULL;
+	const sycl_result results[] = {
 		sycl_buffer_create(NULL, NULL, 0, SYCL_HOST_NONE, (sycl_buffer *)&out),
 		sycl_buffer_retain(NULL),
 		sycl_buffer_release(NULL),
@@ -131,6 +163,15 @@ Test(client_errors, M12_every_function_refuses_no_handle)
 		sycl_host_accessor_get_pointer(NULL, &out),
 		sycl_host_accessor_retain(NULL),
 		sycl_host_accessor_release(NULL),
+	};
+	ALL_REFUSED("buffers and host accessors", results);
+	cr_assert(eq(ptr, out, NULL), "outputs are untouched on failure");
+}
+
+static void no_handle_of_bundles_and_kernels(void)
+{
+	void *out = NULL;
+	const sycl_result results[] = {
 		sycl_kernel_bundle_from_source(NULL, SYCL_SOURCE_PORTABLE, "", NULL, (sycl_kernel_bundle *)&out),
 		sycl_kernel_bundle_retain(NULL),
 		sycl_kernel_bundle_release(NULL),
@@ -140,6 +181,16 @@ Test(client_errors, M12_every_function_refuses_no_handle)
 		sycl_kernel_retain(NULL),
 		sycl_kernel_release(NULL),
 		sycl_kernel_get_info(NULL, SYCL_KERNEL_INFO_NAME, 0, NULL, NULL),
+	};
+	ALL_REFUSED("bundles and kernels", results);
+	cr_assert(eq(ptr, out, NULL), "outputs are untouched on failure");
+}
+
+static void no_handle_of_handlers(void)
+{
+	void *out = NULL;
+	sycl_range one = sycl_range1(1);
+	const sycl_result results[] = {
 		sycl_handler_begin(NULL, (sycl_handler *)&out),
 		sycl_handler_set_accessor(NULL, 0, NULL, SYCL_ACCESS_READ),
 		sycl_handler_require(NULL, NULL, SYCL_ACCESS_READ),
@@ -153,16 +204,18 @@ Test(client_errors, M12_every_function_refuses_no_handle)
 		sycl_handler_fill(NULL, NULL, 0, 0, NULL, 0),
 		sycl_handler_update_host(NULL, NULL),
 		sycl_handler_submit(NULL, NULL),
-		sycl_event_retain(NULL),
-		sycl_event_release(NULL),
-		sycl_event_wait(NULL),
-		sycl_event_wait_for(NULL, 0),
-		sycl_event_get_status(NULL, (sycl_command_status *)&out),
-		sycl_event_get_profiling(NULL, SYCL_PROFILING_START, (uint64_t *)&out),
 	};
-	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)
-		cr_expect(eq(int, results[i], SYCL_ERROR_INVALID_HANDLE), "call %zu of the list", i);
+	ALL_REFUSED("handlers", results);
 	cr_assert(eq(ptr, out, NULL), "outputs are untouched on failure");
+}
+
+Test(client_errors, M12_every_function_refuses_no_handle)
+{
+	no_handle_of_platforms_devices_and_contexts();
+	no_handle_of_queues_and_events();
+	no_handle_of_buffers_and_host_accessors();
+	no_handle_of_bundles_and_kernels();
+	no_handle_of_handlers();
 	cr_assert(eq(int, sycl_handler_discard(NULL), 0), "there is nothing to throw away");
 }
 

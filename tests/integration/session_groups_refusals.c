@@ -1,0 +1,156 @@
+/* Command groups that are refused: ranges, arguments, requirements, copies and fills that cannot be. */
+#include "groups_fixture.h"
+
+#include <string.h>
+
+Test(groups, E4_a_range_that_its_local_range_does_not_divide_is_refused)
+{
+	groups_start();
+	static const struct {
+		uint64_t global[3], local[3];
+		size_t globals, locals;
+	} wrong[] = {
+		{{10}, {3}, 1, 1},   {{10}, {0}, 1, 1},   {{8, 9}, {4, 2}, 2, 2}, {{8, 8, 7}, {1, 1, 2}, 3, 3},
+		{{8, 8}, {4}, 2, 1}, {{8}, {4, 1}, 1, 2}, {{8}, {8}, 0, 0},       {{UINT64_MAX, 2}, {0}, 2, 0},
+	};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct build build;
+		build_fill(&build, BUFFER, 9);
+		memcpy(build.global, wrong[i].global, sizeof(build.global));
+		memcpy(build.local, wrong[i].local, sizeof(build.local));
+		build.launch.n_global = wrong[i].globals;
+		build.launch.n_local = wrong[i].locals;
+		expect_refused(&build, STATUS_ND_RANGE, "");
+	}
+	expect_words(BUFFER, 0, 40);
+	groups_stop();
+}
+
+Test(groups, E8_a_work_group_larger_than_kernel_or_device_is_refused)
+{
+	groups_start();
+	struct build build;
+	build_fill(&build, BUFFER, 9);
+	build.launch.n_local = 1;
+	build.global[0] = build.local[0] = 2048;
+	expect_refused(&build, STATUS_ND_RANGE, "more than the device's 1024");
+	build_fill(&build, BUFFER, 9);
+	build.launch.n_global = build.launch.n_local = 2;
+	build.global[0] = build.global[1] = build.local[0] = build.local[1] = 64;
+	expect_refused(&build, STATUS_ND_RANGE, "larger than the device's");
+	build_fill(&build, BUFFER, 7);
+	build.launch.n_local = 1;
+	build.local[0] = 1024;
+	(void)build_submit(&build, false);
+	expect_words(BUFFER, 7, 40);
+	groups_stop();
+}
+
+Test(groups, E14_E22_arguments_are_checked_against_the_kernel)
+{
+	groups_start();
+	struct build build;
+	build_begin(&build);
+	build_launch(&build, INCREMENT, 8);
+	expect_refused(&build, STATUS_KERNEL_ARGUMENT, "has 1 arguments, not 0");
+
+	build_begin(&build);
+	build_value(&build, 1);
+	build_launch(&build, INCREMENT, 8);
+	expect_refused(&build, STATUS_KERNEL_ARGUMENT, "not of the kind");
+
+	build_begin(&build);
+	build_accessor(&build, 0);
+	build_launch(&build, INCREMENT, 8);
+	expect_refused(&build, STATUS_KERNEL_ARGUMENT, "requirement 0 of 0");
+
+	build_fill(&build, BUFFER, 1);
+	build.arguments[1].bytes.len = 3;
+	expect_refused(&build, STATUS_KERNEL_ARGUMENT, "has 4 bytes, not 3");
+
+	build_fill(&build, BUFFER, 1);
+	build.arguments[0].offset_bytes = 4097;
+	expect_refused(&build, STATUS_KERNEL_ARGUMENT, "behind the end");
+
+	build_begin(&build);
+	build_require(&build, BUFFER, ACCESS_MODE_WRITE);
+	(void)build_argument(&build, SYCL__V1__ARGUMENT__VALUE__NOT_SET);
+	build_launch(&build, INCREMENT, 8);
+	expect_refused(&build, STATUS_KERNEL_ARGUMENT, "is not set");
+	groups_stop();
+}
+
+Test(groups, E7_local_memory_needs_an_nd_range)
+{
+	groups_start();
+	struct build build;
+	build_begin(&build);
+	build_argument(&build, SYCL__V1__ARGUMENT__VALUE_LOCAL_BYTES)->local_bytes = 64;
+	build_launch(&build, INCREMENT, 8);
+	expect_refused(&build, STATUS_KERNEL_ARGUMENT, "basic range");
+	groups_stop();
+}
+
+Test(groups, C1_C4_requirements_are_checked)
+{
+	groups_start();
+	struct build build;
+	build_fill(&build, BUFFER, 1);
+	build_require(&build, BUFFER, ACCESS_MODE_READ);
+	expect_refused(&build, STATUS_ACCESSOR, "twice");
+	build_fill(&build, BUFFER, 1);
+	build.requirements[0].mode = 5 + 8;
+	expect_refused(&build, STATUS_ACCESSOR, "no access mode");
+	build_fill(&build, BUFFER, 1);
+	build.requirements[0].mode = ACCESS_KEEP_BIT;
+	expect_refused(&build, STATUS_ACCESSOR, "no access mode");
+	build_fill(&build, BUFFER, 1);
+	build.requirements[0].offset_bytes = 4000;
+	build.requirements[0].size_bytes = 97;
+	expect_refused(&build, STATUS_ACCESSOR, "not inside a buffer of 4096");
+	build_fill(&build, BUFFER, 1);
+	build.requirements[0].offset_bytes = UINT64_MAX;
+	build.requirements[0].size_bytes = 2;
+	expect_refused(&build, STATUS_ACCESSOR, "not inside");
+	groups_stop();
+}
+
+Test(groups, D20_copies_and_fills_are_checked)
+{
+	groups_start();
+	struct build build;
+	build_begin(&build);
+	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+	build.group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
+	build.group.copy = &build.copy;
+	build.source.place_case = build.destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
+	build.destination.offset_bytes = 100;
+	build.copy.size_bytes = 101;
+	expect_refused(&build, STATUS_INVALID, "overlap");
+	build.copy.size_bytes = 4096;
+	expect_refused(&build, STATUS_INVALID, "not inside");
+	build.requirements[0].mode = ACCESS_MODE_READ;
+	build.copy.size_bytes = 100;
+	expect_refused(&build, STATUS_ACCESSOR, "does not allow it to be written");
+	build.destination.requirement = 1;
+	expect_refused(&build, STATUS_INVALID, "no requirement 1");
+	build.copy.destination = NULL;
+	expect_refused(&build, STATUS_INVALID, "missing");
+
+	uint8_t pattern[FILL_PATTERN_BYTES_MAX + 1] = {1};
+	build_begin(&build);
+	build_require(&build, BUFFER, ACCESS_MODE_WRITE);
+	build.group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;
+	build.group.fill = &build.fill;
+	build.fill.size_bytes = 100;
+	expect_refused(&build, STATUS_INVALID, "1 to 128 bytes, not 0");
+	build.fill.pattern = (ProtobufCBinaryData){sizeof(pattern), pattern};
+	expect_refused(&build, STATUS_INVALID, "1 to 128 bytes, not 129");
+	build.fill.pattern.len = 3;
+	expect_refused(&build, STATUS_INVALID, "no multiple");
+	build.fill.pattern.len = 4;
+	build.fill.offset_bytes = 3997;
+	expect_refused(&build, STATUS_INVALID, "not inside");
+	expect_words(BUFFER, 0, 40);
+	groups_stop();
+}
