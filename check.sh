@@ -13,10 +13,11 @@ usage() {
 Usage: ./check.sh [--fast | --rows | --build-only | --long]
   (nothing)     every lane
   --fast        the inner loop: one build, unit and wire tests, fuzz replay, the sum of the rows
-  --rows        the table of requirement rows, from the last run's results
+  --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/last-run*.md
   --build-only  install and build what the tests need, run nothing
-  --long        soaks, races of 1e8 messages, five minutes of fuzzing for each target
-The last line says how many passed and failed.
+  --long        races of 1e8 messages, real processes ten times over, five minutes of fuzzing for each target
+Without a CUDA toolkit of version 13, headers and compiler are fetched into build/cuda-toolkit; tests/gpu/README.md: tests on a GPU.
+The last line says how many passed and failed; before it stands what could not be built here.
 TXT
 }
 
@@ -37,7 +38,13 @@ lane() {
 compile() {
 	local folder=$1
 	shift
-	build_into "$top/$folder" all -DSYCLD_TESTS=ON "$@"
+	build_into "$top/$folder" all -DSYCLD_TESTS=ON "${cuda[@]}" "$@"
+}
+
+# Headers and compiler for the CUDA backend, where the machine has none. Its tests run over a double of the driver.
+cuda=()
+find_cuda() {
+	mapfile -t cuda < <("$top/tests/support/cuda_toolkit.sh" "$top/build/cuda-toolkit")
 }
 
 # tests NAME FOLDER CTEST-OPTION...: run a build's tests and count them.
@@ -113,8 +120,12 @@ rows() {
 		[ -e "$file" ] && gpus=$((gpus + 1))
 	done
 	awk -f "$top/tests/support/results.awk" "${files[@]}" >"$top/build/logs/results"
+	local shown=()
+	for file in "$top"/tests/gpu/last-run*.md; do
+		[ -e "$file" ] && shown+=("$file")
+	done
 	awk -v gpus="$gpus" -v document="$top/include/README.md" -f "$top/tests/support/rows.awk" \
-		"$top/tests/conformance/rows.txt" "$top/build/logs/results"
+		"$top/tests/conformance/rows.txt" "$top/build/logs/results" "${shown[@]}"
 }
 
 # Sanitizers see more with assert() in place.
@@ -139,7 +150,8 @@ everything() {
 
 long() {
 	lane "build (gcc)" compile build &&
-		SYCLD_LONG=1 tests "soaks and long races" build -L '^(race|soak)$' --timeout 3600
+		SYCLD_LONG=1 tests "races of 1e8 messages" build -L '^race$' &&
+		tests "integration, ten times over" build -L '^integration$' --repeat until-fail:10
 	lane "build (clang, fuzz)" compile build/check-clang "${clang[@]}" &&
 		lane "fuzzing, 5 min for each target" fuzz 300
 }
@@ -148,6 +160,8 @@ long() {
 sum() {
 	local line="$passed passed, $failed failed"
 	[ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
+	# What this machine could not build has no test that could fail.
+	sed -n 's/^-- Left out: /left out: /p' "$top/build/configure.log" 2>/dev/null
 	printf '(%d s)\n%s\n' $((SECONDS - started)) "$line"
 	[ "$failed" -eq 0 ]
 }
@@ -173,6 +187,7 @@ main() {
 		printf '0 passed, 1 failed\n'
 		exit 1
 	}
+	find_cuda
 	case ${1-} in
 	'')
 		everything

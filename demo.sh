@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Shows sycld at work: three programs, each in its own process, share this machine's device through one service.
 # Installs what is missing, builds into build/, starts a service of its own, stops it again. Exit 0: everything verified.
+# With --built it takes programs that are there, as on a machine that builds nothing.
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 # shellcheck source=tests/support/common.sh
@@ -11,8 +12,9 @@ work='' service='' pids=()
 
 usage() {
 	cat <<TXT
-Usage: ./demo.sh [--build-only]
-  --build-only  install and build, run nothing
+Usage: ./demo.sh [--build-only | --built FOLDER]
+  --build-only    install and build, run nothing
+  --built FOLDER  install and build nothing: the programs are in FOLDER/bin; the picture goes to FOLDER
 TXT
 }
 
@@ -68,7 +70,7 @@ start_programs() {
 	exec 5<"$work/progress" 3>&-
 	for name in $programs; do
 		"$bin/$name" --endpoint "unix:$work/run/session.sock" --report "$work/$name.report" \
-			--output "$top/build/mandelbrot.png" >&4 2>&1 </dev/null 4>&- 5<&- &
+			--output "$built/mandelbrot.png" >&4 2>&1 </dev/null 4>&- 5<&- &
 		pids+=($!)
 	done
 	exec 4>&-
@@ -135,10 +137,23 @@ table() {
 		}'
 }
 
+install_and_build() {
+	prepare_folder
+	install_packages build run || exit 1
+	say "Building into build/ (a minute or more the first time; the compiler's words: build/build.log)"
+	local options=()
+	# The tests stay as they are where check.sh has configured them already.
+	[ -e "$top/build/CMakeCache.txt" ] || options=(-DSYCLD_TESTS=OFF)
+	build_into "$top/build" "sycld sycl-engine syclengine syclctl syclclient $programs" "${options[@]}" || exit 1
+	sed -n 's/^-- \(Left out: .*\)/\1/p' "$top/build/configure.log"
+}
+
 main() {
-	case ${1-} in
-	'' | --build-only) ;;
-	--help | -h)
+	built=$top/build
+	case $#,${1-} in
+	0, | 1,--build-only) install_and_build ;;
+	2,--built) built=$2 ;;
+	1,--help | 1,-h)
 		usage
 		exit 0
 		;;
@@ -147,17 +162,8 @@ main() {
 		exit 2
 		;;
 	esac
-	prepare_folder
-	install_packages build run || exit 1
-	bin=$top/build/bin
-
-	say "Building into build/ (a minute or more the first time; the compiler's words: build/build.log)"
-	local options=()
-	# The tests stay as they are where check.sh has configured them already.
-	[ -e "$top/build/CMakeCache.txt" ] || options=(-DSYCLD_TESTS=OFF)
-	build_into "$top/build" "sycld sycl-engine syclengine syclctl syclclient $programs" "${options[@]}" || exit 1
-	sed -n 's/^-- \(Left out: .*\)/\1/p' "$top/build/configure.log"
 	[ "${1-}" != --build-only ] || exit 0
+	bin=$built/bin
 
 	trap stop_everything EXIT
 	trap 'exit 130' INT

@@ -1,5 +1,5 @@
 /* Buffers: creation and attributes. Their end is in buffer_release.c. */
-#include "client_objects.h"
+#include "buffer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,35 +16,36 @@ static void buffer_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result announce(const struct buffer *buffer, const struct arena_range *range)
+static sycl_result announce(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,
+			    const struct buffer_plan *plan, bool *told_out)
 {
-	Sycl__V1__ArenaRange place = SYCL__V1__ARENA_RANGE__INIT;
-	place.arena = range->arena;
-	place.offset_bytes = range->offset_bytes;
-	place.size_bytes = range->size_bytes;
 	Sycl__V1__BufferCreate create = SYCL__V1__BUFFER_CREATE__INIT;
 	create.buffer = buffer->remote.id;
 	create.size_bytes = buffer->size_bytes;
-	create.range = range->size_bytes ? &place : NULL;
+	create.range = (Sycl__V1__ArenaRange *)(uintptr_t)place;
 	create.initialised = buffer->kind != SYCL_HOST_NONE;
+	create.export_kind = (Sycl__V1__ExportKind)plan->share;
+	create.device = plan->device;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_CREATE;
 	command.buffer_create = &create;
-	return connection_send(buffer->object.connection, &command);
+	sycl_result result = connection_send(buffer->object.connection, &command);
+	*told_out = result == SYCL_SUCCESS;
+	return result;
 }
 
-static sycl_result check_new(const struct connection *c, const void *host, uint64_t size_bytes, sycl_host_memory kind)
+static sycl_result check_new(const struct connection *c, const struct buffer_plan *plan)
 {
-	if ((uint32_t)kind > SYCL_HOST_CONST)
-		return error_set(SYCL_ERROR_INVALID, "%d is no kind of host memory", (int)kind);
-	if (kind == SYCL_HOST_NONE && host)
+	if ((uint32_t)plan->kind > SYCL_HOST_CONST)
+		return error_set(SYCL_ERROR_INVALID, "%d is no kind of host memory", (int)plan->kind);
+	if (plan->kind == SYCL_HOST_NONE && plan->host)
 		return error_set(SYCL_ERROR_INVALID, "host memory is given, but the kind says that there is none");
-	if (kind != SYCL_HOST_NONE && !host && size_bytes > 0)
+	if (plan->kind != SYCL_HOST_NONE && !plan->host && plan->size_bytes > 0)
 		return error_set(SYCL_ERROR_INVALID, "the host memory is NULL");
-	if (size_bytes > c->limits.buffer_bytes || size_bytes > SIZE_MAX / 2)
+	if (plan->size_bytes > c->limits.buffer_bytes || plan->size_bytes > SIZE_MAX / 2)
 		return error_set(SYCL_ERROR_QUOTA,
 				 "%" PRIu64 " bytes are more than the %" PRIu64 " that this session may have",
-				 size_bytes, c->limits.buffer_bytes);
+				 plan->size_bytes, c->limits.buffer_bytes);
 	return SYCL_SUCCESS;
 }
 
@@ -74,13 +75,19 @@ static sycl_result equip(struct connection *c, struct buffer *buffer, const void
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_buffer_create(sycl_platform handle, void *host, uint64_t size_bytes, sycl_host_memory kind,
-					sycl_buffer *buffer_out)
+static sycl_result tell(struct buffer *buffer, const struct buffer_plan *plan, const struct arena_range *range,
+			bool *told_out)
 {
-	PIN(platform, platform, handle);
-	REQUIRE_OUTPUT(buffer_out);
-	struct connection *c = platform->object.connection;
-	sycl_result result = check_new(c, host, size_bytes, kind);
+	Sycl__V1__ArenaRange place = SYCL__V1__ARENA_RANGE__INIT;
+	place.arena = range->arena;
+	place.offset_bytes = range->offset_bytes;
+	place.size_bytes = range->size_bytes;
+	return (plan->announce ? plan->announce : announce)(buffer, range->size_bytes ? &place : NULL, plan, told_out);
+}
+
+sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan, sycl_buffer *buffer_out)
+{
+	sycl_result result = check_new(c, plan);
 	if (!result)
 		result = connection_check(c);
 	if (result)
@@ -88,12 +95,13 @@ SYCL_API sycl_result sycl_buffer_create(sycl_platform handle, void *host, uint64
 	struct buffer *buffer = object_new(sizeof(*buffer), c);
 	if (!buffer)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
-	buffer->size_bytes = size_bytes;
-	buffer->kind = kind;
-	buffer->host = kind == SYCL_HOST_BORROWED ? host : NULL;
+	buffer->size_bytes = plan->size_bytes;
+	buffer->kind = plan->kind;
+	buffer->share = plan->share;
+	buffer->host = plan->kind == SYCL_HOST_BORROWED ? plan->host : NULL;
 	buffer->write_back = 1;
 	struct arena_range range;
-	result = equip(c, buffer, host, &range);
+	result = equip(c, buffer, plan->host, &range);
 	if (!result && handle_create(&buffer->object, HANDLE_BUFFER, buffer_destroy) < 0) {
 		remote_forget(c, &buffer->remote);
 		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
@@ -102,14 +110,27 @@ SYCL_API sycl_result sycl_buffer_create(sycl_platform handle, void *host, uint64
 		object_delete(&buffer->object);
 		return result;
 	}
-	result = announce(buffer, &range);
+	bool told = false;
+	result = tell(buffer, plan, &range, &told);
 	if (result) {
-		remote_forget(c, &buffer->remote);
+		struct failure why;
+		error_get(&why);
+		if (!told) /* otherwise the service gives the name back */
+			remote_forget(c, &buffer->remote);
 		object_unref(&buffer->object);
-		return result;
+		return error_set_failure(&why);
 	}
 	*buffer_out = handle_of(&buffer->object);
 	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_buffer_create(sycl_platform handle, void *host, uint64_t size_bytes, sycl_host_memory kind,
+					sycl_buffer *buffer_out)
+{
+	PIN(platform, platform, handle);
+	REQUIRE_OUTPUT(buffer_out);
+	struct buffer_plan plan = {.host = host, .size_bytes = size_bytes, .kind = kind};
+	return buffer_make(platform->object.connection, &plan, buffer_out);
 }
 
 SYCL_API sycl_result sycl_buffer_retain(sycl_buffer buffer)

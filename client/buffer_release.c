@@ -24,10 +24,10 @@ static struct ending plan(const struct buffer *buffer)
 		ending.target = buffer->host;
 	/*
 	 * Borrowed memory is the caller's again after this, so nothing of it may be in use; read-only use also ends
-	 * first.
+	 * first. What is shared may have been used by others.
 	 */
 	ending.waits = (ending.target || (buffer->kind == SYCL_HOST_BORROWED && !final_data)) &&
-		       atomic_load_explicit(&buffer->used, memory_order_relaxed);
+		       (buffer->share != SYCL_SHARE_NONE || atomic_load_explicit(&buffer->used, memory_order_relaxed));
 	return ending;
 }
 

@@ -1,4 +1,4 @@
-/* Kernel bundles: sources built by the service. */
+/* Kernel bundles: sources and binaries built by the service. */
 #include "client_objects.h"
 
 #include <inttypes.h>
@@ -22,33 +22,39 @@ static void take_build(struct pending *pending, const Sycl__V1__Reply *reply)
 		pending->context = strdup(reply->build->log);
 }
 
+/* What is built: text or bytes. */
+struct build_input {
+	Sycl__V1__SourceKind kind;
+	const void *bytes;
+	size_t size_bytes;
+	const char *options;
+};
+
 /* Asks for the build and waits for it. *log_out: malloc'ed or NULL, also on failure. */
-static sycl_result build(struct queue *queue, uint64_t id, sycl_source_language language, const char *source,
-			 const char *options, char **log_out)
+static sycl_result build(struct queue *queue, uint64_t id, const struct build_input *input, char **log_out)
 {
 	struct connection *c = queue->object.connection;
-	size_t bytes = strlen(source);
 	Sycl__V1__BundleBuild request = SYCL__V1__BUNDLE_BUILD__INIT;
 	request.bundle = id;
 	request.context = queue->context->remote.id;
 	request.device = queue->device->facts->device;
-	request.kind = (Sycl__V1__SourceKind)language;
-	request.options = (char *)(options ? options : "");
+	request.kind = input->kind;
+	request.options = (char *)(input->options ? input->options : "");
 	Sycl__V1__ArenaRange place = SYCL__V1__ARENA_RANGE__INIT;
 	struct arena_range range = {0, 0, 0};
-	if (bytes <= INLINE_SOURCE_BYTES_MAX) {
+	if (input->size_bytes <= INLINE_SOURCE_BYTES_MAX) {
 		request.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE;
-		request.inline_source.data = (uint8_t *)source;
-		request.inline_source.len = bytes;
+		request.inline_source.data = (uint8_t *)(uintptr_t)input->bytes;
+		request.inline_source.len = input->size_bytes;
 	} else {
 		void *address = NULL;
-		sycl_result result = arenas_take(c, bytes, &range, &address);
+		sycl_result result = arenas_take(c, input->size_bytes, &range, &address);
 		if (result)
 			return result;
-		memcpy(address, source, bytes);
+		memcpy(address, input->bytes, input->size_bytes);
 		place.arena = range.arena;
 		place.offset_bytes = range.offset_bytes;
-		place.size_bytes = bytes;
+		place.size_bytes = input->size_bytes;
 		request.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_ARENA_SOURCE;
 		request.arena_source = &place;
 	}
@@ -66,40 +72,31 @@ static sycl_result build(struct queue *queue, uint64_t id, sycl_source_language 
 	return result;
 }
 
-static sycl_result check_source(const struct queue *queue, sycl_source_language language, const char *source,
-				const char *options)
+/* Which kinds the device's backend takes is the service's to say. */
+static sycl_result check_input(const struct queue *queue, const struct build_input *input)
 {
 	uint64_t limit = queue->object.connection->limits.source_bytes;
-	if (language < SYCL_SOURCE_OPENCL_C || language > SYCL_SOURCE_BUILTIN)
-		return error_set(SYCL_ERROR_INVALID, "%d is no source language", (int)language);
-	if (!source)
-		return error_set(SYCL_ERROR_INVALID, "the source is NULL");
-	if (strlen(source) > limit)
-		return error_set(SYCL_ERROR_QUOTA, "the source has %zu bytes, %" PRIu64 " are allowed", strlen(source),
-				 limit);
-	if (options && strlen(options) > 4096)
+	bool compiled = input->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C ||
+			input->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE ||
+			input->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUDA_CPP;
+	if (input->size_bytes > limit)
+		return error_set(SYCL_ERROR_QUOTA, "the source has %zu bytes, %" PRIu64 " are allowed",
+				 input->size_bytes, limit);
+	if (input->options && strlen(input->options) > 4096)
 		return error_set(SYCL_ERROR_INVALID, "the build options have %zu bytes, 4096 are allowed",
-				 strlen(options));
-	if (language != SYCL_SOURCE_BUILTIN && !(queue->device->facts->aspects >> SYCL_ASPECT_ONLINE_COMPILER & 1))
+				 strlen(input->options));
+	if (compiled && !(queue->device->facts->aspects >> SYCL_ASPECT_ONLINE_COMPILER & 1))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no compiler", queue->device->facts->name);
 	return remote_check(&queue->context->remote);
 }
 
-SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle, sycl_source_language language,
-						    const char *source, const char *options,
-						    sycl_kernel_bundle *bundle_out)
+static sycl_result bundle_new(struct queue *queue, struct bundle **bundle_out)
 {
-	PIN(queue, queue, handle);
-	REQUIRE_OUTPUT(bundle_out);
 	struct connection *c = queue->object.connection;
-	error_set_build_log(NULL);
-	sycl_result result = check_source(queue, language, source, options);
-	if (result)
-		return result;
 	struct bundle *bundle = object_new(sizeof(*bundle), c);
 	if (!bundle)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
-	result = remote_name(c, OBJECT_BUNDLE, &bundle->remote);
+	sycl_result result = remote_name(c, OBJECT_BUNDLE, &bundle->remote);
 	if (result || handle_create(&bundle->object, HANDLE_BUNDLE, bundle_destroy) < 0) {
 		if (!result) {
 			remote_forget(c, &bundle->remote);
@@ -112,7 +109,19 @@ SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle, sycl_sour
 	object_ref(&bundle->context->object);
 	bundle->device = queue->device;
 	object_ref(&bundle->device->object);
-	result = build(queue, bundle->remote.id, language, source, options, &bundle->log);
+	*bundle_out = bundle;
+	return SYCL_SUCCESS;
+}
+
+static sycl_result make(struct queue *queue, const struct build_input *input, sycl_kernel_bundle *bundle_out)
+{
+	struct bundle *bundle = NULL;
+	sycl_result result = check_input(queue, input);
+	if (!result)
+		result = bundle_new(queue, &bundle);
+	if (result)
+		return result;
+	result = build(queue, bundle->remote.id, input, &bundle->log);
 	if (result) {
 		struct failure why;
 		error_get(&why);
@@ -122,6 +131,41 @@ SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle, sycl_sour
 	}
 	*bundle_out = handle_of(&bundle->object);
 	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle, sycl_source_language language,
+						    const char *source, const char *options,
+						    sycl_kernel_bundle *bundle_out)
+{
+	PIN(queue, queue, handle);
+	REQUIRE_OUTPUT(bundle_out);
+	error_set_build_log(NULL);
+	switch (language) {
+	case SYCL_SOURCE_OPENCL_C:
+	case SYCL_SOURCE_PORTABLE:
+	case SYCL_SOURCE_BUILTIN:
+	case SYCL_SOURCE_PTX:
+	case SYCL_SOURCE_CUDA_CPP:
+		break;
+	default:
+		return error_set(SYCL_ERROR_INVALID, "%d is no source language", (int)language);
+	}
+	if (!source)
+		return error_set(SYCL_ERROR_INVALID, "the source is NULL");
+	const struct build_input input = {(Sycl__V1__SourceKind)language, source, strlen(source), options};
+	return make(queue, &input, bundle_out);
+}
+
+SYCL_API sycl_result sycl_kernel_bundle_from_binary(sycl_queue handle, const void *bytes, uint64_t size_bytes,
+						    sycl_kernel_bundle *bundle_out)
+{
+	PIN(queue, queue, handle);
+	REQUIRE_OUTPUT(bundle_out);
+	error_set_build_log(NULL);
+	if (!bytes || size_bytes == 0)
+		return error_set(SYCL_ERROR_INVALID, "there are no bytes");
+	const struct build_input input = {SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN, bytes, size_bytes, NULL};
+	return make(queue, &input, bundle_out);
 }
 
 SYCL_API sycl_result sycl_kernel_bundle_retain(sycl_kernel_bundle bundle)

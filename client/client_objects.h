@@ -51,6 +51,7 @@ struct buffer {
 	_Atomic uint32_t used;           /* a command group was submitted that requires it */
 	_Atomic uint32_t modified;       /* ... or a host accessor was made that writes */
 	_Atomic uint32_t host_accessors; /* held now */
+	sycl_share_kind share;           /* how it can be exported, or was imported */
 };
 
 struct host_accessor {
@@ -81,6 +82,8 @@ struct kernel {
 	uint32_t argument_count;
 	uint64_t max_work_group_size, preferred_multiple, private_mem_bytes, local_mem_bytes;
 	uint64_t required_work_group_size[3]; /* 0: none */
+	uint64_t max_local_mem_bytes;
+	uint32_t registers, sub_group_size, is_native;
 };
 
 struct event {
@@ -89,6 +92,13 @@ struct event {
 	uint64_t group;
 	uint32_t slot, value;
 	bool own_slot; /* of an out-of-order queue's group */
+};
+
+struct shared_event {
+	struct object object;
+	struct remote remote;
+	uint32_t device; /* the service's number of it */
+	uint8_t handle[SYCL_SHARE_HANDLE_BYTES];
 };
 
 struct handler;
@@ -119,6 +129,7 @@ DEFINE_PIN(bundle, sycl_kernel_bundle, HANDLE_BUNDLE)
 DEFINE_PIN(kernel, sycl_kernel, HANDLE_KERNEL)
 DEFINE_PIN(handler, sycl_handler, HANDLE_HANDLER)
 DEFINE_PIN(event, sycl_event, HANDLE_EVENT)
+DEFINE_PIN(shared_event, sycl_shared_event, HANDLE_SHARED_EVENT)
 
 /* Declares `variable`, pinned for the rest of the block; returns from the function when the handle is not good. */
 #define PIN(type, variable, handle)                                                                                    \

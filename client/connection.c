@@ -53,6 +53,7 @@ static struct connection *connection_free(struct connection *c)
 	(void)pthread_cond_destroy(&c->changed);
 	(void)pthread_mutex_destroy(&c->state_lock);
 	(void)pthread_mutex_destroy(&c->submit_lock);
+	(void)pthread_mutex_destroy(&c->import_lock);
 	free(c);
 	return NULL;
 }
@@ -64,17 +65,23 @@ void connection_unref(struct connection *c)
 		(void)connection_free(c);
 }
 
-void connection_lose(struct connection *c, sycl_result code, const char *format, ...)
+void connection_lose_with(struct connection *c, const struct failure *why)
 {
 	if (atomic_load_explicit(&c->lost, memory_order_relaxed))
 		return;
-	c->lost_why = (struct failure){.code = code};
+	c->lost_why = *why;
+	atomic_store_explicit(&c->lost, why->code, memory_order_release);
+	(void)pthread_cond_broadcast(&c->changed);
+}
+
+void connection_lose(struct connection *c, sycl_result code, const char *format, ...)
+{
+	struct failure why = {.code = code};
 	va_list arguments;
 	va_start(arguments, format);
-	(void)vsnprintf(c->lost_why.text, sizeof(c->lost_why.text), format, arguments);
+	(void)vsnprintf(why.text, sizeof(why.text), format, arguments);
 	va_end(arguments);
-	atomic_store_explicit(&c->lost, code, memory_order_release);
-	(void)pthread_cond_broadcast(&c->changed);
+	connection_lose_with(c, &why);
 }
 
 sycl_result connection_check(struct connection *c)
@@ -94,6 +101,7 @@ static struct connection *connection_new(void)
 	c->arenas.grant.fd = -1;
 	c->spin_ns = SPIN_NS_FIRST;
 	c->may_spin = spinning_is_wise();
+	(void)pthread_mutex_init(&c->import_lock, NULL);
 	(void)pthread_mutex_init(&c->submit_lock, NULL);
 	(void)pthread_mutex_init(&c->state_lock, NULL);
 	(void)pthread_mutex_init(&c->arenas.grow_lock, NULL);

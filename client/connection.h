@@ -1,9 +1,9 @@
 /*
  * One session with an engine: its socket, its rings, its ids, slots and arenas.
  *
- * Locks, in the order in which they are taken: arenas.grow_lock, submit_lock, state_lock. None is held while a thread
- * sleeps, except submit_lock (and grow_lock) while the submit ring has no room: the engine makes room whatever its
- * devices do. The state lock is a condition variable's, so whoever waits for something of the session sleeps in
+ * Locks, in the order in which they are taken: arenas.grow_lock, import_lock, submit_lock, state_lock. None is held while
+ * a thread sleeps, except submit_lock (and grow_lock) while the submit ring has no room: the engine makes room whatever
+ * its devices do; and import_lock until the engine has opened what is imported. The state lock is a condition variable's, so whoever waits for something of the session sleeps in
  * connection_wait.
  */
 #ifndef SYCL_CLIENT_CONNECTION_H
@@ -25,6 +25,13 @@ struct topology;
 struct platform;
 struct device;
 
+/* Somebody waits for the descriptor of an exported buffer. Lives on the waiter's stack. */
+struct pending_grant {
+	uint64_t buffer;
+	int descriptor; /* -1: not yet */
+	struct pending_grant *next;
+};
+
 struct connection_limits {
 	uint32_t objects, arenas, groups_in_flight;
 	uint64_t arena_bytes, buffer_bytes, source_bytes;
@@ -40,6 +47,7 @@ struct connection {
 	struct ring_header *header; /* shared; hostile */
 	struct completion_slot *slot_memory;
 
+	pthread_mutex_t import_lock; /* one buffer at a time */
 	pthread_mutex_t submit_lock;
 	struct ring_writer writer;
 	uint64_t records;           /* written so far, from 1 */
@@ -51,6 +59,7 @@ struct connection {
 	uint8_t *record; /* PACKET_BYTES_MAX: the reply that is being read */
 	struct decode_arena reply_arena;
 	struct pending *pending;
+	struct pending_grant *grants;
 	struct object_ids ids;
 	struct slots slots;
 	struct arenas arenas;
@@ -88,6 +97,7 @@ void connection_unref(struct connection *connection);
 /* Latch why the session ended; the first reason stays. With the state lock held. */
 void connection_lose(struct connection *connection, sycl_result code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+void connection_lose_with(struct connection *connection, const struct failure *why);
 /* 0, or the code with its detail set. Any thread, no lock. */
 sycl_result connection_check(struct connection *connection);
 

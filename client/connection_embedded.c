@@ -32,6 +32,7 @@ sycl_result connection_embedded(struct connection *c)
 		.with_fake = fake && strcmp(fake, "1") == 0,
 		.helper = path_program("sycl-engine", helper) == 0 ? helper : NULL,
 		.cache_directory = path_user_cache(cache) == 0 ? cache : NULL,
+		.backend_options = secure_getenv("SYCLD_BACKEND_OPTIONS"), /* what sycld.conf is to a service */
 	};
 	int ends[2] = {-1, -1};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)

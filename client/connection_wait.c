@@ -61,15 +61,19 @@ static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_
 	return false;
 }
 
-/* The peer is gone. The page that it left behind says what it was doing. */
+/* The page that the engine left behind says what it was doing, if it says anything. */
 static void lose_to_death(struct connection *c)
 {
-	char blame[FAILURE_TEXT_BYTES];
-	uint64_t groups = flight_blame(c->flight->address, c->session, blame, sizeof(blame));
-	if (groups > 0)
-		connection_lose(c, SYCL_ERROR_DEVICE_LOST, "%s", blame);
-	else
-		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service closed the session, or its engine ended");
+	struct failure why = {.code = SYCL_SUCCESS};
+	(void)flight_blame(c->flight->address, c->session, &why);
+	if (why.code)
+		connection_lose_with(c, &why);
+}
+
+static void lose_to_hang_up(struct connection *c)
+{
+	lose_to_death(c);
+	connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service closed the session, or its engine ended");
 }
 
 static void take_grant(struct connection *c, const Sycl__V1__ArenaGrant *grant, struct packet_fds *fds)
@@ -86,17 +90,33 @@ static void take_grant(struct connection *c, const Sycl__V1__ArenaGrant *grant, 
 	failure_from_status(&status, &c->arenas.grant.failure);
 }
 
+/* What nobody waits for any more is closed with the datagram. */
+static void take_buffer_grant(struct connection *c, uint64_t buffer, struct packet_fds *fds)
+{
+	for (struct pending_grant *grant = c->grants; grant; grant = grant->next) {
+		if (grant->buffer != buffer || grant->descriptor >= 0)
+			continue;
+		grant->descriptor = packet_fds_take(fds, 0);
+		return;
+	}
+}
+
 static void take_packet(struct connection *c, const Sycl__V1__Packet *packet, struct packet_fds *fds)
 {
 	if (packet->body_case == SYCL__V1__PACKET__BODY_ARENA_GRANT) {
 		take_grant(c, packet->arena_grant, fds);
+	} else if (packet->body_case == SYCL__V1__PACKET__BODY_BUFFER_GRANT) {
+		take_buffer_grant(c, packet->buffer_grant->buffer, fds);
 	} else if (packet->body_case == SYCL__V1__PACKET__BODY_ERROR) {
 		Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
 		status.code = packet->error->code ? packet->error->code : SYCL_ERROR_CONNECTION_LOST;
 		status.text = packet->error->text;
 		struct failure failure;
 		failure_from_status(&status, &failure);
-		connection_lose(c, failure.code, "%s", failure.text);
+		/* Whose work it was stands in the page. */
+		if (failure.code == SYCL_ERROR_DEVICE_LOST)
+			lose_to_death(c);
+		connection_lose_with(c, &failure); /* the first reason stays */
 	}
 	/* Wake says nothing but "look"; anything else is of a later minor version. */
 }
@@ -113,7 +133,7 @@ void connection_read_socket(struct connection *c)
 		if (r == 1)
 			take_packet(c, (const Sycl__V1__Packet *)message, &fds);
 		else if (r == 0 || r == -ECONNRESET || r == -EPIPE)
-			lose_to_death(c);
+			lose_to_hang_up(c);
 		else
 			connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service sent a malformed datagram");
 		packet_fds_close(&fds);

@@ -205,3 +205,41 @@ SYCL_API sycl_result sycl_context_get_devices(sycl_context handle, uint32_t capa
 		*count_out = context->device_count;
 	return SYCL_SUCCESS;
 }
+
+/* What all devices of a context have of some bits (G10). */
+static uint32_t intersection(const struct context *context, sycl_context_info info)
+{
+	uint32_t bits = UINT32_MAX;
+	for (uint32_t i = 0; i < context->device_count; i++) {
+		const Sycl__V1__DeviceFacts *facts = context->devices[i]->facts;
+		bits &= info == SYCL_CONTEXT_INFO_ATOMIC_MEMORY_ORDERS	 ? facts->atomic_orders
+			: info == SYCL_CONTEXT_INFO_ATOMIC_MEMORY_SCOPES ? facts->atomic_scopes
+			: info == SYCL_CONTEXT_INFO_ATOMIC_FENCE_ORDERS	 ? facts->fence_orders
+									 : facts->fence_scopes;
+	}
+	return bits;
+}
+
+SYCL_API sycl_result sycl_context_get_info(sycl_context handle, sycl_context_info info, size_t bytes, void *value,
+					   size_t *bytes_out)
+{
+	PIN(context, context, handle);
+	uint32_t number = 0;
+	switch (info) {
+	case SYCL_CONTEXT_INFO_ATOMIC_MEMORY_ORDERS:
+	case SYCL_CONTEXT_INFO_ATOMIC_MEMORY_SCOPES:
+	case SYCL_CONTEXT_INFO_ATOMIC_FENCE_ORDERS:
+	case SYCL_CONTEXT_INFO_ATOMIC_FENCE_SCOPES:
+		number = intersection(context, info);
+		break;
+	case SYCL_CONTEXT_INFO_BACKEND:
+		number = topology_backend_of(context->devices[0]);
+		break;
+	case SYCL_CONTEXT_INFO_DEVICE_COUNT:
+		number = context->device_count;
+		break;
+	default:
+		return error_set(SYCL_ERROR_INVALID, "%d is no context info", (int)info);
+	}
+	return info_give(&number, sizeof(number), bytes, value, bytes_out);
+}

@@ -1,9 +1,20 @@
-/* Every info query of a device: a table of where the answer lies. */
+/* Every info query of a device: a table of where the answer lies, and the few that follow from something else. */
 #include "topology.h"
 
 #include <stddef.h>
+#include <string.h>
 
-enum answer_kind { ANSWER_NONE = 0, ANSWER_U32, ANSWER_U64, ANSWER_BOOL, ANSWER_TEXT, ANSWER_U64S, ANSWER_U32S };
+enum answer_kind {
+	ANSWER_NONE = 0,
+	ANSWER_U32,
+	ANSWER_U64,
+	ANSWER_BOOL,
+	ANSWER_TEXT,
+	ANSWER_U64S,
+	ANSWER_U32S,
+	ANSWER_U64_OF, /* one of a list: which, in `count` */
+	ANSWER_ASPECT, /* has it this aspect: which, in `count` */
+};
 
 struct answer {
 	size_t offset;
@@ -20,6 +31,10 @@ struct answer {
 	{                                                                                                              \
 		offsetof(Sycl__V1__DeviceFacts, field), offsetof(Sycl__V1__DeviceFacts, n_##field), ANSWER_##kind,     \
 			count                                                                                          \
+	}
+#define ASPECT(aspect)                                                                                                 \
+	{                                                                                                              \
+		offsetof(Sycl__V1__DeviceFacts, aspects), 0, ANSWER_ASPECT, aspect                                     \
 	}
 
 static const struct answer answers[] = {
@@ -56,6 +71,33 @@ static const struct answer answers[] = {
 	[SYCL_DEVICE_INFO_NATIVE_VECTOR_WIDTHS] = LIST(U64S, native_vector_widths, 7),
 	[SYCL_DEVICE_INFO_FP_CONFIG] = LIST(U32S, fp_config, 3),
 	[SYCL_DEVICE_INFO_ASPECTS] = FIELD(U64, aspects),
+	[SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS] = FIELD(U32, atomic_orders),
+	[SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES] = FIELD(U32, atomic_scopes),
+	[SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS] = FIELD(U32, fence_orders),
+	[SYCL_DEVICE_INFO_ATOMIC_FENCE_SCOPES] = FIELD(U32, fence_scopes),
+	[SYCL_DEVICE_INFO_MAX_NUM_SUB_GROUPS] = FIELD(U32, max_sub_groups),
+	[SYCL_DEVICE_INFO_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS] = FIELD(BOOL, independent_progress),
+	[SYCL_DEVICE_INFO_PCI_ADDRESS] = FIELD(TEXT, bus_id),
+	[SYCL_DEVICE_INFO_MODE] = FIELD(TEXT, mode),
+	[SYCL_DEVICE_INFO_UNAVAILABLE_REASON] = FIELD(TEXT, unavailable_reason),
+	[SYCL_DEVICE_INFO_IMAGE_SUPPORT] = FIELD(U32, image_support),
+	[SYCL_DEVICE_INFO_MAX_READ_IMAGE_ARGS] = FIELD(U32, max_read_image_args),
+	[SYCL_DEVICE_INFO_MAX_WRITE_IMAGE_ARGS] = FIELD(U32, max_write_image_args),
+	[SYCL_DEVICE_INFO_IMAGE2D_MAX_WIDTH] = LIST(U64_OF, image_sizes, 0),
+	[SYCL_DEVICE_INFO_IMAGE2D_MAX_HEIGHT] = LIST(U64_OF, image_sizes, 1),
+	[SYCL_DEVICE_INFO_IMAGE3D_MAX_WIDTH] = LIST(U64_OF, image_sizes, 2),
+	[SYCL_DEVICE_INFO_IMAGE3D_MAX_HEIGHT] = LIST(U64_OF, image_sizes, 3),
+	[SYCL_DEVICE_INFO_IMAGE3D_MAX_DEPTH] = LIST(U64_OF, image_sizes, 4),
+	[SYCL_DEVICE_INFO_IMAGE_MAX_BUFFER_SIZE] = LIST(U64_OF, image_sizes, 5),
+	[SYCL_DEVICE_INFO_MAX_SAMPLERS] = FIELD(U32, max_samplers),
+	[SYCL_DEVICE_INFO_GLOBAL_MEM_CACHE_TYPE] = FIELD(U32, global_mem_cache_type),
+	[SYCL_DEVICE_INFO_LOCAL_MEM_TYPE] = FIELD(U32, local_mem_type),
+	[SYCL_DEVICE_INFO_MAX_CONSTANT_ARGS] = FIELD(U32, max_constant_args),
+	[SYCL_DEVICE_INFO_EXECUTION_CAPABILITIES] = FIELD(U32, execution_capabilities),
+	[SYCL_DEVICE_INFO_IS_COMPILER_AVAILABLE] = ASPECT(SYCL_ASPECT_ONLINE_COMPILER),
+	[SYCL_DEVICE_INFO_IS_LINKER_AVAILABLE] = ASPECT(SYCL_ASPECT_ONLINE_LINKER),
+	[SYCL_DEVICE_INFO_QUEUE_PROFILING] = ASPECT(SYCL_ASPECT_QUEUE_PROFILING),
+	[SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES] = FIELD(U32, partition_max_sub_devices),
 };
 
 /* A list that the service sent shorter than it should be reads 0 at its end. */
@@ -72,19 +114,56 @@ static sycl_result give_list(const void *items, size_t item_bytes, size_t have, 
 	return info_give(padded, want * item_bytes, bytes, value, bytes_out);
 }
 
+/* What the platform says, and what no device of this library can be. *known_out: it was one of these. */
+static sycl_result give_other(const struct device *device, sycl_device_info info, size_t bytes, void *value,
+			      size_t *bytes_out, bool *known_out)
+{
+	const struct topology *topology = NULL;
+	sycl_result result = topology_get(device->object.connection, &topology);
+	if (result)
+		return result;
+	uint32_t platform = topology_platform_of(topology, device->facts), number = 0;
+	static const Sycl__V1__PlatformFacts none = SYCL__V1__PLATFORM_FACTS__INIT;
+	const Sycl__V1__PlatformFacts *facts =
+		platform < topology->platform_count ? topology->platforms[platform] : &none;
+	const ProtobufCBinaryData *uuid = &device->facts->uuid;
+	uint8_t sixteen[16] = {0};
+	*known_out = true;
+	switch (info) {
+	case SYCL_DEVICE_INFO_BACKEND:
+		number = (uint32_t)facts->backend;
+		return info_give(&number, sizeof(number), bytes, value, bytes_out);
+	case SYCL_DEVICE_INFO_UUID:
+		if (uuid->len == sizeof(sixteen))
+			memcpy(sixteen, uuid->data, sizeof(sixteen));
+		return info_give(sixteen, sizeof(sixteen), bytes, value, bytes_out);
+	case SYCL_DEVICE_INFO_PROFILE:
+		return info_give_text(facts->profile, bytes, value, bytes_out);
+	case SYCL_DEVICE_INFO_BACKEND_VERSION:
+		return info_give_text(facts->version, bytes, value, bytes_out);
+	case SYCL_DEVICE_INFO_PARTITION_PROPERTIES:
+	case SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS:
+		return info_give(&number, 0, bytes, value, bytes_out);
+	case SYCL_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC: /* nothing is shared with other interfaces */
+	case SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY:
+	case SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN:
+		return info_give(&number, sizeof(number), bytes, value, bytes_out);
+	default:
+		*known_out = false;
+		return SYCL_SUCCESS;
+	}
+}
+
 SYCL_API sycl_result sycl_device_get_info(sycl_device handle, sycl_device_info info, size_t bytes, void *value,
 					  size_t *bytes_out)
 {
 	PIN(device, device, handle);
 	uint32_t number = 0;
-	if (info == SYCL_DEVICE_INFO_BACKEND) {
-		const struct topology *topology = NULL;
-		sycl_result result = topology_get(device->object.connection, &topology);
-		if (result)
-			return result;
-		number = (uint32_t)topology->platforms[topology_platform_of(topology, device->facts)]->backend;
-		return info_give(&number, sizeof(number), bytes, value, bytes_out);
-	}
+	uint64_t large = 0;
+	bool known = false;
+	sycl_result result = give_other(device, info, bytes, value, bytes_out, &known);
+	if (result || known)
+		return result;
 	struct answer answer = {0, 0, ANSWER_NONE, 0};
 	if ((size_t)info < sizeof(answers) / sizeof(*answers))
 		answer = answers[info];
@@ -104,6 +183,12 @@ SYCL_API sycl_result sycl_device_get_info(sycl_device handle, sycl_device_info i
 		return give_list(*(uint64_t *const *)at, sizeof(uint64_t), have, answer.count, bytes, value, bytes_out);
 	case ANSWER_U32S:
 		return give_list(*(uint32_t *const *)at, sizeof(uint32_t), have, answer.count, bytes, value, bytes_out);
+	case ANSWER_U64_OF:
+		large = answer.count < have ? (*(uint64_t *const *)at)[answer.count] : 0;
+		return info_give(&large, sizeof(large), bytes, value, bytes_out);
+	case ANSWER_ASPECT:
+		number = (uint32_t)(*(const uint64_t *)at >> answer.count) & 1;
+		return info_give(&number, sizeof(number), bytes, value, bytes_out);
 	default:
 		return error_set(SYCL_ERROR_INVALID, "%d is no device info", (int)info);
 	}

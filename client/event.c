@@ -190,3 +190,22 @@ SYCL_API sycl_result sycl_event_get_profiling(sycl_event handle, sycl_profiling 
 		*ns_out = what == SYCL_PROFILING_START ? answer.start_ns : answer.end_ns;
 	return result;
 }
+
+SYCL_API sycl_result sycl_event_has_native_event(sycl_event handle, uint32_t *has_out)
+{
+	PIN(event, event, handle);
+	REQUIRE_OUTPUT(has_out);
+	*has_out = 0; /* the engine tells completion without one */
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_event_get_native(sycl_event handle, void **native_out)
+{
+	PIN(event, event, handle);
+	REQUIRE_OUTPUT(native_out);
+	if (event->line->backend != SYCL_BACKEND_KIND_CUDA)
+		return error_set_object(SYCL_ERROR_FEATURE_NOT_SUPPORTED, event->line->remote.id,
+					"events of this backend cannot be handed out");
+	*native_out = NULL;
+	return SYCL_SUCCESS;
+}

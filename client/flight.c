@@ -12,15 +12,20 @@ struct suspect {
 	char what[FLIGHT_KERNEL_NAME_BYTES];
 };
 
+static void make_printable(char *text)
+{
+	for (char *c = text; *c; c++) {
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	}
+}
+
 static struct suspect copy_of(const struct flight_entry *entry, uint64_t session)
 {
 	struct suspect suspect = {.session = session, .queue = entry->queue, .group = entry->group};
 	memcpy(suspect.what, entry->what, sizeof(suspect.what));
 	suspect.what[sizeof(suspect.what) - 1] = 0;
-	for (char *c = suspect.what; *c; c++) {
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-	}
+	make_printable(suspect.what);
 	return suspect;
 }
 
@@ -33,35 +38,80 @@ static size_t describe(const struct suspect *suspect, uint64_t own_session, char
 	return n < 0 ? 0 : ((size_t)n < bytes ? (size_t)n : bytes - 1);
 }
 
-uint64_t flight_blame(const struct flight_page *page, uint64_t own_session, char *text, size_t text_bytes)
+static size_t append(size_t used, size_t bytes, int written)
+{
+	size_t end = used + (written < 0 ? 0 : (size_t)written);
+	return end < bytes ? end : bytes - 1;
+}
+
+/* What the device's driver said last. False: the engine did not end itself because of a device. */
+static bool read_fault(const struct flight_page *page, struct failure *failure)
+{
+	if (atomic_load_explicit(&page->fault.known, memory_order_acquire) == 0)
+		return false;
+	failure->code = SYCL_ERROR_DEVICE_LOST;
+	failure->native_code = page->fault.native_code;
+	failure->backend = page->fault.backend;
+	char words[FLIGHT_FAULT_TEXT_BYTES];
+	memcpy(words, page->fault.text, sizeof(words));
+	words[sizeof(words) - 1] = 0;
+	make_printable(words);
+	(void)snprintf(failure->text, sizeof(failure->text), "%s", words);
+	return true;
+}
+
+struct suspects {
+	uint64_t count;
+	unsigned names;
+	struct suspect named[NAMED_MAX];
+};
+
+/* Those of this session, or all others. */
+static void read_entries(const struct flight_page *page, uint64_t own_session, bool own, struct suspects *suspects)
+{
+	for (uint32_t i = 0; i < FLIGHT_ENTRIES; i++) {
+		uint64_t session = atomic_load_explicit(&page->entries[i].session, memory_order_acquire);
+		if (session == 0 || (session == own_session) != own)
+			continue;
+		suspects->count++;
+		if (suspects->names < NAMED_MAX)
+			suspects->named[suspects->names++] = copy_of(&page->entries[i], session);
+	}
+}
+
+static size_t introduce(bool fault, uint64_t count, bool named, char *text, size_t used, size_t bytes)
+{
+	const char *how = fault ? ": it ran " : "the engine died while it ran ";
+	if (count == 1 && named)
+		return append(used, bytes, snprintf(text + used, bytes - used, "%s", how));
+	return append(used, bytes,
+		      snprintf(text + used, bytes - used, "%s%" PRIu64 " command groups in flight, one of them at fault: ",
+			       fault ? ": there were " : "the engine died with ", count));
+}
+
+uint64_t flight_blame(const struct flight_page *page, uint64_t own_session, struct failure *failure_out)
 {
 	if (page->magic != FLIGHT_MAGIC || page->layout != FLIGHT_LAYOUT)
 		return 0;
-	struct suspect named[NAMED_MAX];
-	uint64_t count = atomic_load_explicit(&page->more, memory_order_relaxed);
-	unsigned names = 0;
-	for (uint32_t i = 0; i < FLIGHT_ENTRIES; i++) {
-		uint64_t session = atomic_load_explicit(&page->entries[i].session, memory_order_acquire);
-		if (session == 0)
-			continue;
-		count++;
-		if (names < NAMED_MAX)
-			named[names++] = copy_of(&page->entries[i], session);
-	}
+	struct suspects suspects = {.count = atomic_load_explicit(&page->more, memory_order_relaxed)};
+	bool fault = read_fault(page, failure_out);
+	/* One's own come first: their owner must find them among many. */
+	read_entries(page, own_session, true, &suspects);
+	read_entries(page, own_session, false, &suspects);
+	uint64_t count = suspects.count;
+	unsigned names = suspects.names;
 	if (count == 0)
 		return 0;
-	int n = count == 1 && names == 1
-			? snprintf(text, text_bytes, "the engine died while it ran ")
-			: snprintf(text, text_bytes,
-				   "the engine died with %" PRIu64 " command groups in flight, one of them at fault: ",
-				   count);
-	size_t used = n < 0 ? 0 : (size_t)n;
-	for (unsigned i = 0; i < names && used + 3 < text_bytes; i++) {
+	failure_out->code = SYCL_ERROR_DEVICE_LOST;
+	char *text = failure_out->text;
+	size_t bytes = sizeof(failure_out->text);
+	size_t used = introduce(fault, count, names == 1, text, fault ? strlen(text) : 0, bytes);
+	for (unsigned i = 0; i < names && used + 3 < bytes; i++) {
 		if (i > 0)
-			used += (size_t)snprintf(text + used, text_bytes - used, ", ");
-		used += describe(&named[i], own_session, text + used, text_bytes - used);
+			used = append(used, bytes, snprintf(text + used, bytes - used, ", "));
+		used += describe(&suspects.named[i], own_session, text + used, bytes - used);
 	}
-	if (names < count && used + 8 < text_bytes)
-		(void)snprintf(text + used, text_bytes - used, " ...");
+	if (names < count && used + 8 < bytes)
+		(void)snprintf(text + used, bytes - used, " ...");
 	return count;
 }

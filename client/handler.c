@@ -23,6 +23,8 @@ static void handler_destroy(struct object *object)
 	free(handler->depends_on.items);
 	if (handler->kernel)
 		object_unref(&handler->kernel->object);
+	if (handler->event)
+		object_unref(&handler->event->object);
 	object_unref(&handler->queue->object);
 	object_delete(object);
 }

@@ -30,6 +30,8 @@ enum handler_action {
 	HANDLER_ACTION_COPY,
 	HANDLER_ACTION_FILL,
 	HANDLER_ACTION_UPDATE,
+	HANDLER_ACTION_RECORD_EVENT,
+	HANDLER_ACTION_WAIT_EVENT,
 };
 
 #define HANDLER_INLINE_REQUIREMENTS 8
@@ -51,7 +53,9 @@ struct handler {
 	struct kernel *kernel; /* a reference */
 	uint32_t dimensions;
 	uint64_t global[3], local[3];
-	bool is_nd, is_empty;
+	bool is_nd, is_empty, cooperative;
+	sycl_range cluster;           /* dimensions 0: none */
+	struct shared_event *event;   /* a reference */
 	bool after_all;               /* a barrier: everything submitted to the queue before */
 	uint32_t source, destination; /* indices of requirements: copy, fill (destination), update (source) */
 	uint64_t source_offset_bytes, destination_offset_bytes, size_bytes;
@@ -93,6 +97,8 @@ sycl_result handler_check_no_action(const struct handler *handler);
 sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel, const sycl_range *global,
 				const sycl_range *local);
 sycl_result handler_check_arguments(const struct handler *handler);
+/* Of a launch that is not plain: does it have work-groups, and do the clusters divide them? */
+sycl_result handler_check_properties(const struct handler *handler);
 
 /* handler_submit.c. `event_out` may be NULL. */
 sycl_result handler_send(struct handler *handler, sycl_event *event_out);

@@ -133,3 +133,35 @@ SYCL_API sycl_result sycl_handler_update_host(sycl_handler handle, sycl_buffer b
 	handler->is_empty = buffer->size_bytes == 0;
 	return SYCL_SUCCESS;
 }
+
+static sycl_result set_event(struct handler *handler, struct shared_event *event, enum handler_action action)
+{
+	sycl_result result = handler_check_no_action(handler);
+	if (!result)
+		result = remote_check(&event->remote);
+	if (result)
+		return result;
+	if (event->object.connection != handler->object.connection)
+		return error_set(SYCL_ERROR_INVALID, "the event and the queue belong to different connections");
+	if (event->device != handler->queue->device->facts->device)
+		return error_set_object(SYCL_ERROR_INVALID, event->remote.id,
+					"the event belongs to another device than the queue's");
+	handler->action = action;
+	handler->event = event;
+	object_ref(&event->object);
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_handler_record_event(sycl_handler handle, sycl_shared_event event_handle)
+{
+	PIN(handler, handler, handle);
+	PIN(shared_event, event, event_handle);
+	return set_event(handler, event, HANDLER_ACTION_RECORD_EVENT);
+}
+
+SYCL_API sycl_result sycl_handler_wait_event(sycl_handler handle, sycl_shared_event event_handle)
+{
+	PIN(handler, handler, handle);
+	PIN(shared_event, event, event_handle);
+	return set_event(handler, event, HANDLER_ACTION_WAIT_EVENT);
+}

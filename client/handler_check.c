@@ -151,6 +151,10 @@ sycl_result handler_check_arguments(const struct handler *handler)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
 				 "%" PRIu64 " bytes of local memory for a work-group; the device has %" PRIu64,
 				 local_bytes, facts->local_mem_bytes);
+	if (kernel->max_local_mem_bytes && local_bytes - kernel->local_mem_bytes > kernel->max_local_mem_bytes)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
+				 "%" PRIu64 " bytes of local memory in arguments; kernel '%.64s' has room for %" PRIu64,
+				 local_bytes - kernel->local_mem_bytes, kernel->name, kernel->max_local_mem_bytes);
 	if (facts->max_parameter_bytes && parameter_bytes > facts->max_parameter_bytes)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
 				 "%" PRIu64 " bytes of arguments; the device takes %" PRIu64, parameter_bytes,

@@ -14,6 +14,8 @@ struct group_messages {
 	Sycl__V1__MemoryEnd source, destination;
 	Sycl__V1__Fill fill;
 	Sycl__V1__HostUpdate update;
+	Sycl__V1__SharedEventAction event_action;
+	uint32_t cluster[3];
 	Sycl__V1__Requirement *requirements, **requirement_list;
 	Sycl__V1__EventRef *events, **event_list;
 	Sycl__V1__Argument *arguments, **argument_list;
@@ -77,6 +79,17 @@ static void put_events(struct group_messages *m, const struct handler *handler)
 	m->group.depends_on = m->event_list;
 }
 
+/* Nothing runs in an empty space, so nothing is special about how. */
+static void put_properties(struct group_messages *m, const struct handler *handler)
+{
+	uint32_t dimensions = handler->is_empty ? 0 : handler->cluster.dimensions;
+	for (uint32_t i = 0; i < dimensions; i++)
+		m->cluster[i] = (uint32_t)handler->cluster.size[i];
+	m->launch.n_cluster = dimensions;
+	m->launch.cluster = m->cluster;
+	m->launch.cooperative = handler->cooperative && !handler->is_empty;
+}
+
 static void put_launch(struct group_messages *m, struct handler *handler)
 {
 	sycl__v1__launch__init(&m->launch);
@@ -86,6 +99,7 @@ static void put_launch(struct group_messages *m, struct handler *handler)
 	/* Of an empty space the local size means nothing, and may be anything (E5). */
 	m->launch.n_local = handler->is_nd && !handler->is_empty ? handler->dimensions : 0;
 	m->launch.local = handler->local;
+	put_properties(m, handler);
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {
 		const struct handler_argument *from = handler_argument_at(handler, i);
 		Sycl__V1__Argument *to = &m->arguments[i];
@@ -140,6 +154,16 @@ static void put_fill(struct group_messages *m, struct handler *handler)
 	m->group.fill = &m->fill;
 }
 
+static void put_event(struct group_messages *m, const struct handler *handler)
+{
+	bool records = handler->action == HANDLER_ACTION_RECORD_EVENT;
+	sycl__v1__shared_event_action__init(&m->event_action);
+	m->event_action.event = handler->event->remote.id;
+	m->group.action_case = records ? SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT
+				       : SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT;
+	m->group.record_event = &m->event_action; /* one union with wait_event */
+}
+
 static void put_action(struct group_messages *m, struct handler *handler)
 {
 	if (handler->action == HANDLER_ACTION_LAUNCH) {
@@ -155,6 +179,8 @@ static void put_action(struct group_messages *m, struct handler *handler)
 		m->update.requirement = handler->source;
 		m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE;
 		m->group.host_update = &m->update;
+	} else if (handler->event) {
+		put_event(m, handler);
 	}
 }
 
@@ -253,6 +279,8 @@ static sycl_result check_objects(const struct handler *handler)
 		result = remote_check(&handler_requirement_at(handler, i)->buffer->remote);
 	if (!result)
 		result = handler_check_arguments(handler);
+	if (!result)
+		result = handler_check_properties(handler);
 	return result;
 }
 

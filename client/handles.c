@@ -81,6 +81,7 @@ const char *handle_type_name(enum handle_type type)
 		[HANDLE_KERNEL] = "kernel",
 		[HANDLE_HANDLER] = "handler",
 		[HANDLE_EVENT] = "event",
+		[HANDLE_SHARED_EVENT] = "shared event",
 	};
 	return type < HANDLE_TYPE_COUNT ? names[type] : names[HANDLE_NONE];
 }

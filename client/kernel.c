@@ -1,6 +1,7 @@
 /* Kernels of a bundle, with what the service knows of their arguments. */
 #include "client_objects.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,10 @@ static void take_kernel(struct pending *pending, const Sycl__V1__Reply *reply)
 	kernel->preferred_multiple = facts->preferred_multiple;
 	kernel->private_mem_bytes = facts->private_mem_bytes;
 	kernel->local_mem_bytes = facts->local_mem_bytes;
+	kernel->max_local_mem_bytes = facts->max_local_mem_bytes;
+	kernel->registers = facts->registers;
+	kernel->sub_group_size = facts->sub_group_size;
+	kernel->is_native = facts->native ? 1 : 0;
 	for (size_t i = 0; i < 3 && i < facts->n_required_work_group_size; i++)
 		kernel->required_work_group_size[i] = facts->required_work_group_size[i];
 	answer->known = true;
@@ -149,7 +154,84 @@ SYCL_API sycl_result sycl_kernel_get_info(sycl_kernel handle, sycl_kernel_info i
 	case SYCL_KERNEL_INFO_COMPILE_WORK_GROUP_SIZE:
 		return info_give(kernel->required_work_group_size, sizeof(kernel->required_work_group_size), bytes,
 				 value, bytes_out);
+	case SYCL_KERNEL_INFO_MAX_LOCAL_MEM_BYTES:
+		return info_give(&kernel->max_local_mem_bytes, sizeof(uint64_t), bytes, value, bytes_out);
+	case SYCL_KERNEL_INFO_REGISTERS:
+		return info_give(&kernel->registers, sizeof(uint32_t), bytes, value, bytes_out);
+	case SYCL_KERNEL_INFO_MAX_SUB_GROUP_SIZE:
+		return info_give(&kernel->sub_group_size, sizeof(uint32_t), bytes, value, bytes_out);
+	case SYCL_KERNEL_INFO_IS_NATIVE:
+		return info_give(&kernel->is_native, sizeof(uint32_t), bytes, value, bytes_out);
 	default:
 		return error_set(SYCL_ERROR_INVALID, "%d is no kernel info", (int)info);
 	}
+}
+
+struct occupancy_answer {
+	sycl_occupancy occupancy;
+	bool known;
+};
+
+static void take_occupancy(struct pending *pending, const Sycl__V1__Reply *reply)
+{
+	if (reply->body_case != SYCL__V1__REPLY__BODY_OCCUPANCY)
+		return;
+	struct occupancy_answer *answer = pending->context;
+	const Sycl__V1__Occupancy *from = reply->occupancy;
+	answer->occupancy = (sycl_occupancy){
+		.struct_bytes = sizeof(sycl_occupancy),
+		.groups_per_compute_unit = from->groups_per_compute_unit,
+		.max_cooperative_groups = from->max_cooperative_groups,
+		.max_cluster_groups = from->max_cluster_groups,
+		.suggested_group_size = from->suggested_group_size,
+	};
+	answer->known = true;
+}
+
+static sycl_result check_local(const struct kernel *kernel, const sycl_range *local)
+{
+	uint64_t items = 1;
+	if (local->dimensions > 3 || local->reserved != 0)
+		return error_set(SYCL_ERROR_ND_RANGE, "the local range has %u dimensions; 0 to 3 are allowed",
+				 local->dimensions);
+	for (uint32_t i = 0; i < local->dimensions; i++) {
+		if (local->size[i] == 0 || __builtin_mul_overflow(items, local->size[i], &items))
+			return error_set(SYCL_ERROR_ND_RANGE, "no work-group has %s work-items",
+					 local->size[i] == 0 ? "0" : "so many");
+	}
+	if (kernel->max_work_group_size && items > kernel->max_work_group_size)
+		return error_set(SYCL_ERROR_ND_RANGE,
+				 "a work-group of %" PRIu64 " items; kernel '%.64s' takes %" PRIu64 " on this device",
+				 items, kernel->name, kernel->max_work_group_size);
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_kernel_get_occupancy(sycl_kernel handle, sycl_range local, uint64_t local_mem_bytes,
+					       sycl_occupancy *occupancy_out)
+{
+	PIN(kernel, kernel, handle);
+	REQUIRE_OUTPUT(occupancy_out);
+	if (occupancy_out->struct_bytes != sizeof(*occupancy_out))
+		return error_set(SYCL_ERROR_INVALID, "occupancy_out->struct_bytes is %u, not %zu",
+				 occupancy_out->struct_bytes, sizeof(*occupancy_out));
+	sycl_result result = check_local(kernel, &local);
+	if (result)
+		return result;
+	Sycl__V1__OccupancyQuery query = SYCL__V1__OCCUPANCY_QUERY__INIT;
+	query.kernel = kernel->remote.id;
+	query.n_local = local.dimensions;
+	query.local = local.size;
+	query.local_mem_bytes = local_mem_bytes;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_OCCUPANCY_QUERY;
+	command.occupancy_query = &query;
+	struct occupancy_answer answer = {0};
+	struct pending pending = {.take = take_occupancy, .context = &answer};
+	result = connection_request(kernel->object.connection, &command, &pending, UINT64_MAX);
+	if (!result && !answer.known)
+		result = error_set(SYCL_ERROR_RUNTIME, "the service's answer about kernel '%.64s' could not be read",
+				   kernel->name);
+	if (!result)
+		*occupancy_out = answer.occupancy;
+	return result;
 }

@@ -1,5 +1,5 @@
 /* Queues: creation, waiting, asynchronous errors. Shortcuts are in queue_shortcuts.c. */
-#include "client_objects.h"
+#include "topology.h"
 
 #include "clock.h"
 
@@ -55,6 +55,7 @@ static sycl_result queue_make(struct context *context, struct device *device, ui
 		object_unref(&context->object);
 		return result;
 	}
+	line->backend = topology_backend_of(device);
 	queue->line = line;
 	queue->context = context;
 	queue->device = device;
@@ -85,7 +86,8 @@ SYCL_API sycl_result sycl_queue_create(sycl_context context_handle, sycl_device 
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s keeps no times of commands",
 				 device->facts->name);
 	if (!device->facts->available)
-		return error_set(SYCL_ERROR_RUNTIME, "%s is not available", device->facts->name);
+		return error_set(SYCL_ERROR_RUNTIME, "%.80s is not available%s%.200s", device->facts->name,
+				 *device->facts->unavailable_reason ? ": " : "", device->facts->unavailable_reason);
 	struct context *context = NULL;
 	sycl_result result = SYCL_SUCCESS;
 	if (context_handle) {

@@ -32,6 +32,7 @@ struct queue_line {
 	_Atomic uint32_t holders; /* the queue and its events */
 	uint32_t slot;
 	bool in_order, profiling;
+	uint32_t backend; /* enum sycl_backend, of its device */
 	uint64_t groups; /* submitted; under the submit lock */
 	/* Under the state lock: */
 	struct group_failure *failures; /* by rising group number */

@@ -55,6 +55,14 @@ uint32_t topology_platform_of(const struct topology *topology, const Sycl__V1__D
 	return i;
 }
 
+uint32_t topology_backend_of(const struct device *device)
+{
+	const struct topology *topology =
+		atomic_load_explicit(&device->object.connection->topology, memory_order_acquire);
+	uint32_t platform = topology ? topology_platform_of(topology, device->facts) : 0;
+	return topology && platform < topology->platform_count ? (uint32_t)topology->platforms[platform]->backend : 0;
+}
+
 int32_t topology_default_score(const struct topology *topology, const Sycl__V1__DeviceFacts *device)
 {
 	uint32_t platform = topology_platform_of(topology, device);

@@ -26,6 +26,9 @@ sycl_result topology_device(struct connection *connection, uint32_t index, struc
 /* Position in topology.platforms of a device's platform; platform_count when the service sent nonsense. */
 uint32_t topology_platform_of(const struct topology *topology, const Sycl__V1__DeviceFacts *device);
 
+/* enum sycl_backend of a device's platform; 0 when the service sent nonsense. */
+uint32_t topology_backend_of(const struct device *device);
+
 /* The default selector's score of a device. */
 int32_t topology_default_score(const struct topology *topology, const Sycl__V1__DeviceFacts *device);
 

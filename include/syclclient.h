@@ -10,6 +10,7 @@
 #include "syclclient/context.h"
 #include "syclclient/queue.h"
 #include "syclclient/buffer.h"
+#include "syclclient/share.h"
 #include "syclclient/kernel.h"
 #include "syclclient/handler.h"
 #include "syclclient/event.h"

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define EMBEDDED_ENTRY_VERSION 1u
+#define EMBEDDED_ENTRY_VERSION 2u
 #define EMBEDDED_START_SYMBOL "sycl_engine_embedded_start"
 #define EMBEDDED_STOP_SYMBOL "sycl_engine_embedded_stop"
 
@@ -16,6 +16,7 @@ struct embedded_options {
 	uint32_t with_fake;      /* 1: also the fake backend, for tests */
 	const char *helper;      /* path of sycl-engine, for builds; NULL: sources cannot be built */
 	const char *cache_directory; /* NULL: nothing is kept */
+	const char *backend_options; /* "cuda:peer_path=host cuda:lanes=4", separated by blanks; NULL: none */
 };
 
 /*

@@ -12,8 +12,9 @@
 
 #define FLIGHT_MAGIC 0x746867696c667973ull /* "syflight" */
 #define FLIGHT_LAYOUT 1u
-#define FLIGHT_ENTRIES 1022u
+#define FLIGHT_ENTRIES 1020u
 #define FLIGHT_KERNEL_NAME_BYTES 40u
+#define FLIGHT_FAULT_TEXT_BYTES 212u
 
 struct flight_entry {
 	_Atomic uint64_t session; /* 0: free. Written last when taken, first when freed */
@@ -24,15 +25,29 @@ struct flight_entry {
 
 static_assert(sizeof(struct flight_entry) == 64, "part of the layout");
 
+/*
+ * Why the engine ended itself: a device's driver lost this process (M10, F12). Then only those entries are left that may
+ * have been running when it did.
+ */
+struct flight_fault {
+	_Atomic uint32_t known; /* 0: it did not end itself so. Written last */
+	uint32_t backend;       /* proto's Backend */
+	int32_t native_code;    /* the vendor's */
+	char text[FLIGHT_FAULT_TEXT_BYTES]; /* one sentence; cut off, always terminated */
+};
+
+static_assert(sizeof(struct flight_fault) == 224, "part of the layout");
+
 struct flight_page {
 	uint64_t magic;
 	uint32_t layout;
 	uint32_t entry_count;
 	_Atomic uint64_t more; /* groups in flight that found no free entry */
-	uint64_t reserved[13];
+	struct flight_fault fault;
+	_Atomic uint64_t open_devices; /* bit n: the engine has opened its device n, up to 63 */
 	struct flight_entry entries[FLIGHT_ENTRIES];
 };
 
-static_assert(sizeof(struct flight_page) == 128 + 64 * FLIGHT_ENTRIES, "part of the layout");
+static_assert(sizeof(struct flight_page) == 256 + 64 * FLIGHT_ENTRIES, "part of the layout");
 
 #endif

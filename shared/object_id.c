@@ -10,6 +10,7 @@ const char *object_type_name(enum object_type type)
 		[OBJECT_BUNDLE] = "kernel bundle",
 		[OBJECT_KERNEL] = "kernel",
 		[OBJECT_HOST_ACCESSOR] = "host accessor",
+		[OBJECT_SHARED_EVENT] = "shared event",
 	};
 	return (unsigned)type < OBJECT_TYPE_COUNT ? names[type] : names[OBJECT_NONE];
 }

@@ -24,6 +24,8 @@
 #define DEPENDENCIES_MAX 1024u
 #define FILL_PATTERN_BYTES_MAX 128u
 #define NAME_BYTES_MAX 255u
+#define SHARED_BUFFERS_MAX 256u /* of a session: exportable ones and imported ones */
+#define CLUSTER_GROUPS_MAX 8u   /* what every device with clusters takes */
 
 /* Defaults of Limits (session.proto); the configuration may change them. */
 #define LIMIT_OBJECTS 65536u

@@ -50,6 +50,22 @@ static json_t *service_object(const Sycl__V1__ServiceFacts *service)
 			 "filtered", (int)service->filtered);
 }
 
+static json_t *some_text(const char *value)
+{
+	return value && *value ? text(value) : json_null();
+}
+
+static json_t *uuid_text(const ProtobufCBinaryData *uuid)
+{
+	char buffer[37];
+	const uint8_t *b = uuid->data;
+	if (uuid->len != 16)
+		return json_null();
+	(void)snprintf(buffer, sizeof(buffer), "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+		       b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+	return json_string(buffer);
+}
+
 static json_t *device_object(const Sycl__V1__KnownDevice *device)
 {
 	static const Sycl__V1__DeviceFacts none = SYCL__V1__DEVICE_FACTS__INIT;
@@ -57,7 +73,8 @@ static json_t *device_object(const Sycl__V1__KnownDevice *device)
 	json_t *uids = json_array();
 	for (size_t i = 0; i < device->n_uids; i++)
 		(void)json_array_append_new(uids, json_integer(device->uids[i]));
-	return json_pack("{s:I, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+	return json_pack("{s:I, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
+			 "s:o}",
 			 "index", (json_int_t)facts->device,
 			 "type", device_type_name(facts->type),
 			 "name", text(facts->name),
@@ -67,6 +84,10 @@ static json_t *device_object(const Sycl__V1__KnownDevice *device)
 			 "version", text(facts->version),
 			 "driver_version", text(facts->driver_version),
 			 "available", (int)facts->available,
+			 "unavailable_reason", some_text(facts->unavailable_reason),
+			 "bus_id", some_text(facts->bus_id),
+			 "uuid", uuid_text(&facts->uuid),
+			 "mode", some_text(facts->mode),
 			 "compute_units", (json_int_t)facts->max_compute_units,
 			 "clock_mhz", (json_int_t)facts->max_clock_frequency_mhz,
 			 "memory_bytes", number(facts->global_mem_bytes),

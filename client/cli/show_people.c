@@ -33,6 +33,8 @@ static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		{ "TYPE", COLUMN_TEXT },
 		{ "NAME", COLUMN_TEXT },
 		{ "BACKEND", COLUMN_TEXT },
+		{ "BUS", COLUMN_TEXT | COLUMN_MINOR },
+		{ "MODE", COLUMN_TEXT | COLUMN_MINOR },
 		{ "MEMORY", COLUMN_FIGURES },
 		{ "LOCAL", COLUMN_FIGURES | COLUMN_MINOR },
 		{ "UNITS", COLUMN_FIGURES },
@@ -51,13 +53,29 @@ static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		table_cell(&table, facts->available ? COLOUR_NONE : COLOUR_RED, "%s%s", facts->name,
 			   facts->available ? "" : " (unavailable)");
 		table_cell(&table, COLOUR_NONE, "%s", backend_name(device->backend));
+		table_cell(&table, COLOUR_NONE, "%s", *facts->bus_id ? facts->bus_id : "-");
+		table_cell(&table, COLOUR_NONE, "%s", *facts->mode ? facts->mode : "-");
 		table_cell(&table, COLOUR_NONE, "%s", format_bytes(facts->global_mem_bytes, text));
 		table_cell(&table, COLOUR_NONE, "%s", format_bytes(facts->local_mem_bytes, text));
 		table_cell(&table, COLOUR_NONE, "%u", facts->max_compute_units);
 		table_cell(&table, COLOUR_NONE, "%u MHz", facts->max_clock_frequency_mhz);
 		table_cell(&table, COLOUR_NONE, "%s", facts->driver_version);
 	}
-	return table_print(&table, coloured, terminal_width());
+	bool printed = table_print(&table, coloured, terminal_width());
+	for (size_t i = 0; i < reply->n_devices; i++) {
+		const Sycl__V1__DeviceFacts *facts = reply->devices[i]->facts;
+		if (facts && !facts->available && *facts->unavailable_reason)
+			(void)printf("  device %u is not available: %s\n", facts->device, facts->unavailable_reason);
+	}
+	return printed;
+}
+
+static void show_unavailable(const Sycl__V1__AdminReply *reply)
+{
+	for (size_t i = 0; i < reply->n_unavailable; i++) {
+		const Sycl__V1__PlatformFacts *platform = reply->unavailable[i];
+		(void)printf("  %s is not available: %s\n", backend_name(platform->backend), platform->unavailable_reason);
+	}
 }
 
 static enum colour colour_of(Sycl__V1__EngineState state)
@@ -178,11 +196,13 @@ static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 
 bool show_devices(const Sycl__V1__AdminReply *reply)
 {
-	if (reply->n_devices == 0) {
+	bool printed = true;
+	if (reply->n_devices == 0)
 		(void)puts("no devices");
-		return true;
-	}
-	return device_table(reply, colours_wanted());
+	else
+		printed = device_table(reply, colours_wanted());
+	show_unavailable(reply);
+	return printed;
 }
 
 bool show_sessions(const Sycl__V1__AdminReply *reply)
@@ -199,10 +219,11 @@ bool show_status(const Sycl__V1__AdminReply *reply)
 	bool coloured = colours_wanted();
 	bool printed = true;
 	show_service(reply->service);
-	if (reply->n_devices) {
+	if (reply->n_devices || reply->n_unavailable)
 		heading("Devices", coloured);
+	if (reply->n_devices)
 		printed = device_table(reply, coloured);
-	}
+	show_unavailable(reply);
 	if (reply->n_engines) {
 		heading("Tenants", coloured);
 		printed = engine_table(reply, coloured) && printed;

@@ -1,9 +1,12 @@
 /*
  * What one vendor's driver does for the engine: opencl, cuda, and fake for tests.
  *
- * Who calls, from where. `open`, `enumerate`, `build` and `close` are called by one thread, once each (build: by the
+ * Who calls, from where. `open`, `enumerate`, `build` and `close` are called once each, by one thread at a time, which may
+ * be another one each time, and while other backends are opened and asked (build: by the
  * build helper process, which calls nothing else but open and enumerate before it). Everything of a device - its lanes,
- * memories, programs, kernels - is called only from that device's own thread, unless an entry says otherwise.
+ * memories, programs, kernels - is called only from that device's own thread, unless an entry says otherwise: entries
+ * marked "loader" are called from the device's second thread where the device has BACKEND_FEATURE_LOADER, at the same
+ * time as the others, because they may take long; only one of them at a time.
  * An entry returns 0 or a negative errno and fills `fault_out` where it has one; it never calls upward (but `wake`),
  * never exits, never aborts, never prints. Outputs stay untouched on failure. Destructors accept NULL.
  *
@@ -17,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BACKEND_OPS_VERSION 1u
+#define BACKEND_OPS_VERSION 2u
 #define BACKEND_TEXT_BYTES 256
 #define BACKEND_LOG_BYTES_MAX (48u << 10)
 
@@ -27,6 +30,8 @@ struct backend_lane;
 struct backend_memory;
 struct backend_program;
 struct backend_kernel;
+struct backend_host;  /* a range of host memory that a device can reach */
+struct backend_event; /* shared with other processes */
 
 /* Equal to proto's Backend. */
 enum backend_kind { BACKEND_KIND_OPENCL = 1, BACKEND_KIND_CUDA = 2, BACKEND_KIND_FAKE = 3 };
@@ -36,6 +41,9 @@ struct backend_fault {
 	int32_t status;
 	int32_t native_code;
 	bool device_lost; /* nothing more can be done on this device by this process */
+	/* With device_lost: nothing more can be done with this vendor's driver by this process, only a new one can. */
+	bool process_lost;
+	bool not_begun; /* with process_lost, of a command: it cannot have been the cause */
 	char text[BACKEND_TEXT_BYTES];
 };
 
@@ -44,6 +52,45 @@ struct backend_platform_facts {
 	bool available;
 	char *name, *vendor, *version, *profile, *extensions; /* owned by the backend, good until close */
 	char *unavailable_reason;
+};
+
+/* What a device does beyond the entries that every backend has. */
+enum backend_feature {
+	/* Completions call no wake: while something is in flight, progress() must be asked again and again. */
+	BACKEND_FEATURE_POLLED = 1u << 0,
+	BACKEND_FEATURE_LOADER = 1u << 1,        /* "loader" entries may be called from a second thread */
+	BACKEND_FEATURE_HOST_REGISTER = 1u << 2, /* host_register and host_unregister pay */
+	BACKEND_FEATURE_COMPLETION = 1u << 3,    /* submit takes a completion that the device writes itself */
+	BACKEND_FEATURE_EXPORT_VMM = 1u << 4,    /* memory as a descriptor */
+	BACKEND_FEATURE_EXPORT_IPC = 1u << 5,    /* memory as a 64-byte handle, within one uid */
+	BACKEND_FEATURE_SHARED_EVENT = 1u << 6,  /* event_* entries */
+	BACKEND_FEATURE_PEER = 1u << 7,          /* BACKEND_COMMAND_COPY_PEER from other devices of this backend */
+	BACKEND_FEATURE_USM = 1u << 8,           /* usm_* entries and commands; which kinds: the aspects */
+	BACKEND_FEATURE_COOPERATIVE = 1u << 9,
+	BACKEND_FEATURE_CLUSTER = 1u << 10,
+	BACKEND_FEATURE_COPY_LANES = 1u << 11,   /* lanes for copies only: moves run beside kernels */
+	BACKEND_FEATURE_OCCUPANCY = 1u << 12,    /* kernel_occupancy */
+	/*
+	 * program_load waits for all that runs on the device, and holds up all that is sent meanwhile. So it is called, and
+	 * `quiet` is, while nothing is in flight.
+	 */
+	BACKEND_FEATURE_QUIET_LOAD = 1u << 13,
+};
+
+/* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */
+enum backend_memory_order {
+	BACKEND_ORDER_RELAXED = 1u << 0,
+	BACKEND_ORDER_ACQUIRE = 1u << 1,
+	BACKEND_ORDER_RELEASE = 1u << 2,
+	BACKEND_ORDER_ACQ_REL = 1u << 3,
+	BACKEND_ORDER_SEQ_CST = 1u << 4,
+};
+enum backend_memory_scope {
+	BACKEND_SCOPE_WORK_ITEM = 1u << 0,
+	BACKEND_SCOPE_SUB_GROUP = 1u << 1,
+	BACKEND_SCOPE_WORK_GROUP = 1u << 2,
+	BACKEND_SCOPE_DEVICE = 1u << 3,
+	BACKEND_SCOPE_SYSTEM = 1u << 4,
 };
 
 /* Aspects: bit numbers equal to enum sycl_aspect of include/syclclient/device.h. */
@@ -63,6 +110,19 @@ struct backend_device_facts {
 	uint32_t fp_config[3];                                        /* half single double */
 	bool host_unified_memory; /* memory_create on host memory copies nothing: host and device see one storage */
 	bool little_endian, image_support, error_correction, available;
+	char *unavailable_reason; /* the backend's; NULL if available */
+	uint32_t features;        /* enum backend_feature */
+	uint32_t preferred_lanes; /* for computing; 0: no preference */
+	uint32_t atomic_order_bits, atomic_scope_bits, fence_order_bits, fence_scope_bits;
+	uint32_t max_sub_groups;     /* of a work-group */
+	bool independent_progress;   /* of sub-groups */
+	uint8_t uuid[16];            /* all 0: none */
+	uint32_t max_read_image_args, max_write_image_args, max_samplers; /* 0: no images */
+	uint64_t image_sizes[6]; /* largest: 2-D width, height, 3-D width, height, depth, of a buffer in elements */
+	uint32_t max_constant_args;
+	uint32_t global_mem_cache_type, local_mem_type, execution_capabilities; /* as in proto's DeviceFacts */
+	char *bus_id;                /* "0000:1b:00.0"; NULL: none */
+	char *mode;                  /* for operators: "MIG 1g.18gb", "MPS client", "exclusive process"; NULL: nothing special */
 };
 
 struct backend_topology {
@@ -79,6 +139,9 @@ enum backend_source_kind { /* proto's SourceKind */
 	BACKEND_SOURCE_OPENCL_C = 1,
 	BACKEND_SOURCE_PORTABLE = 2,
 	BACKEND_SOURCE_BUILTIN = 3,
+	BACKEND_SOURCE_PTX = 4,
+	BACKEND_SOURCE_CUBIN = 5, /* a cubin or a fatbin: bytes, no text */
+	BACKEND_SOURCE_CUDA_CPP = 6,
 };
 
 enum backend_argument_kind { /* proto's ArgumentKind */
@@ -102,6 +165,21 @@ struct backend_kernel_facts {
 	uint32_t argument_count;
 	uint64_t max_work_group_size, preferred_multiple, private_mem_bytes, local_mem_bytes;
 	uint64_t required_work_group_size[3]; /* SYCL's order; 0: none */
+	uint64_t max_local_mem_bytes;         /* that a launch may ask for, beside local_mem_bytes; 0: the device's */
+	uint32_t registers;                   /* of a work-item; 0: not known */
+	uint32_t sub_group_size;              /* 0: not known */
+	/*
+	 * The kernel is written in the vendor's own language and computes its ids itself: it takes no offset (E13), and a
+	 * basic range runs only in groups that divide it.
+	 */
+	bool native;
+};
+
+struct backend_occupancy {
+	uint32_t groups_per_compute_unit; /* resident at one time */
+	uint32_t max_cooperative_groups;  /* of one cooperative launch; 0: none */
+	uint32_t max_cluster_groups;      /* 0: none */
+	uint32_t suggested_group_size;    /* that fills the device best */
 };
 
 struct backend_argument {
@@ -126,11 +204,39 @@ enum backend_command_kind {
 	BACKEND_COMMAND_WRITE = 3, /* host to device */
 	BACKEND_COMMAND_READ = 4,  /* device to host */
 	BACKEND_COMMAND_FILL = 5,
+	BACKEND_COMMAND_COPY_PEER = 6,    /* as COPY, from the memory of another device of this backend */
+	BACKEND_COMMAND_USM_COPY = 7,     /* any two USM addresses or registered host addresses */
+	BACKEND_COMMAND_USM_FILL = 8,
+	BACKEND_COMMAND_USM_PREFETCH = 9, /* shared USM, to this device */
+	BACKEND_COMMAND_USM_ADVISE = 10,  /* shared USM */
+	BACKEND_COMMAND_EVENT_RECORD = 11, /* a shared event: happens when all before on the lane has */
+	BACKEND_COMMAND_EVENT_WAIT = 12,   /* the lane goes on when the shared event has happened */
+};
+
+/* The ten of 000 (G1); the first six are about the command's device. */
+enum backend_advice {
+	BACKEND_ADVICE_SET_READ_MOSTLY = 1,
+	BACKEND_ADVICE_UNSET_READ_MOSTLY = 2,
+	BACKEND_ADVICE_SET_PREFERRED_LOCATION = 3,
+	BACKEND_ADVICE_UNSET_PREFERRED_LOCATION = 4,
+	BACKEND_ADVICE_SET_ACCESSED_BY = 5,
+	BACKEND_ADVICE_UNSET_ACCESSED_BY = 6,
+	BACKEND_ADVICE_SET_PREFERRED_LOCATION_HOST = 7,
+	BACKEND_ADVICE_UNSET_PREFERRED_LOCATION_HOST = 8,
+	BACKEND_ADVICE_SET_ACCESSED_BY_HOST = 9,
+	BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST = 10,
+};
+
+/* How launches differ from plain ones. */
+struct backend_launch_properties {
+	bool cooperative;    /* all groups are resident at one time */
+	uint32_t cluster[3]; /* groups of a cluster, SYCL's order; all 0: none */
 };
 
 /* Pointers must stay good until submit returns; host pointers of WRITE and READ until the command is complete. */
 struct backend_command {
 	enum backend_command_kind kind;
+	bool timed; /* start_ns and end_ns of its completion must be exact: somebody will ask */
 	union {
 		struct {
 			struct backend_kernel *kernel;
@@ -140,6 +246,7 @@ struct backend_command {
 			uint64_t offset[3];
 			const struct backend_argument *arguments;
 			uint32_t argument_count;
+			const struct backend_launch_properties *properties; /* NULL: plain */
 		} launch;
 		struct {
 			struct backend_memory *source, *destination;
@@ -156,7 +263,47 @@ struct backend_command {
 			const void *pattern;
 			size_t pattern_bytes;
 		} fill;
+		struct {
+			void *destination;     /* USM_PREFETCH, USM_ADVISE, USM_FILL: the range */
+			const void *source;    /* USM_COPY */
+			uint64_t size_bytes;
+			const void *pattern;   /* USM_FILL */
+			size_t pattern_bytes;
+			enum backend_advice advice;
+		} usm;
+		struct backend_event *event; /* EVENT_RECORD, EVENT_WAIT */
 	};
+};
+
+/* Memory that another process may open. */
+enum backend_export_kind { BACKEND_EXPORT_NONE = 0, BACKEND_EXPORT_VMM = 1, BACKEND_EXPORT_CUDA_IPC = 2 };
+
+struct backend_shared_memory {
+	enum backend_export_kind kind;
+	int descriptor;       /* VMM: the receiver's to close; -1 otherwise */
+	uint8_t handle[64];   /* CUDA_IPC */
+	uint64_t size_bytes;  /* mapped by an importer: rounded up to the granule */
+};
+
+enum backend_lane_kind {
+	BACKEND_LANE_COMPUTE = 0,
+	BACKEND_LANE_COPY_IN = 1,  /* host to device; only with BACKEND_FEATURE_COPY_LANES */
+	BACKEND_LANE_COPY_OUT = 2, /* device to host */
+};
+
+enum backend_usm_kind { BACKEND_USM_DEVICE = 1, BACKEND_USM_HOST = 2, BACKEND_USM_SHARED = 3 };
+
+/* The device writes `value` to registered host memory when the command has succeeded, and never otherwise. */
+struct backend_direct_completion {
+	struct backend_host *host;
+	uint64_t offset_bytes; /* a multiple of 4 */
+	uint32_t value;
+};
+
+/* How a backend is set up. Options are "NAME=VALUE", of this backend alone; an unknown one is -EINVAL with a sentence. */
+struct backend_settings {
+	const char *cache_directory; /* where the vendor may cache; NULL: nowhere */
+	const char *const *options;  /* NULL ends it; NULL: none */
 };
 
 /* Another lane of this device must have reached this sequence first. */
@@ -171,6 +318,7 @@ struct backend_completion {
 	uint64_t sequence;
 	struct backend_fault fault;  /* status 0: success */
 	uint64_t start_ns, end_ns;   /* CLOCK_MONOTONIC; 0 where not known */
+	bool estimated;              /* as seen from the host: good for accounts, not for profiling */
 };
 
 struct backend_ops {
@@ -180,10 +328,16 @@ struct backend_ops {
 	uint32_t binary_format; /* of what `build` returns; raised when it changes, because binaries are kept on disk */
 
 	/*
-	 * Load the vendor's library. `cache_directory`: where the vendor may cache, NULL: nowhere. -ENODEV and a fault: not
-	 * here (no library, no driver); the platform is then active, not available. May take a second.
+	 * Optional. Sets what the vendor's library will read from the environment, and nothing else. Called for every backend
+	 * before any is opened, by one thread: later, others may be reading it.
 	 */
-	int (*open)(const char *cache_directory, struct backend **backend_out, struct backend_fault *fault_out);
+	void (*prepare)(const struct backend_settings *settings);
+	/*
+	 * Load the vendor's library. -ENODEV and a fault: not here (no library, no driver); the platform is then active, not
+	 * available. May take a second.
+	 */
+	int (*open)(const struct backend_settings *settings, struct backend **backend_out,
+		    struct backend_fault *fault_out);
 	void (*close)(struct backend *backend);
 	/* All platforms and devices; the backend's, good until close. May take a second the first time. */
 	int (*enumerate)(struct backend *backend, struct backend_topology *topology_out, struct backend_fault *fault_out);
@@ -203,46 +357,105 @@ struct backend_ops {
 	/* Everything of the device has been freed before. */
 	void (*device_close)(struct backend_device *device);
 
-	/* A lane runs its commands in order. */
-	int (*lane_create)(struct backend_device *device, struct backend_lane **lane_out, struct backend_fault *fault_out);
+	/* A lane runs its commands in order. A copy lane takes NOP, COPY, WRITE, READ, FILL and COPY_PEER. */
+	int (*lane_create)(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
+			   struct backend_fault *fault_out);
 	void (*lane_free)(struct backend_lane *lane); /* idle */
 
 	/*
 	 * Memory of a device. With `host` (page-aligned shared memory that outlives it) a device with
 	 * host_unified_memory works in place; others may ignore it. Contents are undefined otherwise. size_bytes > 0.
+	 * `export_kind` other than NONE: memory_export can be called on it; its address never changes, and nothing else
+	 * lies in its granules. -ENOTSUP: the device has not that feature.
 	 */
 	int (*memory_create)(struct backend_device *device, uint64_t size_bytes, void *host,
-			     struct backend_memory **memory_out, struct backend_fault *fault_out);
+			     enum backend_export_kind export_kind, struct backend_memory **memory_out,
+			     struct backend_fault *fault_out);
 	void (*memory_free)(struct backend_memory *memory); /* no command uses it any more */
 
-	/* From what `build` returned. -EINVAL: not a binary for this device. */
+	/* Optional (EXPORT_*). A descriptor in *shared_out is the caller's. */
+	int (*memory_export)(struct backend_memory *memory, struct backend_shared_memory *shared_out,
+			     struct backend_fault *fault_out);
+	/*
+	 * Optional (EXPORT_*). Memory that another process exported; size_bytes <= shared->size_bytes of it are used. The
+	 * descriptor stays the caller's. Ended by memory_free: the exporter's memory lives on.
+	 */
+	int (*memory_import)(struct backend_device *device, const struct backend_shared_memory *shared, uint64_t size_bytes,
+			     struct backend_memory **memory_out, struct backend_fault *fault_out);
+
+	/*
+	 * Optional (HOST_REGISTER); loader. Page-aligned shared memory that commands will read and write: pinned, so that
+	 * transfers run at full speed. Transfers from memory that is not registered work too, slower.
+	 */
+	int (*host_register)(struct backend_device *device, void *host, uint64_t size_bytes, struct backend_host **host_out,
+			     struct backend_fault *fault_out);
+	void (*host_unregister)(struct backend_host *host); /* no command uses it any more */
+
+	/*
+	 * Optional (USM); loader. The address is the same for the device and, for HOST and SHARED, for this process.
+	 * `alignment_bytes`: a power of two up to 4096, 0: the device's. -ENOTSUP: not that kind. size_bytes > 0.
+	 */
+	int (*usm_alloc)(struct backend_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
+			 uint64_t alignment_bytes, void **pointer_out, struct backend_fault *fault_out);
+	void (*usm_free)(struct backend_device *device, enum backend_usm_kind kind, void *pointer);
+
+	/* Optional (SHARED_EVENT). The handle is what another process gives to event_open, or a CUDA program to its driver. */
+	int (*event_create)(struct backend_device *device, struct backend_event **event_out, uint8_t handle_out[64],
+			    struct backend_fault *fault_out);
+	int (*event_open)(struct backend_device *device, const uint8_t handle[64], struct backend_event **event_out,
+			  struct backend_fault *fault_out);
+	void (*event_free)(struct backend_event *event);
+
+	/* Loader. From what `build` returned. -EINVAL: not a binary for this device. */
 	int (*program_load)(struct backend_device *device, const void *binary, size_t binary_bytes,
 			    struct backend_program **program_out, struct backend_fault *fault_out);
-	/* Names of all kernels, each ended by 0, a 0 at the end; malloc'ed, the caller's. */
+	/* Loader. Names of all kernels, each ended by 0, a 0 at the end; malloc'ed, the caller's. */
 	int (*program_kernels)(struct backend_program *program, char **names_out, struct backend_fault *fault_out);
 	void (*program_free)(struct backend_program *program); /* its kernels keep what they need */
-	/* -ENOENT: no such kernel. */
+	/* Loader. -ENOENT: no such kernel. Its code is on the device when this returns: a first launch loads nothing. */
 	int (*kernel_create)(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
 			     struct backend_fault *fault_out);
+	/* Loader, right after kernel_create. */
 	void (*kernel_facts)(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
 	void (*kernel_free)(struct backend_kernel *kernel);
+	/* Optional (OCCUPANCY); loader. `local` in SYCL's order, all 0: not chosen; only suggested_group_size is told then. */
+	int (*kernel_occupancy)(struct backend_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes,
+				struct backend_occupancy *occupancy_out, struct backend_fault *fault_out);
 
 	/*
 	 * Send one command to a lane; it gets `sequence` (larger than any before it on this lane) and starts when the
 	 * waits have been reached. Does not wait for the device. A failure means that it was not sent and no completion follows.
+	 * `completion`: NULL, or only with BACKEND_FEATURE_COMPLETION; it is written before progress() tells of the command.
 	 */
 	int (*submit)(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
-		      uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
+		      uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
+		      struct backend_fault *fault_out);
 	/* Everything submitted so far must get going (clFlush). Called once after a batch of submits. */
 	void (*flush)(struct backend_device *device);
 	/*
 	 * What has finished since the last call: up to `capacity` completions. Never blocks. `wake` is called after a
-	 * command finished that no progress() has reported; once is enough for several.
+	 * command finished that no progress() has reported; once is enough for several. With BACKEND_FEATURE_POLLED it need
+	 * not be called; progress() then also finds out when the device has failed, at the latest a millisecond of calls
+	 * after it did, and completes everything that was in flight with a fault that says device_lost: first those commands
+	 * that may have been running, so the first is the offender or a suspect, with `fault.status` DEVICE_LOST. Those that
+	 * may have been running carry the vendor's code in `fault.native_code`, all others say `fault.not_begun`: a chain is
+	 * sent as one, so several of a lane may.
 	 */
 	uint32_t (*progress)(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
+
+	/*
+	 * Optional (QUIET_LOAD). quiet_wanted: is there something that is better done while nothing runs, such as freeing
+	 * memory of kinds that the driver frees only then? Costs nothing. quiet: do it; nothing is in flight; it may take
+	 * milliseconds.
+	 */
+	bool (*quiet_wanted)(struct backend_device *device);
+	void (*quiet)(struct backend_device *device);
+	/* Optional (QUIET_LOAD); loader. Will program_load find it on the device already, and need no quiet moment? */
+	bool (*program_is_loaded)(struct backend_device *device, const void *binary, size_t binary_bytes);
 };
 
 extern const struct backend_ops backend_opencl_ops;
+extern const struct backend_ops backend_cuda_ops; /* where the build has it */
 extern const struct backend_ops backend_fake_ops;
 
 /* The backends of this build, in the order of preference; NULL ends the list. `with_fake`: tests only. */

@@ -1,6 +1,7 @@
 /* The socket between the engine and its build helper, seen from the engine. */
 #include "build_file.h"
 #include "build_internal.h"
+#include "option_list.h"
 #include "status.h"
 
 #include "build.pb-c.h"
@@ -28,6 +29,8 @@ int build_channel_send(struct build_service *service, struct build_work *work)
 	job.memory_limit_bytes = request->memory_limit_bytes;
 	if (service->cache_directory)
 		job.cache_directory = service->cache_directory;
+	job.backend_options = service->backend_options;
+	job.n_backend_options = option_list_count((const char *const *)service->backend_options);
 	packet.descriptor_count = 1;
 	packet.body_case = SYCL__V1__BUILD_PACKET__BODY_JOB;
 	packet.job = &job;

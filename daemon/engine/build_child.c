@@ -2,6 +2,7 @@
 
 #include "build_file.h"
 #include "cleanup.h"
+#include "option_list.h"
 #include "protocol_limits.h"
 #include "status.h"
 
@@ -127,6 +128,15 @@ static void write_results(const void *binary, size_t binary_bytes, const char *l
 	}
 }
 
+/* The job's options for one backend; to be freed. NULL: no memory. */
+static const char **options_for(const struct backend_ops *ops, const Sycl__V1__BuildJob *job)
+{
+	CLEANUP(free_pointer) const char **all = (const char **)calloc(job->n_backend_options + 1, sizeof(char *));
+	for (size_t i = 0; all && i < job->n_backend_options; i++)
+		all[i] = job->backend_options[i];
+	return all ? option_list_of(all, ops->name) : NULL;
+}
+
 static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, const char *source, size_t source_bytes)
 {
 	struct backend *backend = NULL;
@@ -137,7 +147,14 @@ static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, 
 	size_t binary_bytes = 0;
 	char *log = NULL;
 
-	int error = ops->open(job->cache_directory[0] ? job->cache_directory : NULL, &backend, &fault);
+	CLEANUP(free_pointer) const char **options = options_for(ops, job);
+	const struct backend_settings settings = {
+		.cache_directory = job->cache_directory[0] ? job->cache_directory : NULL,
+		.options = options,
+	};
+	if (ops->prepare)
+		ops->prepare(&settings);
+	int error = options ? ops->open(&settings, &backend, &fault) : -ENOMEM;
 	if (error == 0)
 		error = ops->enumerate(backend, &topology, &fault);
 	if (error == 0) {

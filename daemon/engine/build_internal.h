@@ -50,6 +50,7 @@ struct build_service {
 	struct build_handles *handles; /* NULL: not attached */
 	struct build_cache *cache;     /* NULL: nothing is kept */
 	char *cache_directory;
+	char **backend_options; /* NULL: none */
 	struct decode_arena decode;
 	struct list works;
 	uint64_t next_number;

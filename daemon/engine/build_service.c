@@ -2,6 +2,7 @@
 
 #include "build_internal.h"
 #include "clock.h"
+#include "option_list.h"
 #include "protocol_limits.h"
 #include "status.h"
 
@@ -190,6 +191,7 @@ struct build_service *build_service_free(struct build_service *service)
 	service->cache = build_cache_free(service->cache);
 	decode_arena_fini(&service->decode);
 	free(service->cache_directory);
+	option_list_free(service->backend_options);
 	free(service);
 	return NULL;
 }
@@ -300,6 +302,16 @@ static void set_timer(struct build_service *service)
 	else
 		(void)uv_timer_start(&service->handles->timer, too_late, first > now ? (first - now) / 1000000 + 1 : 0,
 				     0);
+}
+
+int build_service_set_options(struct build_service *service, const char *const *backend_options)
+{
+	char **copy = option_list_copy(backend_options);
+	if (!copy)
+		return -ENOMEM;
+	option_list_free(service->backend_options);
+	service->backend_options = copy;
+	return 0;
 }
 
 int build_service_attach(struct build_service *service, uv_loop_t *loop, const char *cache_directory)

@@ -51,6 +51,8 @@ int build_service_fork(struct build_service **service_out);
 int build_service_spawn(const char *program, struct build_service **service_out);
 /* Join the loop; from then on on its thread. `cache_directory` NULL: nothing is kept. */
 int build_service_attach(struct build_service *service, uv_loop_t *loop, const char *cache_directory);
+/* For the backends, as in engine_options; copied. Before the first build. 0 or -ENOMEM. */
+int build_service_set_options(struct build_service *service, const char *const *backend_options);
 int build_service_submit(struct build_service *service, const struct build_request *request, build_done *done,
 			 void *owner, struct build_job **job_out);
 /* The callback never comes; a running build is stopped. */

@@ -39,6 +39,16 @@ int session_command(struct session *session, const Sycl__V1__Command *command)
 		return command_profile_query(session, command->profile_query);
 	case SYCL__V1__COMMAND__BODY_PING:
 		return command_ping(session);
+	case SYCL__V1__COMMAND__BODY_OCCUPANCY_QUERY:
+		return command_occupancy_query(session, command->occupancy_query);
+	case SYCL__V1__COMMAND__BODY_BUFFER_EXPORT:
+		return command_buffer_export(session, command->buffer_export);
+	case SYCL__V1__COMMAND__BODY_BUFFER_IMPORT:
+		return command_buffer_import(session, command->buffer_import);
+	case SYCL__V1__COMMAND__BODY_SHARED_EVENT_CREATE:
+		return command_shared_event_create(session, command->shared_event_create);
+	case SYCL__V1__COMMAND__BODY_SHARED_EVENT_OPEN:
+		return command_shared_event_open(session, command->shared_event_open);
 	default:
 		return unknown(session);
 	}

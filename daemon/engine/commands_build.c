@@ -83,6 +83,11 @@ void bundle_loaded(struct bundle *bundle, const char *kernel_names, const struct
 {
 	bundle->state = BUNDLE_READY;
 	if (!bundle->object.released) {
+		/* What the driver's own compiler complains of belongs to the log, as if the build had found it. */
+		if (fault->status == STATUS_BUILD && (!bundle->log || !bundle->log[0])) {
+			free(bundle->log);
+			bundle->log = strdup(fault->text);
+		}
 		if (fault->status)
 			fail(bundle, fault);
 		else
@@ -141,11 +146,37 @@ static int take_source(struct session *session, const Sycl__V1__BundleBuild *mes
 	return 0;
 }
 
+/* A backend would refuse what is another's language too, but with its compiler's words, after a build. */
+static int check_kind(Sycl__V1__SourceKind kind, enum backend_kind backend, struct backend_fault *fault)
+{
+	switch (kind) {
+	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE:
+		return 0;
+	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C:
+	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN:
+		return backend != BACKEND_KIND_CUDA
+			       ? 0
+			       : fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+					   "a device of the CUDA backend takes portable sources, CUDA C++, PTX, cubins "
+					   "and fatbins");
+	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_PTX:
+	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN:
+	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUDA_CPP:
+		return backend == BACKEND_KIND_CUDA
+			       ? 0
+			       : fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+					   "PTX, CUDA C++, cubins and fatbins are for devices of the CUDA backend");
+	default:
+		return fault_set(fault, STATUS_INVALID, "%d is no kind of source", (int)kind);
+	}
+}
+
 static int check_build(const struct session *session, const Sycl__V1__BundleBuild *message, struct backend_fault *fault)
 {
-	if (message->kind < SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C ||
-	    message->kind > SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN)
-		return fault_set(fault, STATUS_INVALID, "%d is no kind of source", (int)message->kind);
+	if ((message->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_PTX ||
+	     message->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN) &&
+	    message->options[0])
+		return fault_set(fault, STATUS_INVALID, "PTX and binaries take no build options");
 	if (strlen(message->options) > OPTIONS_BYTES_MAX)
 		return fault_set(fault, STATUS_INVALID, "build options may have %u bytes", OPTIONS_BYTES_MAX);
 	if (session->builds_running >= session->engine->options.limits.builds)
@@ -194,6 +225,8 @@ int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *m
 	r = context_device(session, message->context, message->device, &found, &fault);
 	if (r < 0)
 		return r;
+	if (r == 0)
+		r = check_kind(message->kind, found.ops->kind, &fault);
 	if (r == 0)
 		r = check_build(session, message, &fault);
 	if (r == 0) {
@@ -287,6 +320,10 @@ static void answer_kernel(struct kernel *kernel, const struct backend_kernel_fac
 	message.preferred_multiple = facts->preferred_multiple;
 	message.private_mem_bytes = facts->private_mem_bytes;
 	message.local_mem_bytes = facts->local_mem_bytes;
+	message.max_local_mem_bytes = facts->max_local_mem_bytes;
+	message.registers = facts->registers;
+	message.sub_group_size = facts->sub_group_size;
+	message.native = facts->native;
 	uint64_t required[3];
 	memcpy(required, facts->required_work_group_size, sizeof(required));
 	message.required_work_group_size = required;

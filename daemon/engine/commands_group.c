@@ -28,6 +28,10 @@ static int check_action(struct session *session, const struct queue *queue, cons
 		return group_check_fill(session, message->fill, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE:
 		return group_check_host_update(session, message->host_update, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT:
+		return group_check_event(session, queue, message->record_event, TASK_EVENT_RECORD, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT:
+		return group_check_event(session, queue, message->wait_event, TASK_EVENT_WAIT, request, fault);
 	default:
 		break;
 	}
@@ -74,6 +78,8 @@ static int check(struct session *session, struct queue *queue, const Sycl__V1__C
 	session->engine->scratch.arena = NULL;
 	struct task_request request = {
 		.device = queue->device,
+		.home_lane = queue->home_lane,
+		.timed = queue->profiling,
 		.flight_session = session->peer.session,
 		.flight_queue = message->queue,
 		.flight_group = message->group,

@@ -1,6 +1,7 @@
 /* Contexts, queues, buffers, and the end of every object. All one-way: what fails is told as ObjectFailed. */
 #include "session.h"
 #include "range_check.h"
+#include "shares.h"
 #include "topology.h"
 
 #include <inttypes.h>
@@ -80,6 +81,29 @@ int command_context_create(struct session *session, const Sycl__V1__ContextCreat
 	return 0;
 }
 
+int feature_device(struct session *session, uint32_t device, uint32_t features, struct context_device *out,
+		   struct backend_fault *fault)
+{
+	const struct scheduler_device_info *devices;
+	uint32_t count;
+	if (discover(session, &devices, &count, fault))
+		return 1;
+	if (device >= count)
+		return fault_set(fault, STATUS_INVALID, "there is no device %u", device);
+	const struct backend_device_facts *facts = devices[device].facts;
+	if (!facts->available)
+		return fault_set(fault, STATUS_RUNTIME, "the device %s is not available", facts->name);
+	if (features & ~facts->features)
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s shares nothing of this kind",
+				 facts->name);
+	struct scheduler_device *opened;
+	int r = scheduler_device(session->engine->scheduler, device, &opened);
+	if (r < 0)
+		return fault_set(fault, STATUS_RUNTIME, "the device %s cannot be used: %s", facts->name, strerror(-r));
+	*out = (struct context_device){NULL, opened, facts, devices[device].ops};
+	return 0;
+}
+
 int context_device(struct session *session, uint64_t id, uint32_t device, struct context_device *out,
 		   struct backend_fault *fault)
 {
@@ -92,19 +116,10 @@ int context_device(struct session *session, uint64_t id, uint32_t device, struct
 		i++;
 	if (i == context->device_count)
 		return fault_set(fault, STATUS_INVALID, "device %u is not one of the context", device);
-	const struct scheduler_device_info *devices;
-	uint32_t count;
-	if (discover(session, &devices, &count, fault))
-		return 1;
-	const struct backend_device_facts *facts = devices[device].facts;
-	if (!facts->available)
-		return fault_set(fault, STATUS_RUNTIME, "the device %s is not available", facts->name);
-	struct scheduler_device *opened;
-	r = scheduler_device(session->engine->scheduler, device, &opened);
-	if (r < 0)
-		return fault_set(fault, STATUS_RUNTIME, "the device %s cannot be used: %s", facts->name, strerror(-r));
-	*out = (struct context_device){context, opened, facts, devices[device].ops};
-	return 0;
+	r = feature_device(session, device, 0, out, fault);
+	if (r == 0)
+		out->context = context;
+	return r;
 }
 
 int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *message)
@@ -134,33 +149,88 @@ int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *m
 	queue->device = found.device;
 	queue->facts = found.facts;
 	queue->device_index = message->device;
+	if (queue->in_order)
+		queue->home_lane = scheduler_home_lane(found.device);
 	queue->object.backend = (uint32_t)found.ops->kind;
 	return 0;
 }
 
-static int make_buffer(struct session *session, struct buffer *buffer, const Sycl__V1__BufferCreate *message,
-		       struct backend_fault *fault)
+int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_bytes,
+		 const Sycl__V1__ArenaRange *range, struct arena **arena_out, void **host_out,
+		 struct backend_fault *fault)
 {
 	const struct session_limits *limits = &session->engine->options.limits;
-	if (!range_inside(session->usage.buffer_bytes, message->size_bytes, limits->buffer_bytes))
+	if (!range_inside(session->usage.buffer_bytes, charged_bytes, limits->buffer_bytes))
 		return fault_set(fault, STATUS_QUOTA, "a session's buffers may have %" PRIu64 " bytes together",
 				 limits->buffer_bytes);
-	struct arena *arena = NULL;
-	void *host = NULL;
-	if (message->size_bytes && session_arena_range(session, message->range, message->size_bytes,
-						       ARENA_ALIGNMENT_BYTES, &arena, &host, fault))
+	*arena_out = NULL;
+	*host_out = NULL;
+	if (size_bytes == 0)
+		return 0;
+	return session_arena_range(session, range, size_bytes, ARENA_ALIGNMENT_BYTES, arena_out, host_out, fault);
+}
+
+void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_bytes, struct arena *arena)
+{
+	(void)object_ref(&buffer->object); /* the scheduler's, until the buffer is freed */
+	buffer->size_bytes = size_bytes;
+	buffer->charged_bytes = charged_bytes;
+	buffer->object.session->usage.buffer_bytes += charged_bytes;
+	buffer->arena = arena;
+	if (arena)
+		arena->users++;
+}
+
+static int cannot_make(uint64_t size_bytes, int error, struct backend_fault *fault)
+{
+	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "a buffer of %" PRIu64 " bytes could not be made: %s",
+			 size_bytes, strerror(-error));
+}
+
+static int make_private(struct session *session, struct buffer *buffer, const Sycl__V1__BufferCreate *message,
+			struct backend_fault *fault)
+{
+	struct arena *arena;
+	void *host;
+	if (buffer_admit(session, message->size_bytes, message->size_bytes, message->range, &arena, &host, fault))
 		return 1;
 	int r = sched_buffer_create(session->engine->scheduler, message->size_bytes, host, message->initialised, buffer,
 				    &buffer->sched);
 	if (r < 0)
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "a buffer of %" PRIu64 " bytes could not be made: %s",
-				 message->size_bytes, strerror(-r));
-	(void)object_ref(&buffer->object); /* the scheduler's, until the buffer is freed */
-	buffer->size_bytes = message->size_bytes;
-	session->usage.buffer_bytes += message->size_bytes;
-	buffer->arena = arena;
-	if (arena)
-		arena->users++;
+		return cannot_make(message->size_bytes, r, fault);
+	buffer_settle(buffer, message->size_bytes, message->size_bytes, arena);
+	return 0;
+}
+
+static int make_shared(struct session *session, struct buffer *buffer, const Sycl__V1__BufferCreate *message,
+		       struct backend_fault *fault)
+{
+	uint32_t feature;
+	uint64_t charged;
+	struct context_device found;
+	struct arena *arena;
+	void *host;
+	if (share_kind_feature(message->export_kind, &feature, fault) ||
+	    feature_device(session, message->device, feature, &found, fault) ||
+	    share_admit(session, message->size_bytes, &charged, fault) ||
+	    buffer_admit(session, charged, message->size_bytes, message->range, &arena, &host, fault))
+		return 1;
+	enum backend_export_kind kind = (enum backend_export_kind)message->export_kind;
+	struct shared_memory *memory =
+		shared_memory_create(session->engine, kind, message->device, message->size_bytes);
+	if (!memory)
+		return cannot_make(message->size_bytes, -ENOMEM, fault);
+	shared_memory_join(memory, buffer);
+	int r = sched_buffer_create_shared(session->engine->scheduler, found.device, kind, message->size_bytes, host,
+					   message->initialised, buffer, &buffer->sched);
+	if (r < 0) {
+		shared_memory_leave(buffer);
+		return cannot_make(message->size_bytes, r, fault);
+	}
+	buffer_settle(buffer, charged, message->size_bytes, arena);
+	buffer->object.backend = (uint32_t)found.ops->kind;
+	buffer->is_shared = true;
+	session->shared_buffers++;
 	return 0;
 }
 
@@ -171,7 +241,9 @@ int command_buffer_create(struct session *session, const Sycl__V1__BufferCreate 
 	if (r != 0)
 		return r < 0 ? r : 0;
 	struct backend_fault fault;
-	if (make_buffer(session, buffer, message, &fault))
+	if (message->export_kind == SYCL__V1__EXPORT_KIND__EXPORT_KIND_NONE
+		    ? make_private(session, buffer, message, &fault)
+		    : make_shared(session, buffer, message, &fault))
 		object_fail(&buffer->object, 0, &fault);
 	return 0;
 }

@@ -109,6 +109,8 @@ static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *me
 	int r = -EPROTO;
 	if (socket < 0)
 		close_fd(&pidfd);
+	else if (message->uid != geteuid()) /* what sessions share with each other stays in one uid */
+		r = engine_refuse_session(control->engine, socket, pidfd, &peer, "this engine serves another user");
 	else if (reserve_fill(control))
 		r = engine_add_session(control->engine, socket, pidfd, &peer);
 	else
@@ -155,7 +157,8 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 			lose(control);
 		watch(control);
 	}
-	while (!control->lost && (events & (UV_READABLE | UV_DISCONNECT))) {
+	/* What an engine that is lost leaves unread, the supervisor gives to the next one. */
+	while (!control->lost && !engine_is_lost(control->engine) && (events & (UV_READABLE | UV_DISCONNECT))) {
 		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message;
 		reserve_drop(control);

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 __attribute__((visibility("default"))) embedded_start sycl_engine_embedded_start;
@@ -35,8 +36,28 @@ static int start_thread(struct embedded *embedded)
 	return -r;
 }
 
+#define BACKEND_OPTIONS_MAX 64
+
+/* The words of a text, in place. */
+static int split(char *text, const char *list_out[BACKEND_OPTIONS_MAX + 1])
+{
+	unsigned count = 0;
+	char *rest = NULL;
+	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		if (count == BACKEND_OPTIONS_MAX)
+			return -EINVAL;
+		list_out[count++] = word;
+	}
+	list_out[count] = NULL;
+	return 0;
+}
+
 static int make_engine(const struct embedded_options *options, int *socket, struct engine **engine_out)
 {
+	const char *backend_options[BACKEND_OPTIONS_MAX + 1];
+	CLEANUP(free_pointer) char *words = strdup(options->backend_options ? options->backend_options : "");
+	if (!words || split(words, backend_options) < 0)
+		return words ? -EINVAL : -ENOMEM;
 	struct build_service *builds = NULL;
 	if (options->helper) {
 		int r = build_service_spawn(options->helper, &builds);
@@ -45,8 +66,10 @@ static int make_engine(const struct embedded_options *options, int *socket, stru
 	}
 	struct engine_options settings = {
 		.with_fake = options->with_fake != 0,
+		.in_application = true,
 		.end_with_last_session = true,
 		.cache_directory = options->cache_directory,
+		.backend_options = backend_options,
 	};
 	session_limits_init(&settings.limits);
 	struct engine *engine;

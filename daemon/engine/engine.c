@@ -1,7 +1,9 @@
 #include "engine.h"
+#include "engine_lost.h"
 #include "engine_state.h"
 #include "flight_page.h"
 #include "session.h"
+#include "shares.h"
 
 #include <string.h>
 #include <sys/epoll.h>
@@ -58,6 +60,41 @@ static void on_kernel_created(void *context, void *owner, struct sched_kernel *s
 	session_step(session);
 }
 
+static void on_process_lost(void *context, enum backend_kind kind, const struct backend_fault *fault)
+{
+	engine_lose(context, kind, fault);
+}
+
+static void on_buffer_exported(void *context, void *owner, const struct backend_shared_memory *shared,
+			       const struct backend_fault *fault)
+{
+	(void)context;
+	session_step(buffer_exported(owner, shared, fault));
+}
+
+static void on_buffer_imported(void *context, void *owner, struct sched_buffer *sched,
+			       const struct backend_fault *fault)
+{
+	(void)context;
+	(void)sched;
+	session_step(buffer_imported(owner, fault));
+}
+
+static void on_event_ready(void *context, void *owner, struct sched_event *sched, const uint8_t *handle,
+			   const struct backend_fault *fault)
+{
+	(void)context;
+	(void)sched;
+	event_share_ready(owner, handle, fault);
+}
+
+static void on_occupancy(void *context, void *owner, const struct backend_occupancy *occupancy,
+			 const struct backend_fault *fault)
+{
+	(void)context;
+	session_step(occupancy_known(owner, occupancy, fault));
+}
+
 static void wake_front(void *context)
 {
 	struct engine *engine = context;
@@ -69,7 +106,12 @@ static const struct scheduler_callbacks callbacks = {
 	.on_buffer_freed = on_buffer_freed,
 	.on_program_loaded = on_program_loaded,
 	.on_kernel_created = on_kernel_created,
+	.on_buffer_exported = on_buffer_exported,
+	.on_buffer_imported = on_buffer_imported,
+	.on_event_ready = on_event_ready,
+	.on_occupancy = on_occupancy,
 	.wake_front = wake_front,
+	.on_process_lost = on_process_lost,
 };
 
 static int make_flight_page(struct engine *engine)
@@ -128,10 +170,14 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 	struct scheduler_config config = {
 		.backends = backend_registry(options->with_fake),
 		.cache_directory = engine->cache_directory,
+		.backend_options = options->backend_options,
 		.flight_page = engine->flight->address,
 	};
 	int r = scheduler_create(&config, &callbacks, engine, &engine->scheduler);
 	if (r < 0 || !engine->builds)
+		return r;
+	r = build_service_set_options(engine->builds, options->backend_options);
+	if (r < 0)
 		return r;
 	return build_service_attach(engine->builds, &engine->loop, engine->cache_directory);
 }
@@ -140,6 +186,7 @@ static void init(struct engine *engine, const struct engine_options *options)
 {
 	engine->options = *options;
 	engine->options.cache_directory = NULL;
+	engine->options.backend_options = NULL;
 	if (!engine->options.hello_timeout_ns)
 		engine->options.hello_timeout_ns = HELLO_TIMEOUT_NS;
 	engine->end = options->end_with_last_session ? ENGINE_END_DRAIN : ENGINE_END_NO;
@@ -148,6 +195,8 @@ static void init(struct engine *engine, const struct engine_options *options)
 	list_init(&engine->hot);
 	list_init(&engine->notify);
 	list_init(&engine->doomed);
+	list_init(&engine->shared_memories);
+	list_init(&engine->event_shares);
 }
 
 int engine_create(const struct engine_options *options, struct build_service *builds, struct engine **engine_out)
@@ -194,6 +243,7 @@ struct engine *engine_free(struct engine *engine)
 		(void)engine_run(engine);
 	}
 	engine->scheduler = scheduler_free(engine->scheduler);
+	shares_fini(engine);
 	engine->builds = build_service_free(engine->builds);
 	if (engine->loop_made) {
 		close_handle((uv_handle_t *)&engine->wake);

@@ -29,15 +29,18 @@ struct engine_observer {
 
 struct engine_options {
 	bool with_fake;
+	uint64_t warm_devices;       /* bit n: open device n at the start: it will be asked for */
+	bool in_application;         /* embedded: the process is not the engine's to end */
 	bool end_with_last_session;  /* as engine_drain from the start: embedded, and tests */
 	const char *cache_directory; /* copied; NULL: nothing is kept */
+	const char *const *backend_options; /* "cuda:peer_path=host"; copied; NULL ends it; NULL: none */
 	struct session_limits limits;
 	uint64_t hello_timeout_ns; /* 0: 10 s */
 };
 
 /* Takes the build service (NULL: sources cannot be built), also on failure. 0 or a negative errno. */
 int engine_create(const struct engine_options *options, struct build_service *builds, struct engine **engine_out);
-/* Not while engine_run runs, nor after it returned -ETIMEDOUT. Accepts NULL, returns NULL. */
+/* Not while engine_run runs, nor after it failed. Accepts NULL, returns NULL. */
 struct engine *engine_free(struct engine *engine);
 
 void engine_observe(struct engine *engine, const struct engine_observer *observer);
@@ -61,8 +64,18 @@ int engine_add_session(struct engine *engine, int socket, int pidfd, const struc
 int engine_refuse_session(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
 			  const char *text);
 
-/* Until the engine is told to end and its sessions have. -ETIMEDOUT: their work would not end in time. Blocks. */
+/*
+ * Until the engine is told to end and its sessions have. -ETIMEDOUT: their work would not end in time; -EIO: a device's
+ * driver can do nothing more in this process, which must end at once, without touching it again. Blocks.
+ */
 int engine_run(struct engine *engine);
+/* It is about to return -EIO: whoever comes now is another engine's. Front thread. */
+bool engine_is_lost(const struct engine *engine);
+/*
+ * After -EIO, and before the process is gone, because the driver takes its time to take a context apart: every client
+ * learns it now. They come back at once, so the supervisor must know before them.
+ */
+void engine_hang_up(struct engine *engine);
 /* End when the last session has; at once without any. */
 void engine_drain(struct engine *engine);
 /* End the sessions, then the engine. They get `drain_ns` for ending by themselves, then their work as long again as

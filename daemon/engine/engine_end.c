@@ -2,6 +2,21 @@
 #include "engine.h"
 #include "engine_state.h"
 #include "session.h"
+#include "topology.h"
+
+/* Opening goes on in the devices' threads. What cannot be opened tells those who ask for it. */
+static void engine_warm(struct engine *engine)
+{
+	const struct scheduler_platform_info *platforms;
+	const struct scheduler_device_info *devices;
+	uint32_t platform_count, device_count;
+	struct scheduler_device *device;
+	if (topology_discover(engine->scheduler, &platforms, &platform_count, &devices, &device_count) < 0)
+		return;
+	for (uint32_t i = 0; i < device_count && i < 64; i++)
+		if (engine->options.warm_devices >> i & 1)
+			(void)scheduler_device(engine->scheduler, i, &device);
+}
 
 static void end_sessions(struct engine *engine)
 {
@@ -61,6 +76,10 @@ void engine_stop_from_anywhere(struct engine *engine)
 
 int engine_run(struct engine *engine)
 {
+	if (engine->options.warm_devices)
+		engine_warm(engine);
 	(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
+	if (engine->end == ENGINE_END_LOST)
+		return -EIO;
 	return engine->end == ENGINE_END_FORCED ? -ETIMEDOUT : 0;
 }

@@ -17,6 +17,7 @@ enum engine_end {
 	ENGINE_END_DRAIN,  /* ends with the last session */
 	ENGINE_END_STOP,   /* sessions are being ended */
 	ENGINE_END_FORCED, /* their work did not end in time */
+	ENGINE_END_LOST,   /* a device's driver can do nothing more in this process */
 };
 
 struct engine {
@@ -44,11 +45,13 @@ struct engine {
 	struct list hot;    /* sessions whose rings are looked at in every turn */
 	struct list notify; /* sessions that were told something in this turn and may have to be woken */
 	struct list doomed; /* sessions to be closed at the end of this turn */
+	struct list shared_memories, event_shares; /* shares.h */
 	uint32_t spin_turns, spins_left;
 
 	struct decode_arena decode;
 	uint8_t *record; /* PACKET_BYTES_MAX: the private copy of a record */
 	struct group_scratch scratch;
+	uint64_t stamp; /* of the group at hand, marks what it has named; the engine's, as sessions share memory */
 
 	uint64_t commands_decoded, wakes_sent;
 };

@@ -67,6 +67,7 @@ static bool some_have_more(const struct engine *engine)
 static void on_prepare(uv_prepare_t *prepare)
 {
 	struct engine *engine = prepare->data;
+	scheduler_awake(engine->scheduler);
 	scheduler_progress(engine->scheduler);
 	bool busy = run_sessions(engine);
 	close_doomed(engine);
@@ -83,6 +84,9 @@ static void on_prepare(uv_prepare_t *prepare)
 	/* Falling asleep may have moved replies, and a violation may have been found. */
 	send_wakes(engine);
 	awake |= !list_empty(&engine->doomed);
+	/* From here on devices wake this thread; before, it would have been for nothing. */
+	if (!awake)
+		awake = !scheduler_sleep(engine->scheduler);
 	if (awake)
 		(void)uv_idle_start(&engine->busy, on_busy);
 	else

@@ -38,7 +38,9 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	session->usage.device_ns += outcome->device_ns;
 	session->usage.bytes_to_device += outcome->bytes_to_device;
 	session->usage.bytes_to_host += outcome->bytes_to_host;
-	keep_times(queue, group->entry.number, group->submit_ns, outcome->start_ns, outcome->end_ns);
+	/* What the host saw of it is good for accounts only. */
+	keep_times(queue, group->entry.number, group->submit_ns, outcome->estimated ? 0 : outcome->start_ns,
+		   outcome->estimated ? 0 : outcome->end_ns);
 	if (outcome->fault.status)
 		tell_failure(queue, group->entry.number, &outcome->fault);
 	else

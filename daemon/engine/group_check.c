@@ -2,6 +2,7 @@
 #include "access_mode.h"
 #include "range_check.h"
 #include "session.h"
+#include "shares.h"
 
 #include <inttypes.h>
 
@@ -43,6 +44,16 @@ int group_scratch_after(struct group_scratch *scratch, struct task *task)
 	return 0;
 }
 
+/* Two buffers of a session may be one: it imported what it has exported, or twice the same. */
+static bool named_already(uint64_t stamp, struct shared_memory *memory)
+{
+	if (!memory)
+		return false;
+	bool named = memory->stamp == stamp;
+	memory->stamp = stamp;
+	return named;
+}
+
 static int check_requirement(struct session *session, const Sycl__V1__Requirement *message, uint32_t index,
 			     struct backend_fault *fault)
 {
@@ -53,9 +64,12 @@ static int check_requirement(struct session *session, const Sycl__V1__Requiremen
 		return r;
 	if (!access_mode_valid(message->mode))
 		return fault_set(fault, STATUS_ACCESSOR, "%u is no access mode", message->mode);
-	if (buffer->stamp == session->stamp)
+	uint64_t stamp = session->engine->stamp;
+	if (buffer->stamp == stamp)
 		return fault_set(fault, STATUS_ACCESSOR, "a command group names a buffer twice");
-	buffer->stamp = session->stamp;
+	buffer->stamp = stamp;
+	if (named_already(stamp, buffer->shared))
+		return fault_set(fault, STATUS_ACCESSOR, "two buffers of a command group are the same memory");
 	bool whole = message->offset_bytes == 0 && message->size_bytes == 0;
 	if (!whole && !range_inside(message->offset_bytes, message->size_bytes, buffer->size_bytes))
 		return fault_set(fault, STATUS_ACCESSOR,
@@ -76,7 +90,7 @@ int group_check_requirements(struct session *session, const Sycl__V1__CommandGro
 {
 	if (message->n_requirements > REQUIREMENTS_MAX)
 		return fault_set(fault, STATUS_QUOTA, "a command group may have %u requirements", REQUIREMENTS_MAX);
-	session->stamp++;
+	session->engine->stamp++;
 	for (uint32_t i = 0; i < message->n_requirements; i++) {
 		int r = check_requirement(session, message->requirements[i], i, fault);
 		if (r != 0)

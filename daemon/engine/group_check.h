@@ -22,6 +22,7 @@ struct group_scratch {
 	struct task **after;                   /* grows */
 	uint32_t after_count, after_capacity;
 	struct backend_fault dependency; /* of an event that had failed */
+	struct backend_launch_properties properties;
 	struct arena *arena;             /* that a copy reads or writes, or NULL */
 	bool waits_for_all;              /* a barrier: it stands for every group of its queue before it */
 };
@@ -46,5 +47,8 @@ int group_check_fill(struct session *session, const Sycl__V1__Fill *fill, struct
 		     struct backend_fault *fault);
 int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update, struct task_request *request,
 			    struct backend_fault *fault);
+/* `action`: TASK_EVENT_RECORD or TASK_EVENT_WAIT. */
+int group_check_event(struct session *session, const struct queue *queue, const Sycl__V1__SharedEventAction *message,
+		      enum task_action action, struct task_request *request, struct backend_fault *fault);
 
 #endif

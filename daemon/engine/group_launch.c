@@ -208,9 +208,80 @@ static int check_arguments(const struct queue *queue, const struct kernel *kerne
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
 				 "a work-group wants %" PRIu64 " bytes of local memory, the device has %" PRIu64,
 				 sums.local_bytes, queue->facts->local_mem_bytes);
+	if (kernel->facts.max_local_mem_bytes &&
+	    sums.local_bytes - kernel->facts.local_mem_bytes > kernel->facts.max_local_mem_bytes)
+		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
+				 "arguments of %" PRIu64 " bytes of local memory; kernel %s has room for %" PRIu64,
+				 sums.local_bytes - kernel->facts.local_mem_bytes, kernel->name,
+				 kernel->facts.max_local_mem_bytes);
 	request->launch.arguments = scratch->arguments;
 	request->launch.argument_count = kernel->facts.argument_count;
 	return 0;
+}
+
+static bool is_plain(const Sycl__V1__Launch *launch)
+{
+	return !launch->cooperative && launch->n_cluster == 0;
+}
+
+/* Whatever the range is. */
+static int check_properties(const struct queue *queue, const Sycl__V1__Launch *launch,
+			    struct backend_launch_properties *properties, struct backend_fault *fault)
+{
+	uint64_t groups = 1;
+	if (launch->cooperative && !(queue->facts->features & BACKEND_FEATURE_COOPERATIVE))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s has no cooperative launches",
+				 queue->facts->name);
+	if (launch->n_cluster && !(queue->facts->features & BACKEND_FEATURE_CLUSTER))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s has no clusters",
+				 queue->facts->name);
+	if (!launch->n_local)
+		return fault_set(fault, STATUS_ND_RANGE, "a launch with properties has work-groups of a size given");
+	if (launch->n_cluster && launch->n_cluster != launch->n_global)
+		return fault_set(fault, STATUS_ND_RANGE, "the cluster has %zu dimensions, the global range %zu",
+				 launch->n_cluster, launch->n_global);
+	*properties = (struct backend_launch_properties){.cooperative = launch->cooperative};
+	for (size_t i = 0; i < launch->n_cluster; i++) {
+		properties->cluster[i] = launch->cluster[i];
+		groups *= launch->cluster[i] <= CLUSTER_GROUPS_MAX ? launch->cluster[i] : CLUSTER_GROUPS_MAX + 1;
+	}
+	if (launch->n_cluster && (groups == 0 || groups > CLUSTER_GROUPS_MAX))
+		return fault_set(fault, STATUS_ND_RANGE, "a cluster has 1 to %u work-groups", CLUSTER_GROUPS_MAX);
+	return 0;
+}
+
+/* The range is not empty, and its local one fits. */
+static int check_clusters(const struct task_request *request, const struct backend_launch_properties *properties,
+			  struct backend_fault *fault)
+{
+	for (uint32_t i = 0; properties->cluster[0] && i < request->launch.dimensions; i++) {
+		uint64_t groups = request->launch.global[i] / request->launch.local[i];
+		if (groups % properties->cluster[i] != 0)
+			return fault_set(fault, STATUS_ND_RANGE,
+					 "%" PRIu64 " work-groups are not divisible by a cluster of %u", groups,
+					 properties->cluster[i]);
+	}
+	return 0;
+}
+
+static int check_range(const struct queue *queue, const struct kernel *kernel, const Sycl__V1__Launch *launch,
+		       struct task_request *request, struct backend_launch_properties *properties,
+		       struct backend_fault *fault)
+{
+	int r = 0;
+	if (!is_plain(launch)) {
+		r = check_properties(queue, launch, properties, fault);
+		request->launch.properties = properties;
+	}
+	/* Of an empty range the local one does not count (E5). */
+	if (r != 0 || is_empty(request))
+		return r;
+	r = check_size(queue, request, fault);
+	if (r == 0)
+		r = check_local(queue, kernel, launch, request, fault);
+	if (r == 0 && !is_plain(launch))
+		r = check_clusters(request, properties, fault);
+	return r;
 }
 
 int group_check_launch(struct session *session, const struct queue *queue, const Sycl__V1__Launch *launch,
@@ -234,11 +305,7 @@ int group_check_launch(struct session *session, const struct queue *queue, const
 	r = check_dimensions(queue, launch, request, fault);
 	if (r == 0)
 		r = check_arguments(queue, kernel, &session->engine->scratch, launch, request, fault);
-	/* Of an empty range the local one does not count (E5). */
-	if (r == 0 && !is_empty(request)) {
-		r = check_size(queue, request, fault);
-		if (r == 0)
-			r = check_local(queue, kernel, launch, request, fault);
-	}
+	if (r == 0)
+		r = check_range(queue, kernel, launch, request, &session->engine->scratch.properties, fault);
 	return r;
 }

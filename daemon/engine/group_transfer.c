@@ -2,6 +2,7 @@
 #include "access_mode.h"
 #include "range_check.h"
 #include "session.h"
+#include "shares.h"
 
 #include <inttypes.h>
 
@@ -108,5 +109,21 @@ int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate 
 		return fault_set(fault, STATUS_ACCESSOR, "an update of the host needs a mode that reads");
 	request->action = TASK_HOST_UPDATE;
 	request->what = "update";
+	return 0;
+}
+
+int group_check_event(struct session *session, const struct queue *queue, const Sycl__V1__SharedEventAction *message,
+		      enum task_action action, struct task_request *request, struct backend_fault *fault)
+{
+	struct shared_event *event;
+	int r = object_get(session, message->event, OBJECT_SHARED_EVENT, &event, fault);
+	if (r != 0)
+		return r;
+	if (event->share->device != queue->device_index)
+		return fault_set(fault, STATUS_INVALID, "the shared event belongs to device %u, the queue to device %u",
+				 event->share->device, queue->device_index);
+	request->action = action;
+	request->what = action == TASK_EVENT_RECORD ? "record event" : "wait for event";
+	request->event = event->share->sched;
 	return 0;
 }

@@ -8,16 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define BUILD_HELPER_SOCKET 3
+#define ENGINE_EXIT_LOST    4
 #define NO_ID               UINT32_MAX
+#define BACKEND_OPTIONS_MAX 64
 
 struct arguments {
 	bool build_helper;
 	int control_fd;
 	uint32_t uid, gid;
 	struct engine_options engine;
+	const char *backend_options[BACKEND_OPTIONS_MAX + 1]; /* "BACKEND:NAME=VALUE" */
+	unsigned backend_option_count;
 };
 
 static int number(const char *text, uint32_t most, uint32_t *out)
@@ -28,6 +33,28 @@ static int number(const char *text, uint32_t most, uint32_t *out)
 	if (errno || *end || end == text || *text == '-' || value > most)
 		return -EINVAL;
 	*out = (uint32_t)value;
+	return 0;
+}
+
+/* What the name and the value mean is for the backend to say. */
+static int backend_option(struct arguments *arguments, const char *value)
+{
+	const char *colon = strchr(value, ':'), *equals = strchr(value, '=');
+	if (!colon || colon == value || !equals || equals < colon ||
+	    arguments->backend_option_count == BACKEND_OPTIONS_MAX)
+		return -EINVAL;
+	arguments->backend_options[arguments->backend_option_count++] = value;
+	return 0;
+}
+
+static int mask(const char *text, uint64_t *out)
+{
+	char *end;
+	errno = 0;
+	unsigned long long value = strtoull(text, &end, 16);
+	if (errno || *end || end == text || *text == '-')
+		return -EINVAL;
+	*out = value;
 	return 0;
 }
 
@@ -53,6 +80,10 @@ static int apply(struct arguments *arguments, int option, const char *value)
 		return 0;
 	case 'l':
 		return session_limits_set(&arguments->engine.limits, value);
+	case 'o':
+		return backend_option(arguments, value);
+	case 'w':
+		return mask(value, &arguments->engine.warm_devices);
 	case 'b':
 		arguments->build_helper = true;
 		return 0;
@@ -67,10 +98,12 @@ static int parse(int count, char **values, struct arguments *arguments)
 		{"control-fd", required_argument, NULL, 'c'}, {"uid", required_argument, NULL, 'u'},
 		{"gid", required_argument, NULL, 'g'},        {"cache-dir", required_argument, NULL, 'd'},
 		{"with-fake", no_argument, NULL, 'f'},        {"limit", required_argument, NULL, 'l'},
-		{"build-helper", no_argument, NULL, 'b'},     {NULL, 0, NULL, 0},
+		{"warm", required_argument, NULL, 'w'},       {"build-helper", no_argument, NULL, 'b'},
+		{"backend-option", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0},
 	};
 	*arguments = (struct arguments){.control_fd = -1, .uid = NO_ID, .gid = NO_ID};
 	session_limits_init(&arguments->engine.limits);
+	arguments->engine.backend_options = arguments->backend_options;
 	int option;
 	while ((option = getopt_long(count, values, "", options, NULL)) != -1) {
 		if (apply(arguments, option, optarg) < 0) {
@@ -128,9 +161,16 @@ static int serve(struct engine *engine, int control_fd, int log_fd)
 		return fail("cannot serve", r);
 	complaints = STDERR_FILENO;
 	close_fd(&kept);
-	if (engine_run(engine) < 0) {
+	r = engine_run(engine);
+	if (r == -EIO) {
+		/* The flight page says why; the supervisor and the clients read it there, in this order. */
+		(void)shutdown(control_fd, SHUT_RDWR);
+		engine_hang_up(engine);
+		_exit(ENGINE_EXIT_LOST);
+	}
+	if (r < 0) {
 		/* Threads of a device still work on what would be freed. */
-		(void)fail("some work did not end in time", -ETIMEDOUT);
+		(void)fail("some work did not end in time", r);
 		_exit(1);
 	}
 	return 0;

@@ -7,6 +7,7 @@ static const size_t sizes[OBJECT_TYPE_COUNT] = {
 	[OBJECT_CONTEXT] = sizeof(struct context), [OBJECT_QUEUE] = sizeof(struct queue),
 	[OBJECT_BUFFER] = sizeof(struct buffer),   [OBJECT_BUNDLE] = sizeof(struct bundle),
 	[OBJECT_KERNEL] = sizeof(struct kernel),   [OBJECT_HOST_ACCESSOR] = sizeof(struct host_accessor),
+	[OBJECT_SHARED_EVENT] = sizeof(struct shared_event),
 };
 
 static int quota_fault(const struct session *session, struct backend_fault *fault)
@@ -136,7 +137,8 @@ static struct object *end(struct object *object)
 		struct buffer *buffer = (struct buffer *)object;
 		if (buffer->arena)
 			buffer->arena->users--;
-		session->usage.buffer_bytes -= buffer->size_bytes;
+		session->usage.buffer_bytes -= buffer->charged_bytes;
+		session->shared_buffers -= buffer->is_shared;
 		return NULL;
 	}
 	case OBJECT_BUNDLE:
@@ -171,6 +173,7 @@ void object_release(struct object *object)
 	object->released = true;
 	switch (object->type) {
 	case OBJECT_BUFFER:
+		buffer_share_end((struct buffer *)object);
 		if (((struct buffer *)object)->sched)
 			sched_buffer_release(((struct buffer *)object)->sched);
 		break;
@@ -183,6 +186,9 @@ void object_release(struct object *object)
 		break;
 	case OBJECT_HOST_ACCESSOR:
 		host_accessor_end((struct host_accessor *)object);
+		break;
+	case OBJECT_SHARED_EVENT:
+		shared_event_end((struct shared_event *)object);
 		break;
 	default:
 		break;

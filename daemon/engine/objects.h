@@ -9,6 +9,7 @@
 
 #include "failure_list.h"
 #include "group_window.h"
+#include "intrusive_list.h"
 #include "protocol_limits.h"
 #include "object_id.h"
 #include "profile_ring.h"
@@ -17,6 +18,8 @@
 struct session;
 struct arena;
 struct build_job;
+struct shared_memory;
+struct event_share;
 
 struct object {
 	struct session *session;
@@ -42,6 +45,7 @@ struct queue {
 	struct scheduler_device *device;
 	const struct backend_device_facts *facts;
 	uint32_t device_index;
+	uint32_t home_lane; /* of an in-order one */
 	bool in_order, profiling;
 	uint32_t slot;
 	struct group_window window;
@@ -56,7 +60,19 @@ struct buffer {
 	struct sched_buffer *sched;
 	struct arena *arena; /* NULL: 0 bytes */
 	uint64_t size_bytes;
-	uint64_t stamp;
+	uint64_t charged_bytes; /* to the session's limit */
+	uint64_t stamp; /* the latest group that has named it */
+	struct shared_memory *shared; /* what it shares with buffers of other sessions; NULL: nothing, or no more */
+	struct list shared_link;      /* of shared->buffers */
+	bool is_shared;               /* counts as a shared one of its session */
+	uint64_t number;              /* of the import to answer; 0: none */
+};
+
+struct shared_event {
+	struct object object;
+	struct event_share *share; /* NULL in a failed one */
+	struct list link;          /* of share->events */
+	uint64_t number;           /* of the request to answer; 0: it has been */
 };
 
 enum bundle_state { BUNDLE_BUILDING, BUNDLE_LOADING, BUNDLE_READY };
@@ -139,9 +155,26 @@ void queue_publish_mark(struct queue *queue);
 void host_accessor_done(struct host_accessor *accessor, const struct task_outcome *outcome);
 void host_accessor_end(struct host_accessor *accessor);
 
+/* commands_share.c */
+struct export_request;
+/* These two return the session, which may be gone after its next step. */
+struct session *buffer_exported(struct export_request *request, const struct backend_shared_memory *shared,
+				const struct backend_fault *fault);
+struct session *buffer_imported(struct buffer *buffer, const struct backend_fault *fault);
+void buffer_share_end(struct buffer *buffer);
+
+/* commands_event.c */
+void event_share_ready(struct event_share *share, const uint8_t *handle, const struct backend_fault *fault);
+void shared_event_end(struct shared_event *event);
+
 /* commands_build.c */
 void bundle_end(struct bundle *bundle);
 void bundle_loaded(struct bundle *bundle, const char *kernel_names, const struct backend_fault *fault);
 void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts, const struct backend_fault *fault);
+
+/* commands_occupancy.c; returns the session, which may be gone after its next step. */
+struct occupancy_request;
+struct session *occupancy_known(struct occupancy_request *request, const struct backend_occupancy *occupancy,
+				const struct backend_fault *fault);
 
 #endif

@@ -14,6 +14,13 @@ void status_fill(const struct session *session, Sycl__V1__Status *status, uint64
 	status->backend = about ? about->backend : 0;
 }
 
+void reply_done(struct session *session, uint64_t number)
+{
+	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
+	reply.number = number;
+	session_reply(session, &reply);
+}
+
 void reply_status(struct session *session, uint64_t number, uint64_t object, const struct backend_fault *fault)
 {
 	Sycl__V1__Status status;

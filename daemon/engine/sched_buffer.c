@@ -1,8 +1,13 @@
-/* Buffers and their memories. */
+/* Buffers, what is in them, and their memories. */
 #include "sched_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+void sched_contents_init(struct sched_contents *contents, struct scheduler *scheduler, uint64_t size_bytes)
+{
+	*contents = (struct sched_contents){.scheduler = scheduler, .size_bytes = size_bytes};
+}
 
 int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *host, bool initialised, void *owner,
 			struct sched_buffer **buffer_out)
@@ -14,10 +19,12 @@ int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *
 		.scheduler = scheduler,
 		.owner = owner,
 		.host = host,
-		.size_bytes = size_bytes,
-		.valid = initialised ? 1ull << SCHED_HOST_PLACE : 0,
+		.contents = &buffer->own,
 		.references = 1,
 	};
+	sched_contents_init(&buffer->own, scheduler, size_bytes);
+	buffer->own.host_of = buffer;
+	buffer->own.valid = initialised ? 1ull << SCHED_HOST_PLACE : 0;
 	scheduler->counters.buffers++;
 	*buffer_out = buffer;
 	return 0;
@@ -33,50 +40,82 @@ static void buffer_unused(struct sched_buffer *buffer)
 	sched_notice_queue(buffer->scheduler, &buffer->notice, SCHED_NOTICE_BUFFER_FREED, buffer);
 }
 
+/* How many are on their way. */
+static uint32_t free_memories(struct sched_memory **list)
+{
+	uint32_t count = 0;
+	while (*list) {
+		struct sched_memory *memory = *list;
+		*list = memory->next;
+		count++;
+		memory->message.kind = SCHED_MESSAGE_MEMORY_FREE;
+		sched_device_post(memory->device, &memory->message);
+	}
+	return count;
+}
+
+/* A buffer leaves its shared contents; with the last one they end. */
+static void leave_contents(struct sched_buffer *buffer)
+{
+	struct sched_contents *contents = buffer->contents;
+	if (contents->host_of == buffer) {
+		contents->host_of = NULL;
+		contents->valid &= ~(1ull << SCHED_HOST_PLACE);
+	}
+	if (--contents->references > 0)
+		return;
+	sched_cause_drop(contents->poison);
+	contents->references = free_memories(&contents->memories);
+}
+
 void sched_buffer_drop(struct sched_buffer *buffer)
 {
 	if (--buffer->references > 0)
 		return;
-	sched_cause_drop(buffer->poison);
-	buffer->poison = NULL;
-	if (!buffer->memories) {
-		buffer_unused(buffer);
-		return;
-	}
 	/* The host's range may be reused only when no device has a view of it. */
-	while (buffer->memories) {
-		struct sched_memory *memory = buffer->memories;
-		buffer->memories = memory->next;
-		buffer->frees_away++;
-		memory->message.kind = SCHED_MESSAGE_MEMORY_FREE;
-		sched_device_post(memory->device, &memory->message);
+	buffer->frees_away = free_memories(&buffer->memories);
+	if (buffer->contents == &buffer->own) {
+		sched_cause_drop(buffer->own.poison);
+		buffer->own.poison = NULL;
+		buffer->frees_away += free_memories(&buffer->own.memories);
+	} else {
+		leave_contents(buffer);
 	}
+	if (buffer->frees_away == 0)
+		buffer_unused(buffer);
 }
 
 void sched_memory_freed(struct sched_memory *memory)
 {
 	struct sched_buffer *buffer = memory->buffer;
+	struct sched_contents *contents = memory->contents;
 	free(memory);
-	if (--buffer->frees_away == 0)
+	if (buffer && --buffer->frees_away == 0)
 		buffer_unused(buffer);
+	if (contents && --contents->references == 0)
+		free(contents);
 }
 
 struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device)
 {
-	struct sched_memory *memory;
-	for (memory = buffer->memories; memory; memory = memory->next)
+	struct sched_contents *contents = buffer->contents;
+	struct sched_memory **list = device->unified ? &buffer->memories : &contents->memories;
+	for (struct sched_memory *memory = *list; memory; memory = memory->next)
 		if (memory->device == device)
 			return memory;
-	memory = malloc(sizeof(*memory));
+	struct sched_memory *memory = malloc(sizeof(*memory));
 	if (!memory)
 		return NULL;
+	bool buffers = device->unified || contents == &buffer->own;
 	*memory = (struct sched_memory){
-		.next = buffer->memories,
-		.buffer = buffer,
+		.next = *list,
+		.buffer = buffers ? buffer : NULL,
+		.contents = buffers ? NULL : contents,
 		.device = device,
-		.size_bytes = buffer->size_bytes,
+		.size_bytes = contents->size_bytes,
 		.host = device->unified ? buffer->host : NULL,
+		.shared.descriptor = -1,
 	};
-	buffer->memories = memory;
+	*list = memory;
 	return memory;
 }

@@ -4,10 +4,63 @@
 #include "cleanup.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CALLBACKS_PER_PROGRESS 8192u /* then the loop of the caller gets its turn */
+
+static void free_options(char **options)
+{
+	for (uint32_t i = 0; options && options[i]; i++)
+		free(options[i]);
+	free(options);
+}
+
+static void options_cleanup(char ***options)
+{
+	free_options(*options);
+}
+
+static int copy_options(const char *const *options, char ***options_out)
+{
+	uint32_t count = 0;
+	while (options && options[count])
+		count++;
+	CLEANUP(options_cleanup) char **copy = calloc(count + 1, sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		copy[i] = strdup(options[i]);
+		if (!copy[i])
+			return -ENOMEM;
+	}
+	*options_out = TAKE(copy);
+	return 0;
+}
+
+static int copy_backends(const struct backend_ops *const *tables, struct sched_backend **backends_out,
+			 uint32_t *count_out)
+{
+	uint32_t count = 0;
+	while (tables && tables[count])
+		count++;
+	struct sched_backend *backends = calloc(count + 1, sizeof(*backends));
+	if (!backends)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		backends[i].ops = tables[i];
+	*backends_out = backends;
+	*count_out = count;
+	return 0;
+}
+
+/* That this thread, and so those that it starts, may run on. */
+static uint32_t count_processors(void)
+{
+	cpu_set_t set;
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
 
 int scheduler_create(const struct scheduler_config *config, const struct scheduler_callbacks *callbacks, void *context,
 		     struct scheduler **scheduler_out)
@@ -18,27 +71,22 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	memset(scheduler, 0, sizeof(*scheduler));
 	scheduler->callbacks = *callbacks;
 	scheduler->context = context;
-	scheduler->lanes_per_device = config->lanes_per_device ? config->lanes_per_device : SCHED_LANES_DEFAULT;
-	if (scheduler->lanes_per_device > SCHED_LANES_MAX)
-		scheduler->lanes_per_device = SCHED_LANES_MAX;
-	static const struct backend_ops *const none[] = {NULL};
-	const struct backend_ops *const *tables = config->backends ? config->backends : none;
-	uint32_t count = 0;
-	while (tables[count])
-		count++;
-	CLEANUP(free_pointer) struct sched_backend *backends = calloc(count + 1, sizeof(*backends));
+	scheduler->lanes_per_device = config->lanes_per_device;
+	scheduler->lane_choice = config->lane_choice;
+	scheduler->lane_random = config->lane_seed | 1;
+	scheduler->processors = config->processors ? config->processors : count_processors();
 	CLEANUP(free_pointer) char *directory = config->cache_directory ? strdup(config->cache_directory) : NULL;
-	if (!backends || (config->cache_directory && !directory))
+	CLEANUP(options_cleanup) char **options = NULL;
+	if (config->cache_directory && !directory)
 		return -ENOMEM;
-	for (uint32_t i = 0; tables[i]; i++)
-		backends[i].ops = tables[i];
-	scheduler->backend_count = count;
-	sched_flight_init(&scheduler->flight, config->flight_page);
-	int result = sched_sleeper_init(&scheduler->front_sleeper);
+	int result = copy_options(config->backend_options, &options);
+	if (result == 0)
+		result = copy_backends(config->backends, &scheduler->backends, &scheduler->backend_count);
 	if (result < 0)
 		return result;
-	scheduler->backends = TAKE(backends);
+	sched_flight_init(&scheduler->flight, config->flight_page);
 	scheduler->cache_directory = TAKE(directory);
+	scheduler->backend_options = TAKE(options);
 	*scheduler_out = TAKE(scheduler);
 	return 0;
 }
@@ -46,7 +94,7 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 static bool has_mail(const struct scheduler *scheduler)
 {
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
-		if (scheduler->devices[i] && sched_mailbox_has_mail(&scheduler->devices[i]->to_front))
+		if (scheduler->devices[i] && sched_device_has_mail(scheduler->devices[i]))
 			return true;
 	return false;
 }
@@ -76,7 +124,7 @@ void scheduler_flush(struct scheduler *scheduler)
 {
 	scheduler_run(scheduler);
 	publish(scheduler);
-	if (scheduler->notice_first)
+	if (sched_notice_due(scheduler))
 		sched_wake_front(scheduler);
 }
 
@@ -87,6 +135,20 @@ void scheduler_progress(struct scheduler *scheduler)
 	publish(scheduler);
 	(void)sched_notice_deliver(scheduler, CALLBACKS_PER_PROGRESS);
 	scheduler_flush(scheduler);
+}
+
+void scheduler_awake(struct scheduler *scheduler)
+{
+	atomic_store(&scheduler->front_awake, 1);
+}
+
+bool scheduler_sleep(struct scheduler *scheduler)
+{
+	atomic_store(&scheduler->front_awake, 0);
+	if (atomic_load(&scheduler->front_pending) == 0)
+		return true;
+	atomic_store(&scheduler->front_awake, 1);
+	return false;
 }
 
 bool scheduler_idle(const struct scheduler *scheduler)
@@ -109,7 +171,7 @@ static void wait_until_back(struct scheduler *scheduler)
 		sched_notice_discard(scheduler);
 		sched_sleeper_prepare(sleeper);
 		if (scheduler->away > 0 && !has_mail(scheduler))
-			sched_sleeper_sleep(sleeper);
+			sched_sleeper_sleep(sleeper, SCHED_SLEEP_UNTIL_WOKEN);
 		sched_sleeper_cancel(sleeper);
 	}
 	sched_notice_discard(scheduler);
@@ -137,7 +199,8 @@ struct scheduler *scheduler_free(struct scheduler *scheduler)
 			sched_device_stop(scheduler->devices[i]);
 	close_backends(scheduler);
 	sched_pool_free(scheduler);
-	sched_sleeper_fini(&scheduler->front_sleeper);
+	sched_cause_drop(scheduler->process_lost);
+	free_options(scheduler->backend_options);
 	free(scheduler->backends);
 	free(scheduler->platforms);
 	free(scheduler->infos);

@@ -1,7 +1,7 @@
 /*
  * Which task waits for which, by the buffers that they use (front thread).
  *
- * Per buffer: the last writer while it is open, and what was submitted since: readers, host accesses for reading,
+ * Per contents of a buffer: the last writer while it is open, and what was submitted since: readers, host accesses for reading,
  * moves. A reader gets edges from the writer and from host accesses; a writer from all of them; then the lists start
  * anew.
  */
@@ -21,10 +21,12 @@ struct sched_access {
 	bool host;  /* a host access */
 };
 
-/* Edges and tasks that sched_access_apply may take. */
+/* Edges and tasks that sched_access_apply and sched_access_finish may take. */
 void sched_access_cost(const struct sched_access *access, uint32_t *edges, uint32_t *tasks);
 /* Adds edges, moves and the use to the task. Everything is reserved; cannot fail. */
 void sched_access_apply(struct task *task, const struct sched_access *access);
+/* After the task was opened: what it writes of shared contents goes home. Reserved too. */
+void sched_access_finish(struct task *task, const struct sched_access *access);
 
 /* The task is done: take its uses out of their buffers; a failed write poisons. */
 void sched_uses_finish(struct task *task);

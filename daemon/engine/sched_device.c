@@ -5,76 +5,106 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PUBLISH_EVERY 32u /* so that the device begins while the front still submits */
-
 void sched_device_publish(struct scheduler_device *device)
 {
-	device->unpublished = 0;
-	if (sched_mailbox_publish(&device->to_device) && sched_sleeper_wake(&device->sleeper))
-		device->scheduler->counters.device_wakes++;
-}
-
-static void put(struct scheduler_device *device, struct sched_message *message)
-{
-	device->away++;
-	sched_mailbox_write(&device->to_device, message);
-	if (++device->unpublished >= PUBLISH_EVERY)
-		sched_device_publish(device);
+	bool woken = sched_port_publish(&device->port);
+	woken |= sched_port_publish(&device->loader.port);
+	device->scheduler->counters.device_wakes += woken;
 }
 
 void sched_device_post(struct scheduler_device *device, struct sched_message *message)
 {
 	device->scheduler->away++;
-	if (device->waiting.first || device->away >= SCHED_MAILBOX_SLOTS)
-		sched_message_append(&device->waiting, message);
-	else
-		put(device, message);
+	device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
+}
+
+void sched_device_post_load(struct scheduler_device *device, struct sched_message *message)
+{
+	struct sched_loader *loader = &device->loader;
+	/* Without a second thread once, without one for good: programs and their kernels go the same way. */
+	if (device->features & BACKEND_FEATURE_LOADER && !loader->started && !loader->failed)
+		loader->failed = sched_loader_start(device) < 0;
+	if (!loader->started) {
+		sched_device_post(device, message);
+		return;
+	}
+	device->scheduler->away++;
+	device->scheduler->counters.device_wakes += sched_port_post(&device->loader.port, message);
+}
+
+bool sched_device_has_mail(struct scheduler_device *device)
+{
+	return sched_mailbox_has_mail(&device->port.back) || sched_mailbox_has_mail(&device->loader.port.back);
 }
 
 static void handle(struct scheduler_device *device, struct sched_message *message)
 {
+	void *object = message; /* it begins with the message */
 	switch (message->kind) {
 	case SCHED_MESSAGE_SEND:
-		sched_lane_return((struct task *)(void *)message);
+		sched_lane_return(object);
 		break;
 	case SCHED_MESSAGE_FORGET:
-		sched_give_task(device->scheduler, (struct task *)(void *)message);
+		sched_give_task(device->scheduler, object);
+		break;
+	case SCHED_MESSAGE_MEMORY_PREPARE:
+	case SCHED_MESSAGE_MEMORY_EXPORT:
+		sched_shared_returned(object);
 		break;
 	case SCHED_MESSAGE_MEMORY_FREE:
-		sched_memory_freed((struct sched_memory *)(void *)message);
+		sched_memory_freed(object);
 		break;
 	case SCHED_MESSAGE_PROGRAM_LOAD:
-		sched_program_returned((struct sched_program *)(void *)message);
+		sched_program_returned(object);
 		break;
 	case SCHED_MESSAGE_PROGRAM_FREE:
-		sched_program_destroy((struct sched_program *)(void *)message);
+		sched_program_destroy(object);
 		break;
 	case SCHED_MESSAGE_KERNEL_CREATE:
-		sched_kernel_returned((struct sched_kernel *)(void *)message);
+		sched_kernel_returned(object);
 		break;
 	case SCHED_MESSAGE_KERNEL_FREE:
-		sched_kernel_destroy((struct sched_kernel *)(void *)message);
+		sched_kernel_destroy(object);
+		break;
+	case SCHED_MESSAGE_OCCUPANCY:
+		sched_occupancy_returned(object);
+		break;
+	case SCHED_MESSAGE_EVENT_MAKE:
+		sched_event_returned(object);
+		break;
+	case SCHED_MESSAGE_EVENT_FREE:
+		sched_event_destroy(object);
+		break;
+	case SCHED_MESSAGE_HOST_REGISTER:
+	case SCHED_MESSAGE_HOST_UNREGISTER:
+		sched_registration_returned(object);
+		break;
+	case SCHED_MESSAGE_LOSE:
+		sched_loss_returned(object);
 		break;
 	}
 }
 
-void sched_device_drain(struct scheduler_device *device)
+static void drain(struct scheduler_device *device, struct sched_port *port)
 {
 	struct sched_message *message;
-	uint32_t sent = device->sent;
-	while ((message = sched_mailbox_read(&device->to_front))) {
-		device->away--;
+	while ((message = sched_port_take(port))) {
 		device->scheduler->away--;
 		handle(device, message);
 	}
+	sched_port_refill(port);
+}
+
+void sched_device_drain(struct scheduler_device *device)
+{
+	uint32_t sent = device->sent;
+	drain(device, &device->loader.port);
+	drain(device, &device->port);
 	if (device->sent < sent)
 		sched_lane_unpark(device);
-	while (device->waiting.first && device->away < SCHED_MAILBOX_SLOTS)
-		put(device, sched_message_take(&device->waiting));
 }
 
 /* Signals are the front thread's. */
@@ -90,6 +120,22 @@ static int start_thread(struct scheduler_device *device)
 	return -result;
 }
 
+static void choose_lanes(struct scheduler_device *device, const struct backend_device_facts *facts)
+{
+	uint32_t count = device->scheduler->lanes_per_device;
+	if (count == 0)
+		count = facts->preferred_lanes;
+	if (count == 0)
+		count = SCHED_LANES_DEFAULT;
+	device->lane_count = count < SCHED_LANES_MAX ? count : SCHED_LANES_MAX;
+	device->all_lane_count = device->lane_count + (facts->features & BACKEND_FEATURE_COPY_LANES ? 2 : 0);
+}
+
+uint32_t scheduler_home_lane(struct scheduler_device *device)
+{
+	return device->next_home++ % device->lane_count + 1;
+}
+
 int sched_device_start(struct scheduler *scheduler, uint32_t index, struct scheduler_device **device_out)
 {
 	const struct scheduler_device_info *info = &scheduler->infos[index];
@@ -101,22 +147,18 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, struct sched
 	device->scheduler = scheduler;
 	device->index = index;
 	device->backend_index = info->backend_index;
+	device->features = info->facts->features;
 	device->unified = info->facts->host_unified_memory;
 	device->place = device->unified ? SCHED_HOST_PLACE : index + 1;
 	device->ops = info->ops;
-	device->lane_count = scheduler->lanes_per_device;
+	choose_lanes(device, info->facts);
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
 		if (scheduler->backends[i].ops == info->ops)
 			device->backend = scheduler->backends[i].handle;
 
-	int result = sched_sleeper_init(&device->sleeper);
+	int result = start_thread(device);
 	if (result < 0)
 		return result;
-	result = start_thread(device);
-	if (result < 0) {
-		sched_sleeper_fini(&device->sleeper);
-		return result;
-	}
 	*device_out = TAKE(device);
 	return 0;
 }
@@ -124,9 +166,9 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, struct sched
 void sched_device_stop(struct scheduler_device *device)
 {
 	atomic_store(&device->quit, 1);
-	(void)sched_sleeper_wake(&device->sleeper);
+	sched_loader_stop(device);
+	(void)sched_sleeper_wake(&device->port.sleeper);
 	(void)pthread_join(device->thread, NULL);
-	sched_sleeper_fini(&device->sleeper);
 	sched_cause_drop(device->lost);
 	free(device);
 }

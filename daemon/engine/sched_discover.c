@@ -4,6 +4,8 @@
 #include "cleanup.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,33 @@ static void make_unavailable(struct sched_backend *backend, const struct backend
 	*topology_out = (struct backend_topology){.platforms = &backend->unavailable, .platform_count = 1};
 }
 
+enum step { PREPARE, OPEN };
+
+/* Of "NAME:OPTION" those with the backend's name. */
+static int begin(const struct scheduler *scheduler, struct sched_backend *backend, enum step step,
+		 struct backend_fault *fault)
+{
+	size_t length = strlen(backend->ops->name);
+	uint32_t count = 0;
+	while (scheduler->backend_options[count])
+		count++;
+	CLEANUP(free_pointer) const char **options = calloc(count + 1, sizeof(*options));
+	if (!options)
+		return -ENOMEM;
+	count = 0;
+	for (uint32_t i = 0; scheduler->backend_options[i]; i++) {
+		const char *option = scheduler->backend_options[i];
+		if (strncmp(option, backend->ops->name, length) == 0 && option[length] == ':')
+			options[count++] = option + length + 1;
+	}
+	const struct backend_settings settings = {.cache_directory = scheduler->cache_directory, .options = options};
+	if (step == PREPARE) {
+		backend->ops->prepare(&settings);
+		return 0;
+	}
+	return backend->ops->open(&settings, &backend->handle, fault);
+}
+
 static void ask(struct scheduler *scheduler, struct sched_backend *backend, struct backend_topology *topology_out)
 {
 	struct backend_fault fault = {.status = 0};
@@ -45,7 +74,7 @@ static void ask(struct scheduler *scheduler, struct sched_backend *backend, stru
 		make_unavailable(backend, &fault, topology_out);
 		return;
 	}
-	if (backend->ops->open(scheduler->cache_directory, &backend->handle, &fault) < 0) {
+	if (begin(scheduler, backend, OPEN, &fault) < 0) {
 		make_unavailable(backend, &fault, topology_out);
 		return;
 	}
@@ -53,6 +82,52 @@ static void ask(struct scheduler *scheduler, struct sched_backend *backend, stru
 		backend->ops->close(backend->handle);
 		make_unavailable(backend, &fault, topology_out);
 	}
+}
+
+struct asking {
+	struct scheduler *scheduler;
+	struct sched_backend *backend;
+	struct backend_topology *topology;
+	pthread_t thread;
+	bool started;
+};
+
+static void *ask_on_a_thread(void *argument)
+{
+	const struct asking *asking = argument;
+	ask(asking->scheduler, asking->backend, asking->topology);
+	return NULL;
+}
+
+/*
+ * All at the same time: each vendor's library takes a tenth of a second and more to start. What they read from the
+ * environment is set before.
+ */
+static void ask_all(struct scheduler *scheduler, struct backend_topology *topologies)
+{
+	struct asking askings[BACKENDS_MAX];
+	sigset_t all, before;
+	(void)sigfillset(&all);
+	for (uint32_t i = 0; i < scheduler->backend_count; i++) {
+		struct backend_fault unimportant = {.status = 0};
+		struct sched_backend *backend = &scheduler->backends[i];
+		if (backend->ops->version == BACKEND_OPS_VERSION && backend->ops->prepare)
+			(void)begin(scheduler, backend, PREPARE, &unimportant);
+	}
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (uint32_t i = 0; i < scheduler->backend_count; i++) {
+		askings[i] = (struct asking){scheduler, &scheduler->backends[i], &topologies[i], 0, false};
+		/* The last one has this thread. */
+		askings[i].started = i + 1 < scheduler->backend_count &&
+				     pthread_create(&askings[i].thread, NULL, ask_on_a_thread, &askings[i]) == 0;
+	}
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	for (uint32_t i = 0; i < scheduler->backend_count; i++)
+		if (!askings[i].started)
+			(void)ask_on_a_thread(&askings[i]);
+	for (uint32_t i = 0; i < scheduler->backend_count; i++)
+		if (askings[i].started)
+			(void)pthread_join(askings[i].thread, NULL);
 }
 
 static void add(struct scheduler *scheduler, const struct backend_ops *ops, const struct backend_topology *topology)
@@ -78,8 +153,8 @@ static int discover(struct scheduler *scheduler)
 	if (!found)
 		return -ENOMEM;
 	uint32_t platforms = 0, devices = 0;
+	ask_all(scheduler, found->topologies);
 	for (uint32_t i = 0; i < scheduler->backend_count; i++) {
-		ask(scheduler, &scheduler->backends[i], &found->topologies[i]);
 		platforms += found->topologies[i].platform_count;
 		devices += found->topologies[i].device_count;
 	}
@@ -123,6 +198,7 @@ int scheduler_device(struct scheduler *scheduler, uint32_t device, struct schedu
 		result = sched_device_start(scheduler, device, &scheduler->devices[device]);
 		if (result < 0)
 			return result;
+		sched_host_device_opened(scheduler->devices[device]);
 	}
 	*device_out = scheduler->devices[device];
 	return 0;

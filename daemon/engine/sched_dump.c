@@ -15,6 +15,8 @@ static const char *state_name(const struct task *task)
 		return "sent";
 	case TASK_HELD:
 		return "held";
+	case TASK_RETURNING:
+		return "returning";
 	case TASK_DONE:
 		break;
 	}

@@ -1,9 +1,11 @@
 /* The device thread's part of a task: objects made at first use, waits, submission, completion, failure. */
 #include "sched_internal.h"
 
+#include "clock.h"
 #include "status.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /*
  * Failures that the front may not know yet. What it sent before it knew is checked against them; what it sends after
@@ -40,41 +42,105 @@ void sched_execute_failed(struct scheduler_device *device, struct task *task, co
 	task->send.cause = sched_cause_create(fault);
 	remember(&device->worker, task);
 	sched_worker_return(device, &task->message);
-	if (fault->device_lost && !device->worker.unusable)
+	if (fault->device_lost)
 		sched_worker_lose(device, fault);
+}
+
+static bool is_over(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+{
+	const struct task *first = worker->lanes[predecessor->lane].first;
+	return !first || first->send.sequence > predecessor->sequence;
+}
+
+/* The first of a lane may have been running, if nothing on another lane held it back. */
+static void mark_suspects(struct sched_worker *worker)
+{
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
+		struct task *task = worker->lanes[i].first;
+		if (!task)
+			continue;
+		bool held_back = false;
+		for (uint32_t k = 0; k < task->send.predecessor_count; k++)
+			held_back |= !is_over(worker, &task->send.predecessors[k]);
+		task->send.suspect = !held_back;
+	}
+}
+
+void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault, int negative_errno)
+{
+	device->gone_fault = *fault;
+	sched_fault_complete(&device->gone_fault, negative_errno);
+	device->worker.unusable = true;
+	atomic_store(&device->gone, 1);
 }
 
 /* Nothing more comes from this device: everything on it ends now, and whatever is sent to it fails at once. */
 void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	struct sched_worker *worker = &device->worker;
-	worker->unusable = true;
-	worker->fault = *fault;
-	sched_fault_complete(&worker->fault, -EIO);
-	for (uint32_t i = 0; i < SCHED_LANES_MAX; i++) {
+	if (worker->unusable)
+		return;
+	sched_worker_gone(device, fault, -EIO);
+	worker->in_flight = 0;
+	if (fault->process_lost && !worker->named)
+		mark_suspects(worker);
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
 		struct sched_worker_lane *lane = &worker->lanes[i];
 		while (lane->first) {
 			struct task *task = lane->first;
 			lane->first = task->send.lane_next;
 			sched_flight_leave(&device->scheduler->flight, &task->send);
-			sched_execute_failed(device, task, &worker->fault);
+			sched_execute_failed(device, task, &device->gone_fault);
 		}
 		lane->last = NULL;
 	}
 }
 
-static int need_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+static int import_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
+			 struct backend_fault *fault)
 {
-	if (!memory || memory->handle)
-		return 0;
-	int result = device->ops->memory_create(device->worker.handle, memory->size_bytes, memory->host,
-						&memory->handle, fault);
+	if (memory->fault.status != STATUS_SUCCESS) {
+		*fault = memory->fault;
+		return -EIO;
+	}
+	int result = device->ops->memory_import ? device->ops->memory_import(device->handle, &memory->shared,
+									     memory->size_bytes, made_out, fault)
+						: -ENOTSUP;
+	if (memory->shared.descriptor >= 0)
+		(void)close(memory->shared.descriptor);
+	memory->shared.descriptor = -1;
 	if (result < 0) {
-		memory->handle = NULL;
-		if (fault->status == STATUS_SUCCESS)
-			fault->status = STATUS_MEMORY_ALLOCATION;
+		sched_fault_complete(fault, result);
+		memory->fault = *fault;
 	}
 	return result;
+}
+
+int sched_worker_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+{
+	if (!memory || atomic_load_explicit(&memory->handle, memory_order_relaxed))
+		return 0;
+	struct backend_memory *made = NULL;
+	if (device->worker.unusable) {
+		*fault = device->gone_fault;
+		return -EIO;
+	}
+	int result = memory->imported ? import_memory(device, memory, &made, fault)
+				      : device->ops->memory_create(device->handle, memory->size_bytes, memory->host,
+								   memory->export_kind, &made, fault);
+	if (result == 0)
+		atomic_store_explicit(&memory->handle, made, memory_order_release);
+	else if (fault->status == STATUS_SUCCESS)
+		fault->status = STATUS_MEMORY_ALLOCATION;
+	return result;
+}
+
+/* Lanes for copies lie behind those for computing. */
+static enum backend_lane_kind lane_kind(const struct scheduler_device *device, uint32_t index)
+{
+	if (index < device->lane_count)
+		return BACKEND_LANE_COMPUTE;
+	return index == device->lane_count ? BACKEND_LANE_COPY_IN : BACKEND_LANE_COPY_OUT;
 }
 
 static int need_lane(struct scheduler_device *device, uint32_t index, struct backend_fault *fault)
@@ -82,10 +148,15 @@ static int need_lane(struct scheduler_device *device, uint32_t index, struct bac
 	struct sched_worker_lane *lane = &device->worker.lanes[index];
 	if (lane->handle)
 		return 0;
-	int result = device->ops->lane_create(device->worker.handle, &lane->handle, fault);
+	int result = device->ops->lane_create(device->handle, lane_kind(device, index), &lane->handle, fault);
 	if (result < 0)
 		lane->handle = NULL;
 	return result;
+}
+
+static struct backend_memory *handle_of(const struct sched_memory *memory)
+{
+	return atomic_load_explicit(&memory->handle, memory_order_relaxed);
 }
 
 static int fill_launch(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
@@ -98,12 +169,31 @@ static int fill_launch(struct scheduler_device *device, struct task_send *send, 
 	send->command.launch.arguments = send->arguments;
 	for (uint32_t i = 0; i < send->command.launch.argument_count; i++) {
 		struct sched_memory *memory = send->argument_memories[i];
-		int result = need_memory(device, memory, fault);
+		int result = sched_worker_memory(device, memory, fault);
 		if (result < 0)
 			return result;
 		if (memory)
-			send->arguments[i].global.memory = memory->handle;
+			send->arguments[i].global.memory = handle_of(memory);
 	}
+	return 0;
+}
+
+/* From another device's memory; what that device has not even made yet has nothing in it. */
+static void fill_peer_copy(struct task_send *send)
+{
+	send->command.copy.source = atomic_load_explicit(&send->source->handle, memory_order_acquire);
+	send->command.copy.destination = handle_of(send->destination);
+	if (!send->command.copy.source)
+		send->command.kind = BACKEND_COMMAND_NOP;
+}
+
+static int fill_event(struct task_send *send, struct backend_fault *fault)
+{
+	if (!send->event->handle) {
+		*fault = send->event->fault;
+		return -EINVAL;
+	}
+	send->command.event = send->event->handle;
 	return 0;
 }
 
@@ -113,18 +203,23 @@ static int fill_command(struct scheduler_device *device, struct task_send *send,
 	struct backend_command *command = &send->command;
 	if (command->kind == BACKEND_COMMAND_LAUNCH)
 		return fill_launch(device, send, fault);
-	int result = need_memory(device, send->source, fault);
+	if (send->event)
+		return fill_event(send, fault);
+	bool peer = command->kind == BACKEND_COMMAND_COPY_PEER;
+	int result = peer ? 0 : sched_worker_memory(device, send->source, fault);
 	if (result == 0)
-		result = need_memory(device, send->destination, fault);
+		result = sched_worker_memory(device, send->destination, fault);
 	if (result < 0)
 		return result;
-	if (command->kind == BACKEND_COMMAND_COPY) {
-		command->copy.source = send->source->handle;
-		command->copy.destination = send->destination->handle;
+	if (peer) {
+		fill_peer_copy(send);
+	} else if (command->kind == BACKEND_COMMAND_COPY) {
+		command->copy.source = handle_of(send->source);
+		command->copy.destination = handle_of(send->destination);
 	} else if (command->kind == BACKEND_COMMAND_FILL) {
-		command->fill.memory = send->destination->handle;
+		command->fill.memory = handle_of(send->destination);
 	} else if (command->kind == BACKEND_COMMAND_WRITE || command->kind == BACKEND_COMMAND_READ) {
-		command->transfer.memory = send->source->handle;
+		command->transfer.memory = handle_of(send->source);
 	}
 	return 0;
 }
@@ -159,6 +254,49 @@ static bool must_skip(const struct sched_worker *worker, const struct task_send 
 	return false;
 }
 
+static bool is_large_transfer(const struct backend_command *command)
+{
+	return (command->kind == BACKEND_COMMAND_WRITE || command->kind == BACKEND_COMMAND_READ) &&
+	       command->transfer.size_bytes >= SCHED_EXPECT_BYTES_MIN;
+}
+
+static enum sched_expect_way way_of(const struct backend_command *command)
+{
+	return command->kind == BACKEND_COMMAND_WRITE ? SCHED_EXPECT_IN : SCHED_EXPECT_OUT;
+}
+
+static void expect_from(struct sched_worker *worker, struct task_send *send, uint64_t begin_ns)
+{
+	send->begin_ns = begin_ns;
+	send->expected_ns =
+		sched_expect_end(&worker->expect, way_of(&send->command), begin_ns, send->command.transfer.size_bytes);
+}
+
+static void expect_transfer(struct sched_worker *worker, struct sched_worker_lane *lane, struct task_send *send)
+{
+	send->begin_ns = send->expected_ns = 0;
+	if (!is_large_transfer(&send->command))
+		return;
+	uint64_t now = clock_now_ns();
+	expect_from(worker, send, lane->free_ns > now ? lane->free_ns : now);
+	lane->free_ns = send->expected_ns;
+}
+
+/* It is over, and the next one on its lane begins. */
+static void learn_transfer(struct sched_worker *worker, const struct sched_worker_lane *lane,
+			   const struct task_send *send)
+{
+	struct task_send *next = lane->first ? &lane->first->send : NULL;
+	if (send->begin_ns == 0 && !(next && next->begin_ns))
+		return;
+	uint64_t now = clock_now_ns();
+	if (send->begin_ns && now > send->begin_ns)
+		sched_expect_learn(&worker->expect, way_of(&send->command), send->command.transfer.size_bytes,
+				   now - send->begin_ns);
+	if (next && next->begin_ns)
+		expect_from(worker, next, now);
+}
+
 static int submit(struct scheduler_device *device, struct task *task, struct backend_fault *fault)
 {
 	struct sched_worker *worker = &device->worker;
@@ -172,12 +310,14 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 	uint32_t wait_count = fill_waits(worker, send, waits);
 	struct sched_worker_lane *lane = &worker->lanes[send->lane];
 	sched_flight_enter(&device->scheduler->flight, send);
-	result = device->ops->submit(lane->handle, &send->command, waits, wait_count, send->sequence, fault);
+	result = device->ops->submit(lane->handle, &send->command, waits, wait_count, send->sequence, NULL, fault);
 	if (result < 0) {
 		sched_flight_leave(&device->scheduler->flight, send);
 		return result;
 	}
 	worker->unflushed = true;
+	worker->in_flight++;
+	expect_transfer(worker, lane, send);
 	send->lane_next = NULL;
 	if (lane->last)
 		lane->last->send.lane_next = task;
@@ -191,7 +331,7 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 {
 	struct sched_worker *worker = &device->worker;
 	if (worker->unusable) {
-		sched_execute_failed(device, task, &worker->fault);
+		sched_execute_failed(device, task, &device->gone_fault);
 		return;
 	}
 	if (must_skip(worker, &task->send)) {
@@ -208,28 +348,63 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 	}
 }
 
+static struct sched_worker_lane *find_lane(struct sched_worker *worker, const struct backend_lane *handle)
+{
+	if (worker->told && worker->told->handle == handle)
+		return worker->told;
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
+		if (worker->lanes[i].handle == handle)
+			return worker->told = &worker->lanes[i];
+	return NULL;
+}
+
+/* It ends with all the others, when everybody has been named that may have been running, which may be nobody. */
+static void note_loss(struct sched_worker *worker, const struct sched_worker_lane *lane,
+		      const struct backend_completion *completion)
+{
+	if (!worker->losing)
+		worker->loss = completion->fault;
+	worker->losing = true;
+	if (!completion->fault.process_lost)
+		return;
+	worker->named = true; /* the backend knows better than a guess */
+	if (completion->fault.native_code == 0 || completion->fault.not_begun)
+		return;
+	struct task *task = lane->first;
+	while (task && task->send.sequence != completion->sequence)
+		task = task->send.lane_next;
+	if (task)
+		task->send.suspect = true;
+}
+
 void sched_execute_completion(struct scheduler_device *device, const struct backend_completion *completion)
 {
 	struct sched_worker *worker = &device->worker;
-	struct sched_worker_lane *lane = NULL;
-	for (uint32_t i = 0; i < SCHED_LANES_MAX && !lane; i++)
-		if (worker->lanes[i].handle == completion->lane)
-			lane = &worker->lanes[i];
+	struct sched_worker_lane *lane = find_lane(worker, completion->lane);
 	/* A device that was lost may still report what has been failed already. */
-	if (!lane || !lane->first || lane->first->send.sequence != completion->sequence)
+	if (!lane || !lane->first)
 		return;
+	if (completion->fault.device_lost) {
+		note_loss(worker, lane, completion);
+		return;
+	}
+	if (lane->first->send.sequence != completion->sequence)
+		return;
+	struct backend_fault fault = completion->fault;
 	struct task *task = lane->first;
 	lane->first = task->send.lane_next;
 	if (!lane->first)
 		lane->last = NULL;
+	worker->in_flight--;
+	learn_transfer(worker, lane, &task->send);
 	task->send.start_ns = completion->start_ns;
 	task->send.end_ns = completion->end_ns;
+	task->send.estimated = completion->estimated;
 	sched_flight_leave(&device->scheduler->flight, &task->send);
-	if (completion->fault.status == STATUS_SUCCESS && !completion->fault.device_lost) {
+	if (fault.status == STATUS_SUCCESS) {
 		sched_worker_return(device, &task->message);
 		return;
 	}
-	struct backend_fault fault = completion->fault;
 	sched_fault_complete(&fault, -EIO);
 	sched_execute_failed(device, task, &fault);
 }

@@ -26,6 +26,12 @@ void sched_flight_give(struct sched_flight *flight, uint32_t entry)
 	flight->free[flight->free_count++] = entry;
 }
 
+void sched_flight_device_open(struct sched_flight *flight, uint32_t device)
+{
+	if (flight->page && device < 64)
+		atomic_fetch_or(&flight->page->open_devices, 1ull << device);
+}
+
 void sched_flight_enter(struct sched_flight *flight, const struct task_send *send)
 {
 	if (!flight->page || send->flight_session == 0)
@@ -43,7 +49,7 @@ void sched_flight_enter(struct sched_flight *flight, const struct task_send *sen
 
 void sched_flight_leave(struct sched_flight *flight, const struct task_send *send)
 {
-	if (!flight->page || send->flight_session == 0)
+	if (!flight->page || send->flight_session == 0 || send->suspect)
 		return;
 	if (send->flight == SCHED_NO_FLIGHT)
 		atomic_fetch_sub(&flight->page->more, 1);

@@ -14,7 +14,7 @@ int host_access_submit(struct scheduler *scheduler, struct sched_buffer *buffer,
 {
 	struct sched_access access = {
 		.buffer = buffer,
-		.size_bytes = buffer->size_bytes,
+		.size_bytes = buffer->contents->size_bytes,
 		.place = SCHED_HOST_PLACE,
 		.writes = access_mode_writes(mode),
 		.needs = !access_mode_writes(mode) || access_mode_needs_contents(mode),
@@ -37,10 +37,11 @@ int host_access_submit(struct scheduler *scheduler, struct sched_buffer *buffer,
 	task->submit_ns = clock_now_ns();
 	(void)snprintf(task->send.what, sizeof(task->send.what),
 		       access.writes ? "host write access" : "host read access");
-	if (access.needs && buffer->poison)
-		task_doom(task, buffer->poison, false);
+	if (access.needs && buffer->contents->poison)
+		task_doom(task, buffer->contents->poison, false);
 	sched_access_apply(task, &access);
 	task_open(task);
+	sched_access_finish(task, &access);
 	task_consider(task);
 	*task_out = task;
 	scheduler_run(scheduler);

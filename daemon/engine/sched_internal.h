@@ -8,21 +8,30 @@
  *      \--(front_only, open_in 0)--------------------------------------------------------------------------------> DONE
  *      \--(host access, open_in 0)--> HELD --released-----------------------------------------------------------> DONE
  *
- * front_only: nothing is sent to a device: barriers, host updates, empty ranges, host accesses, whatever has failed
- * already, and a task that came back before a predecessor did (lanes report in any order).
+ * What has written shared contents elsewhere than in their home passes RETURNING before DONE: whoever waits for it may
+ * tell another process.
+ *
+ * front_only: nothing is sent to a lane: barriers, host updates, empty ranges, host accesses, whatever has failed
+ * already, and a task that came back before a predecessor did (lanes report in any order). A launch is also held while
+ * a loader makes its kernel: other launches go on meanwhile.
  */
 #ifndef SYCL_ENGINE_SCHED_INTERNAL_H
 #define SYCL_ENGINE_SCHED_INTERNAL_H
 
 #include "flight_page.h"
 #include "sched_mailbox.h"
+#include "sched_expect.h"
+#include "sched_pace.h"
+#include "sched_quiet.h"
 #include "scheduler.h"
 
 #include <assert.h>
+#include <pthread.h>
 
 #define SCHED_DEVICES_MAX      63u /* with the host 64 places: one word */
 #define SCHED_LANES_DEFAULT    8u
-#define SCHED_LANES_MAX        32u
+#define SCHED_LANES_MAX        32u                    /* for computing */
+#define SCHED_LANES_ALL        (SCHED_LANES_MAX + 2u) /* and one each way for copies */
 #define SCHED_LANE_DEPTH       96u /* sent and not come back; more would only make a lane harder to share */
 #define SCHED_PREDECESSORS_MAX 8u  /* sent before the task and not done; a task with more waits for some */
 #define SCHED_TASKS_KEPT       1024u
@@ -31,7 +40,7 @@
 #define SCHED_NO_FLIGHT        UINT32_MAX
 #define SCHED_HOST_PLACE       0u
 
-static_assert(SCHED_LANES_MAX * SCHED_LANE_DEPTH < SCHED_MAILBOX_SLOTS, "full lanes leave room for other messages");
+static_assert(SCHED_LANES_ALL * SCHED_LANE_DEPTH < SCHED_MAILBOX_SLOTS, "full lanes leave room for other messages");
 
 /* Why something failed, shared by all that failed because of it. Counted on the front thread. */
 struct sched_cause {
@@ -44,6 +53,9 @@ enum sched_notice_kind {
 	SCHED_NOTICE_BUFFER_FREED,
 	SCHED_NOTICE_PROGRAM_LOADED,
 	SCHED_NOTICE_KERNEL_CREATED,
+	SCHED_NOTICE_EVENT_READY,
+	SCHED_NOTICE_OCCUPANCY,
+	SCHED_NOTICE_PROCESS_LOST,
 };
 
 /* A callback that is due. */
@@ -67,45 +79,119 @@ struct task_edge {
 
 enum task_use_kind { TASK_USE_WRITE, TASK_USE_READ, TASK_USE_HOST_READ, TASK_USE_MOVE };
 
+#define SCHED_NO_PLACE UINT32_MAX
+
 struct task_use_list {
 	struct task_use *first;
 	uint32_t count;
 };
 
-/* A task's use of a buffer; in one of the buffer's lists while nothing has been written after it. */
+/* A task's use of a buffer; in one of its contents' lists while nothing has been written after it. */
 struct task_use {
 	struct sched_buffer *buffer;
 	struct task *task;
 	enum task_use_kind kind;
-	uint32_t place;
+	uint32_t place, from;       /* `from`: where a move takes it, else SCHED_NO_PLACE */
 	struct task_use_list *list; /* NULL: in none */
 	struct task_use *previous, *next;
 };
 
-/* The memory of a buffer on one device; for a device with unified memory a view of the host's. */
+/* The memory of contents on one device; for a device with unified memory a view of the host's range of a buffer. */
 struct sched_memory {
 	struct sched_message message;
 	struct sched_memory *next;
-	struct sched_buffer *buffer;
+	struct sched_buffer *buffer;     /* whose it is: then of a unified device, or of contents of its own ... */
+	struct sched_contents *contents; /* ... or NULL, and whose then */
 	struct scheduler_device *device;
 	uint64_t size_bytes;
-	void *host;                    /* NULL: memory of its own */
-	struct backend_memory *handle; /* device thread; NULL: not made yet */
+	void *host; /* NULL: memory of its own */
+	enum backend_export_kind export_kind;
+	bool imported; /* made from `shared`, never again */
+	struct backend_shared_memory shared;
+	struct backend_fault fault; /* device thread: why it could not be imported */
+	/* Made by its device's thread; NULL: not made yet. Also read by the thread of a device that copies from it. */
+	_Atomic(struct backend_memory *) handle;
 };
 
-/* Tracked as one range; the functions of sched_residency.h take ranges. */
-struct sched_buffer {
+/* What is in a buffer. Tracked as one range; the functions of sched_residency.h take ranges. */
+struct sched_contents {
 	struct scheduler *scheduler;
-	void *owner, *host;
 	uint64_t size_bytes;
 	uint64_t valid;                                    /* bit per place; 0: no contents anywhere */
+	struct sched_buffer *host_of;                      /* in whose range the host's place is */
 	struct task *writer;                               /* the last one, while it is open */
 	struct task_use_list readers, host_readers, moves; /* open, since the last write */
 	struct sched_cause *poison;                        /* the last write failed */
-	struct sched_memory *memories;
-	uint32_t references; /* open tasks, and the owner */
+	struct sched_memory *memories;                     /* of devices with memory of their own */
+	struct sched_memory *home; /* one of them: shared, and here for good; NULL: not shared */
+	uint32_t references;       /* of shared ones: buffers */
+};
+
+struct sched_buffer {
+	struct scheduler *scheduler;
+	void *owner, *host;
+	struct sched_contents *contents; /* `own`, or shared with other buffers */
+	struct sched_contents own;
+	struct sched_memory *memories; /* of devices with unified memory */
+	uint32_t references;           /* open tasks, and the owner */
 	uint32_t frees_away;
 	struct sched_notice notice;
+};
+
+/* Host memory that devices register. */
+struct sched_host {
+	struct scheduler *scheduler;
+	struct sched_host *previous, *next;
+	void *host;
+	uint64_t size_bytes;
+	struct sched_registration *registrations;
+	void (*release)(void *owner); /* NULL: it is still wanted */
+	void *owner;
+};
+
+/* One device's. */
+struct sched_registration {
+	struct sched_message message;
+	struct sched_registration *next;
+	struct sched_host *host;
+	struct scheduler_device *device;
+	bool away;
+	/* loader, until it comes back */
+	struct backend_host *handle;
+	struct backend_fault fault;
+};
+
+/* An event shared with other processes. */
+struct sched_event {
+	struct sched_message message;
+	struct scheduler *scheduler;
+	struct scheduler_device *device;
+	void *owner;
+	uint32_t references; /* the owner, the making, open tasks */
+	bool opened;         /* from `bytes`, otherwise they are filled in */
+	struct sched_notice notice;
+	/* device thread */
+	struct backend_event *handle;
+	uint8_t bytes[64];
+	struct backend_fault fault;
+};
+
+struct sched_occupancy {
+	struct sched_message message;
+	struct sched_kernel *kernel;
+	void *owner;
+	uint64_t local[3], local_mem_bytes;
+	struct sched_notice notice;
+	/* loader, until it comes back */
+	struct backend_occupancy answer;
+	struct backend_fault fault;
+};
+
+/* To a device: a fault elsewhere has taken it along. */
+struct sched_loss {
+	struct sched_message message;
+	struct scheduler_device *device;
+	struct backend_fault fault;
 };
 
 struct sched_program {
@@ -115,9 +201,8 @@ struct sched_program {
 	void *owner, *binary;
 	size_t binary_bytes;
 	uint32_t references; /* the owner, the load, kernels that are being made */
-	bool released;
 	struct sched_notice notice;
-	/* device thread, until it comes back */
+	/* loader, until it comes back */
 	struct backend_program *handle;
 	char *names;
 	struct backend_fault fault;
@@ -130,13 +215,14 @@ struct sched_kernel {
 	struct scheduler_device *device;
 	void *owner;
 	char *name;
-	uint32_t references; /* the owner, the making, open tasks */
-	bool released;
+	uint32_t references;  /* the owner, the making, open tasks, questions */
+	bool made;            /* or failed: `fault` says */
+	struct task *waiting; /* launches, by kernel_next */
 	struct sched_notice notice;
-	/* device thread, until it comes back */
+	/* loader, until it comes back */
 	struct backend_kernel *handle;
 	struct backend_kernel_facts facts;
-	struct backend_fault fault; /* also read by the device thread later; never changes again */
+	struct backend_fault fault;
 };
 
 /* A command that was sent to the same device before and is not done. */
@@ -157,6 +243,7 @@ struct task_send {
 	struct backend_argument *arguments;
 	struct sched_memory **argument_memories; /* one per argument; NULL where there is none */
 	struct sched_memory *source, *destination;
+	struct sched_event *event;
 	uint32_t flight; /* entry of the flight page */
 	uint64_t flight_session, flight_queue, flight_group;
 	char what[FLIGHT_KERNEL_NAME_BYTES];
@@ -164,13 +251,30 @@ struct task_send {
 	struct sched_cause *cause; /* failed on its own */
 	bool skipped;              /* not run: a predecessor had failed */
 	bool remembered;           /* in the device thread's list of failures: needs a FORGET */
+	bool suspect;              /* may have been running when the process was lost */
+	bool estimated;
 	uint64_t start_ns, end_ns;
+	uint64_t begin_ns,
+		expected_ns; /* of a large transfer: since when it runs, as it seems, and until when; 0: none */
 	/* the device thread's own */
 	struct task *lane_next, *failed_next;
 };
 
-enum task_state { TASK_PENDING, TASK_PARKED, TASK_SENT, TASK_HELD, TASK_DONE };
-enum task_role { TASK_ROLE_GROUP, TASK_ROLE_MOVE, TASK_ROLE_HOST_ACCESS };
+enum task_state {
+	TASK_PENDING,
+	TASK_PARKED,
+	TASK_SENT,
+	TASK_HELD,
+	TASK_RETURNING, /* it has run; what it wrote of shared contents is on the way home */
+	TASK_DONE,
+};
+enum task_role {
+	TASK_ROLE_GROUP,
+	TASK_ROLE_MOVE, /* nobody's: its end is told to nobody */
+	TASK_ROLE_HOST_ACCESS,
+	TASK_ROLE_PREPARE, /* makes or imports the memory of shared contents; their first writer */
+	TASK_ROLE_EXPORT,
+};
 
 struct task {
 	struct sched_message message;
@@ -183,15 +287,23 @@ struct task {
 	enum task_role role;
 	bool front_only, queued, told, released;
 	bool direct; /* `cause` is this task's own failure (or that of a move made for it) */
+	bool awaits_kernel;
+	uint32_t home_lane;             /* 0: any */
+	struct sched_lane *forced_lane; /* chosen for a test; NULL: not yet */
 	uint32_t open_in, unmet;
 	struct task_edge *out, *in;
 	struct task *open_previous, *open_next;
-	struct task *list_next;                 /* runnable, parked */
-	struct task *lane_previous, *lane_next; /* sent on one lane */
-	uint64_t mark;                          /* identity of the task that an edge was added to last */
-	struct task_edge *mark_edge;            /* and that edge */
+	struct task *list_next;                     /* runnable, parked */
+	struct task *lane_previous, *lane_next;     /* sent on one lane */
+	struct task *kernel_previous, *kernel_next; /* waiting for one kernel */
+	uint64_t mark;                              /* identity of the task that an edge was added to last */
+	struct task_edge *mark_edge;                /* and that edge */
 	struct sched_cause *cause;
-	struct task *beneficiary; /* of a move */
+	struct task *beneficiary;             /* of a move, NULL: none */
+	struct task *returning;               /* of a move: the writer that is done when this is */
+	uint32_t returns;                     /* such moves, of a writer */
+	struct sched_memory *memory;          /* of PREPARE and EXPORT */
+	struct backend_shared_memory *shared; /* of EXPORT, in its storage; the descriptor until it is told */
 	struct task_use *uses;
 	uint32_t use_count;
 	uint64_t submit_ns, device_ns, bytes_to_device, bytes_to_host;
@@ -216,42 +328,78 @@ struct sched_lane {
 struct sched_worker_lane {
 	struct backend_lane *handle; /* NULL: not made yet */
 	struct task *first, *last;
+	uint64_t free_ns; /* when the large transfers on it are expected to be over */
 };
 
 #define SCHED_COMPLETIONS 64u
 
 /* Device thread only. */
 struct sched_worker {
-	struct backend_device *handle;
-	bool unusable; /* could not be opened, or was lost */
+	bool unusable; /* `gone`, as this thread sees it */
 	bool unflushed;
-	struct backend_fault fault;
-	struct sched_worker_lane lanes[SCHED_LANES_MAX];
+	uint32_t in_flight; /* submitted and not complete */
+	bool losing, named; /* progress() said that the device is lost; and who may have been running */
+	struct backend_fault loss;
+	struct sched_pace pace;
+	struct sched_expect expect;
+	struct sched_worker_lane lanes[SCHED_LANES_ALL];
+	struct sched_worker_lane *told; /* of the last completion: the next is often of the same */
 	struct task *failed;
 	struct backend_completion completions[SCHED_COMPLETIONS];
+};
+
+/* Since when a lane's first command has been seen there. */
+struct sched_gate_head {
+	uint64_t sequence, since_ns;
+};
+
+/* Keeps a device quiet for what must not run beside anything (sched_gate.c). */
+struct sched_gate {
+	_Atomic uint32_t asked;   /* by the loader, until it is done */
+	_Atomic uint32_t granted; /* by the device's thread */
+	/* the device thread's own */
+	bool loader_has_it;
+	struct sched_quiet quiet;
+	struct sched_gate_head heads[SCHED_LANES_ALL];
+};
+
+/* The device's second thread, for what may take long. Its own but for the port. */
+struct sched_loader {
+	struct sched_port port;
+	pthread_t thread;
+	bool started, failed;  /* front */
+	_Atomic uint32_t lost; /* then `fault` is set, for the device's thread */
+	struct backend_fault fault;
 };
 
 struct scheduler_device {
 	struct scheduler *scheduler;
 	uint32_t index, backend_index, place;
+	uint32_t features;
 	bool unified;
 	uint64_t accounted_ns; /* CLOCK_MONOTONIC; time of the device up to here has been charged */
 	const struct backend_ops *ops;
 	struct backend *backend;
 	pthread_t thread;
-	struct sched_lane lanes[SCHED_LANES_MAX];
-	uint32_t lane_count;
-	struct task_list parked;           /* all lanes were full */
-	struct sched_message_list waiting; /* for room in the mailbox */
-	uint32_t sent;                     /* in all lanes */
-	uint32_t away;                     /* messages in or behind the mailbox */
-	uint32_t unpublished;
+	struct sched_lane
+		lanes[SCHED_LANES_ALL]; /* for computing; behind them, if there are any, for copies in and out */
+	uint32_t lane_count;            /* for computing */
+	uint32_t all_lane_count;
+	uint32_t next_home;
+	struct task_list parked; /* all lanes were full */
+	uint32_t sent;           /* in all lanes */
 	struct sched_cause *lost;
-	/* both threads */
-	struct sched_mailbox to_device, to_front;
-	struct sched_sleeper sleeper;
+	struct sched_loss loss;
+	struct sched_port port;
+	/* all threads */
+	_Atomic uint32_t opened;       /* or failed to: `handle` is good */
+	struct backend_device *handle; /* NULL: could not be opened */
+	_Atomic uint32_t gone;         /* not opened, or lost: `gone_fault` is good, and never changes again */
+	struct backend_fault gone_fault;
 	_Atomic uint32_t poked; /* progress() has something */
 	_Atomic uint32_t quit;
+	struct sched_loader loader;
+	struct sched_gate gate;
 	struct sched_worker worker;
 };
 
@@ -272,7 +420,10 @@ struct scheduler {
 	struct scheduler_callbacks callbacks;
 	void *context;
 	char *cache_directory;
-	uint32_t lanes_per_device;
+	char **backend_options; /* NULL ends it */
+	uint32_t lanes_per_device, processors;
+	enum scheduler_lane_choice lane_choice;
+	uint64_t lane_random;
 	struct sched_flight flight;
 
 	struct sched_backend *backends;
@@ -290,13 +441,20 @@ struct scheduler {
 	uint32_t open_count; /* with moves */
 	uint32_t away;       /* messages of all devices, waiting ones included */
 	struct scheduler_counters counters;
+	struct sched_host *hosts;
+	/* The process was lost: why, and devices that have not yet said who was running. */
+	struct sched_cause *process_lost;
+	enum backend_kind lost_kind;
+	uint32_t losses_away;
+	struct sched_notice loss_notice;
 
 	struct task *spare_tasks;
 	uint32_t spare_task_count;
 	struct task_edge *spare_edges;
 	uint32_t spare_edge_count;
 
-	_Atomic uint32_t front_pending;     /* wake_front was called and scheduler_progress not yet */
+	_Atomic uint32_t front_awake;       /* it will look without being woken */
+	_Atomic uint32_t front_pending;     /* it has something to do, and was woken if it sleeps */
 	struct sched_sleeper front_sleeper; /* scheduler_free only */
 };
 
@@ -338,6 +496,11 @@ void scheduler_run(struct scheduler *scheduler);
 
 /* sched_lane.c */
 void sched_lane_dispatch(struct task *task);
+/*
+ * Will it go to a copy lane? All sessions' moves share those. One that had to wait there, for a kernel that runs long or an
+ * event that does not happen, would hold up everybody's (F8): it goes when nothing is left to wait for.
+ */
+bool sched_lane_is_shared(const struct task *task);
 /* The device thread is done with it. */
 void sched_lane_return(struct task *task);
 /* After some came back: as many of those that waited for room as there is room. */
@@ -347,7 +510,10 @@ bool sched_lane_stalled(const struct scheduler_device *device);
 
 /* sched_device.c, front side */
 void sched_device_post(struct scheduler_device *device, struct sched_message *message);
+/* To the loader, where the device has one. */
+void sched_device_post_load(struct scheduler_device *device, struct sched_message *message);
 void sched_device_publish(struct scheduler_device *device);
+bool sched_device_has_mail(struct scheduler_device *device);
 /* Handle what came back. */
 void sched_device_drain(struct scheduler_device *device);
 int sched_device_start(struct scheduler *scheduler, uint32_t index, struct scheduler_device **device_out);
@@ -356,24 +522,65 @@ void sched_device_stop(struct scheduler_device *device);
 
 /* sched_worker.c and sched_execute.c: the device's thread */
 void *sched_worker_main(void *device);
-void sched_worker_handle(struct scheduler_device *device, struct sched_message *message);
 void sched_worker_return(struct scheduler_device *device, struct sched_message *message);
+void sched_worker_publish(struct scheduler_device *device, struct sched_port *port);
+/* Unless it is gone already. */
 void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault);
+void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault, int negative_errno);
+int sched_worker_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault);
 void sched_execute(struct scheduler_device *device, struct task *task);
 void sched_execute_failed(struct scheduler_device *device, struct task *task, const struct backend_fault *fault);
 void sched_execute_forget(struct scheduler_device *device, struct task *task);
 void sched_execute_completion(struct scheduler_device *device, const struct backend_completion *completion);
 
+/* sched_objects.c: handles made and freed on the device's thread */
+void sched_objects_handle(struct scheduler_device *device, struct sched_message *message);
+
+/* sched_gate.c: the loader's thread, around what needs a quiet device. */
+void sched_gate_enter(struct scheduler_device *device);
+void sched_gate_leave(struct scheduler_device *device);
+/* The device's thread, in every turn. True: nothing may be sent now. */
+bool sched_gate_step(struct scheduler_device *device);
+
+/* sched_loader.c */
+int sched_loader_start(struct scheduler_device *device);
+/* Front; nothing is away. */
+void sched_loader_stop(struct scheduler_device *device);
+/* On the loader, or on the device's thread if it has none. */
+void sched_loader_handle(struct scheduler_device *device, struct sched_message *message);
+
+/* sched_loss.c. Something of this device came back with a fault. */
+void sched_loss_seen(struct scheduler_device *device, const struct backend_fault *fault);
+void sched_loss_returned(struct sched_loss *loss);
+void sched_loss_tell(struct scheduler *scheduler);
+
+/* sched_host_memory.c */
+void sched_host_device_opened(struct scheduler_device *device);
+void sched_registration_returned(struct sched_registration *registration);
+
+/* sched_event.c */
+void sched_event_returned(struct sched_event *event);
+void sched_event_tell(struct sched_event *event);
+void sched_event_drop(struct sched_event *event);
+void sched_event_destroy(struct sched_event *event);
+
+/* sched_shared.c */
+void sched_shared_returned(struct task *task);
+void sched_shared_export(struct task *task);
+void sched_shared_tell(struct task *task);
+
 /* sched_flight.c */
 void sched_flight_init(struct sched_flight *flight, void *page);
 uint32_t sched_flight_take(struct sched_flight *flight);
 void sched_flight_give(struct sched_flight *flight, uint32_t entry);
+void sched_flight_device_open(struct sched_flight *flight, uint32_t device);        /* device thread */
 void sched_flight_enter(struct sched_flight *flight, const struct task_send *send); /* device thread */
 void sched_flight_leave(struct sched_flight *flight, const struct task_send *send); /* device thread */
 
 /* sched_buffer.c */
 void sched_buffer_drop(struct sched_buffer *buffer);
 void sched_memory_freed(struct sched_memory *memory);
+void sched_contents_init(struct sched_contents *contents, struct scheduler *scheduler, uint64_t size_bytes);
 /* Of that buffer on that device, made here if it is new. NULL: no memory. */
 struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device);
 
@@ -385,6 +592,12 @@ void sched_program_tell(struct sched_program *program);
 void sched_kernel_tell(struct sched_kernel *kernel);
 void sched_program_destroy(struct sched_program *program);
 void sched_kernel_destroy(struct sched_kernel *kernel);
+/* The launch keeps the kernel, and waits for it if it is not made yet. */
+void sched_kernel_use(struct sched_kernel *kernel, struct task *task);
+/* The launch is over. */
+void sched_kernel_unuse(struct task *task);
+void sched_occupancy_returned(struct sched_occupancy *occupancy);
+void sched_occupancy_tell(struct sched_occupancy *occupancy);
 
 /* sched_notice.c */
 void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice, enum sched_notice_kind kind,
@@ -393,6 +606,8 @@ void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice
 bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit);
 /* Without calling anything. */
 void sched_notice_discard(struct scheduler *scheduler);
+/* Is something due, and may it be told now? */
+bool sched_notice_due(const struct scheduler *scheduler);
 void sched_wake_front(struct scheduler *scheduler);
 
 #endif

@@ -20,6 +20,11 @@ static struct task *list_take(struct task_list *list)
 	return task;
 }
 
+static bool is_for_computing(const struct scheduler_device *device, const struct sched_lane *lane)
+{
+	return lane < &device->lanes[device->lane_count];
+}
+
 /* The lane of the latest dependency that is its lane's last command: then the lane's own order is the dependency. */
 static struct sched_lane *lane_behind(const struct task *task)
 {
@@ -30,7 +35,7 @@ static struct sched_lane *lane_behind(const struct task *task)
 		if (from->state != TASK_SENT || from->number < latest)
 			continue;
 		struct sched_lane *candidate = &task->device->lanes[from->send.lane];
-		if (candidate->last != from)
+		if (candidate->last != from || !is_for_computing(task->device, candidate))
 			continue;
 		lane = candidate;
 		latest = from->number;
@@ -47,6 +52,55 @@ static struct sched_lane *lane_most_idle(struct scheduler_device *device)
 	return best;
 }
 
+/* Transfers that no queue has a lane for run beside the kernels, each way on its own. NULL: there is none. */
+static struct sched_lane *lane_for_copies(const struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	if (device->all_lane_count == device->lane_count)
+		return NULL;
+	switch (task->send.command.kind) {
+	case BACKEND_COMMAND_WRITE:
+	case BACKEND_COMMAND_COPY_PEER:
+		return &device->lanes[device->lane_count];
+	case BACKEND_COMMAND_READ:
+		return &device->lanes[device->lane_count + 1];
+	default:
+		return NULL;
+	}
+}
+
+/* As a test asks for it. */
+static struct sched_lane *lane_forced(struct scheduler_device *device)
+{
+	struct scheduler *scheduler = device->scheduler;
+	if (scheduler->lane_choice == SCHEDULER_LANES_SAME)
+		return &device->lanes[0];
+	if (scheduler->lane_choice == SCHEDULER_LANES_DIFFERENT)
+		return &device->lanes[device->next_home++ % device->lane_count];
+	scheduler->lane_random ^= scheduler->lane_random << 13;
+	scheduler->lane_random ^= scheduler->lane_random >> 7;
+	scheduler->lane_random ^= scheduler->lane_random << 17;
+	return &device->lanes[(scheduler->lane_random >> 33) % device->lane_count];
+}
+
+/* `fixed_out`: no other will do. */
+static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
+{
+	struct scheduler_device *device = task->device;
+	*fixed_out = true;
+	if (device->scheduler->lane_choice != SCHEDULER_LANES_BEST)
+		return task->forced_lane ? task->forced_lane : (task->forced_lane = lane_forced(device));
+	if (task->home_lane > 0 && task->home_lane <= device->lane_count)
+		return &device->lanes[task->home_lane - 1];
+	struct sched_lane *lane = lane_for_copies(task);
+	if (!lane)
+		lane = lane_behind(task);
+	if (lane)
+		return lane;
+	*fixed_out = false;
+	return lane_most_idle(device);
+}
+
 static void note_predecessors(struct task *task, uint32_t lane)
 {
 	struct task_send *send = &task->send;
@@ -59,12 +113,19 @@ static void note_predecessors(struct task *task, uint32_t lane)
 	}
 }
 
+bool sched_lane_is_shared(const struct task *task)
+{
+	return task->device->scheduler->lane_choice == SCHEDULER_LANES_BEST && task->home_lane == 0 &&
+	       lane_for_copies(task) != NULL;
+}
+
 /* Those that only waited for this one to be on its way can go after it, if they are of the same device. */
 static void let_followers_go(struct task *task)
 {
 	for (struct task_edge *edge = task->out; edge; edge = edge->next_out) {
 		struct task *to = edge->to;
-		if (edge->sent || to->front_only || to->device != task->device || to->state != TASK_PENDING)
+		if (edge->sent || to->front_only || to->device != task->device || to->state != TASK_PENDING ||
+		    sched_lane_is_shared(to))
 			continue;
 		edge->sent = true;
 		to->unmet--;
@@ -80,11 +141,11 @@ void sched_lane_dispatch(struct task *task)
 		task_consider(task);
 		return;
 	}
-	struct sched_lane *behind = lane_behind(task);
-	struct sched_lane *lane = behind ? behind : lane_most_idle(device);
+	bool fixed;
+	struct sched_lane *lane = choose_lane(task, &fixed);
 	if (lane->count >= SCHED_LANE_DEPTH) {
 		task->state = TASK_PARKED;
-		list_append(behind ? &lane->parked : &device->parked, task);
+		list_append(fixed ? &lane->parked : &device->parked, task);
 		return;
 	}
 	task->send.lane = (uint32_t)(lane - device->lanes);
@@ -135,11 +196,11 @@ static void unpark(struct task_list *list, uint32_t room)
 void sched_lane_unpark(struct scheduler_device *device)
 {
 	uint32_t room = 0;
-	for (uint32_t i = 0; i < device->lane_count; i++) {
+	for (uint32_t i = 0; i < device->all_lane_count; i++) {
 		struct sched_lane *lane = &device->lanes[i];
 		if (lane->parked.first)
 			unpark(&lane->parked, SCHED_LANE_DEPTH - lane->count);
-		else
+		else if (i < device->lane_count)
 			room += SCHED_LANE_DEPTH - lane->count;
 	}
 	unpark(&device->parked, room);
@@ -149,7 +210,7 @@ bool sched_lane_stalled(const struct scheduler_device *device)
 {
 	if (device->sent > 0)
 		return false;
-	for (uint32_t i = 0; i < device->lane_count; i++)
+	for (uint32_t i = 0; i < device->all_lane_count; i++)
 		if (device->lanes[i].parked.first)
 			return true;
 	return device->parked.first != NULL;
@@ -168,13 +229,14 @@ static void account(struct task *task)
 	}
 	if (send->cause || send->skipped)
 		return;
-	uint64_t bytes = send->command.transfer.size_bytes;
 	if (send->command.kind == BACKEND_COMMAND_WRITE) {
-		payer->bytes_to_device += bytes;
-		counters->moved_bytes_to_device += bytes;
+		payer->bytes_to_device += send->command.transfer.size_bytes;
+		counters->moved_bytes_to_device += send->command.transfer.size_bytes;
 	} else if (send->command.kind == BACKEND_COMMAND_READ) {
-		payer->bytes_to_host += bytes;
-		counters->moved_bytes_to_host += bytes;
+		payer->bytes_to_host += send->command.transfer.size_bytes;
+		counters->moved_bytes_to_host += send->command.transfer.size_bytes;
+	} else if (send->command.kind == BACKEND_COMMAND_COPY_PEER) {
+		counters->moved_bytes_between_devices += send->command.copy.size_bytes;
 	}
 }
 
@@ -188,8 +250,7 @@ void sched_lane_return(struct task *task)
 	account(task);
 	struct sched_cause *cause = task->send.cause;
 	if (cause) {
-		if (cause->fault.device_lost && !device->lost)
-			device->lost = sched_cause_hold(cause);
+		sched_loss_seen(device, &cause->fault);
 		task_doom(task, cause, true);
 		sched_cause_drop(cause);
 		task->send.cause = NULL;

@@ -1,28 +1,38 @@
 /*
- * The way between the front thread and one device's thread: one ring of pointers each way, one writer and one reader
+ * The way between the front thread and one thread of a device: one ring of pointers each way, one writer and one reader
  * each.
  *
- * Every message that goes to a device comes back once, and at most SCHED_MAILBOX_SLOTS are away at a time (the front
- * counts); so neither ring can be full, nobody ever waits for room, and no position needs to be given back.
+ * Every message that goes out comes back once, and at most SCHED_MAILBOX_SLOTS are away at a time (the front counts); so
+ * neither ring can be full, nobody ever waits for room, and no position needs to be given back.
  */
 #ifndef SYCL_ENGINE_SCHED_MAILBOX_H
 #define SYCL_ENGINE_SCHED_MAILBOX_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SCHED_MAILBOX_SLOTS 4096u /* a power of two */
 
 enum sched_message_kind {
-	SCHED_MESSAGE_SEND,         /* struct task: run its command */
-	SCHED_MESSAGE_FORGET,       /* struct task: its failure is known to the front, nothing sent later names it */
-	SCHED_MESSAGE_MEMORY_FREE,  /* struct sched_memory */
-	SCHED_MESSAGE_PROGRAM_LOAD, /* struct sched_program */
-	SCHED_MESSAGE_PROGRAM_FREE,
-	SCHED_MESSAGE_KERNEL_CREATE, /* struct sched_kernel */
-	SCHED_MESSAGE_KERNEL_FREE,
+	/* to the device's thread */
+	SCHED_MESSAGE_SEND,           /* struct task: run its command */
+	SCHED_MESSAGE_FORGET,         /* struct task: its failure is known to the front, nothing sent later names it */
+	SCHED_MESSAGE_MEMORY_PREPARE, /* struct task: make or import the memory of shared contents */
+	SCHED_MESSAGE_MEMORY_EXPORT,  /* struct task */
+	SCHED_MESSAGE_MEMORY_FREE,    /* struct sched_memory */
+	SCHED_MESSAGE_PROGRAM_FREE,   /* struct sched_program */
+	SCHED_MESSAGE_KERNEL_FREE,    /* struct sched_kernel */
+	SCHED_MESSAGE_EVENT_MAKE,     /* struct sched_event */
+	SCHED_MESSAGE_EVENT_FREE,
+	SCHED_MESSAGE_LOSE, /* struct sched_loss: another device of the backend has lost the process */
+	/* to the loader, where the device has one */
+	SCHED_MESSAGE_PROGRAM_LOAD,
+	SCHED_MESSAGE_KERNEL_CREATE,
+	SCHED_MESSAGE_OCCUPANCY,     /* struct sched_occupancy */
+	SCHED_MESSAGE_HOST_REGISTER, /* struct sched_registration */
+	SCHED_MESSAGE_HOST_UNREGISTER,
 };
 
 /* First member of what is sent. Belongs to the side that has it. */
@@ -70,17 +80,15 @@ static inline struct sched_message *sched_mailbox_read(struct sched_mailbox *mai
  * looks at the flag. All four are sequentially consistent, so one of the two sees the other.
  */
 struct sched_sleeper {
-	_Atomic uint32_t sleeps; /* 1: whoever takes it back must wake */
-	pthread_mutex_t lock;
-	pthread_cond_t woken;
-	bool signalled;
+	_Atomic uint32_t sleeps; /* a futex; 1: whoever takes it back must wake */
 };
 
-int sched_sleeper_init(struct sched_sleeper *sleeper);
-void sched_sleeper_fini(struct sched_sleeper *sleeper);
+#define SCHED_SLEEP_UNTIL_WOKEN UINT64_MAX
+
 void sched_sleeper_prepare(struct sched_sleeper *sleeper);
 void sched_sleeper_cancel(struct sched_sleeper *sleeper);
-void sched_sleeper_sleep(struct sched_sleeper *sleeper);
+/* At most so long. */
+void sched_sleeper_sleep(struct sched_sleeper *sleeper, uint64_t ns);
 /* Any thread. True if it slept. */
 bool sched_sleeper_wake(struct sched_sleeper *sleeper);
 
@@ -109,5 +117,23 @@ static inline struct sched_message *sched_message_take(struct sched_message_list
 	}
 	return message;
 }
+
+/* The front's end of the way to one thread, and that thread's bed. The front counts; rings are each side's. */
+struct sched_port {
+	struct sched_mailbox out, back;
+	struct sched_sleeper sleeper;
+	struct sched_message_list waiting; /* for room */
+	uint32_t away;                     /* in `out`, with the thread, in `back` */
+	uint32_t unpublished;
+};
+
+/* Front thread: goes out now or when there is room. True if a wake-up was sent. */
+bool sched_port_post(struct sched_port *port, struct sched_message *message);
+/* Front thread: what was posted must be seen. True if a wake-up was sent. */
+bool sched_port_publish(struct sched_port *port);
+/* Front thread: the next that came back, or NULL. */
+struct sched_message *sched_port_take(struct sched_port *port);
+/* Front thread, after the last sched_port_take: those that waited for room. */
+void sched_port_refill(struct sched_port *port);
 
 #endif

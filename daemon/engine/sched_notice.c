@@ -5,7 +5,8 @@
 
 void sched_wake_front(struct scheduler *scheduler)
 {
-	if (atomic_exchange(&scheduler->front_pending, 1) == 0)
+	/* Sequentially consistent: either this sees that the front sleeps, or scheduler_sleep sees this. */
+	if (atomic_exchange(&scheduler->front_pending, 1) == 0 && !atomic_load(&scheduler->front_awake))
 		scheduler->callbacks.wake_front(scheduler->context);
 }
 
@@ -37,15 +38,22 @@ static struct sched_notice *take(struct scheduler *scheduler)
 static void tell_task(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
+	if (task->role == TASK_ROLE_PREPARE || task->role == TASK_ROLE_EXPORT) {
+		sched_shared_tell(task);
+		return;
+	}
 	struct task_outcome outcome;
 	outcome.fault.status = 0;
 	outcome.fault.native_code = 0;
 	outcome.fault.device_lost = false;
+	outcome.fault.process_lost = false;
+	outcome.fault.not_begun = false;
 	outcome.fault.text[0] = '\0';
 	task_outcome_fault(task, &outcome.fault);
 	outcome.submit_ns = task->submit_ns;
 	outcome.start_ns = task->send.start_ns;
 	outcome.end_ns = task->send.end_ns;
+	outcome.estimated = task->send.estimated;
 	outcome.device_ns = task->device_ns;
 	outcome.bytes_to_device = task->bytes_to_device;
 	outcome.bytes_to_host = task->bytes_to_host;
@@ -79,16 +87,33 @@ static void tell(const struct sched_notice *notice)
 	case SCHED_NOTICE_KERNEL_CREATED:
 		sched_kernel_tell(notice->object);
 		break;
+	case SCHED_NOTICE_EVENT_READY:
+		sched_event_tell(notice->object);
+		break;
+	case SCHED_NOTICE_OCCUPANCY:
+		sched_occupancy_tell(notice->object);
+		break;
+	case SCHED_NOTICE_PROCESS_LOST:
+		sched_loss_tell(notice->object);
+		break;
 	}
+}
+
+bool sched_notice_due(const struct scheduler *scheduler)
+{
+	const struct sched_notice *first = scheduler->notice_first;
+	return first && !(first->kind == SCHED_NOTICE_PROCESS_LOST && scheduler->losses_away > 0);
 }
 
 bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit)
 {
-	while (limit-- > 0) {
+	while (limit-- > 0 && sched_notice_due(scheduler)) {
 		struct sched_notice *notice = take(scheduler);
-		if (!notice)
-			return true;
+		bool last = notice->kind == SCHED_NOTICE_PROCESS_LOST;
 		tell(notice);
+		/* What is ended by that shall not tell anybody of the failures that come after it. */
+		if (last)
+			break;
 	}
 	return !scheduler->notice_first;
 }
@@ -98,5 +123,7 @@ void sched_notice_discard(struct scheduler *scheduler)
 	struct sched_notice *notice;
 	while ((notice = take(scheduler)))
 		if (notice->kind == SCHED_NOTICE_BUFFER_FREED)
+			free(notice->object);
+		else if (notice->kind == SCHED_NOTICE_OCCUPANCY)
 			free(notice->object);
 }

@@ -1,4 +1,4 @@
-/* Programs and kernels: made and freed on their device's thread. */
+/* Programs and kernels: made by their device's loader, freed on its thread. */
 #include "sched_internal.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ int sched_program_load(struct scheduler *scheduler, struct scheduler_device *dev
 		.binary_bytes = binary_bytes,
 		.references = 2,
 	};
-	sched_device_post(device, &program->message);
+	sched_device_post_load(device, &program->message);
 	*program_out = program;
 	return 0;
 }
@@ -48,6 +48,7 @@ void sched_program_returned(struct sched_program *program)
 {
 	free(program->binary);
 	program->binary = NULL;
+	sched_loss_seen(program->device, &program->fault);
 	sched_notice_queue(program->scheduler, &program->notice, SCHED_NOTICE_PROGRAM_LOADED, program);
 }
 
@@ -96,7 +97,7 @@ int sched_kernel_create(struct scheduler *scheduler, struct sched_program *progr
 		.references = 2,
 	};
 	program->references++;
-	sched_device_post(kernel->device, &kernel->message);
+	sched_device_post_load(kernel->device, &kernel->message);
 	*kernel_out = kernel;
 	return 0;
 }
@@ -106,10 +107,60 @@ void sched_kernel_release(struct sched_kernel *kernel)
 	sched_kernel_drop(kernel);
 }
 
+void sched_kernel_use(struct sched_kernel *kernel, struct task *task)
+{
+	task->send.kernel = kernel;
+	kernel->references++;
+	/* Made by the device's own thread it is there before the launch is. */
+	if (kernel->made || !kernel->device->loader.started)
+		return;
+	task->awaits_kernel = true;
+	task->kernel_next = kernel->waiting;
+	if (kernel->waiting)
+		kernel->waiting->kernel_previous = task;
+	kernel->waiting = task;
+}
+
+/* It waits no longer. */
+static void leave_kernel(struct task *task)
+{
+	if (!task->awaits_kernel)
+		return;
+	task->awaits_kernel = false;
+	if (task->kernel_previous)
+		task->kernel_previous->kernel_next = task->kernel_next;
+	else
+		task->send.kernel->waiting = task->kernel_next;
+	if (task->kernel_next)
+		task->kernel_next->kernel_previous = task->kernel_previous;
+}
+
+void sched_kernel_unuse(struct task *task)
+{
+	leave_kernel(task);
+	sched_kernel_drop(task->send.kernel);
+}
+
+static void let_launches_go(struct sched_kernel *kernel)
+{
+	struct sched_cause *cause = kernel->fault.status == 0 ? NULL : sched_cause_create(&kernel->fault);
+	while (kernel->waiting) {
+		struct task *task = kernel->waiting;
+		leave_kernel(task);
+		if (cause)
+			task_doom(task, cause, true);
+		task_consider(task);
+	}
+	sched_cause_drop(cause);
+}
+
 void sched_kernel_returned(struct sched_kernel *kernel)
 {
 	program_drop(kernel->program);
 	kernel->program = NULL;
+	kernel->made = true;
+	sched_loss_seen(kernel->device, &kernel->fault);
+	let_launches_go(kernel);
 	sched_notice_queue(kernel->scheduler, &kernel->notice, SCHED_NOTICE_KERNEL_CREATED, kernel);
 }
 
@@ -125,4 +176,36 @@ void sched_kernel_destroy(struct sched_kernel *kernel)
 {
 	free(kernel->name);
 	free(kernel);
+}
+
+int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes, void *owner)
+{
+	struct sched_occupancy *question = malloc(sizeof(*question));
+	if (!question)
+		return -ENOMEM;
+	*question = (struct sched_occupancy){
+		.message = {.kind = SCHED_MESSAGE_OCCUPANCY},
+		.kernel = kernel,
+		.owner = owner,
+		.local_mem_bytes = local_mem_bytes,
+	};
+	memcpy(question->local, local, sizeof(question->local));
+	kernel->references++;
+	sched_device_post_load(kernel->device, &question->message);
+	return 0;
+}
+
+void sched_occupancy_returned(struct sched_occupancy *question)
+{
+	sched_loss_seen(question->kernel->device, &question->fault);
+	sched_notice_queue(question->kernel->scheduler, &question->notice, SCHED_NOTICE_OCCUPANCY, question);
+}
+
+void sched_occupancy_tell(struct sched_occupancy *question)
+{
+	struct scheduler *scheduler = question->kernel->scheduler;
+	scheduler->callbacks.on_occupancy(scheduler->context, question->owner,
+					  question->fault.status == 0 ? &question->answer : NULL, &question->fault);
+	sched_kernel_drop(question->kernel);
+	free(question);
 }

@@ -29,6 +29,9 @@ static bool is_front_only(const struct task_request *request)
 		return request->copy.size_bytes == 0;
 	case TASK_FILL:
 		return request->fill.size_bytes == 0;
+	case TASK_EVENT_RECORD:
+	case TASK_EVENT_WAIT:
+		return false;
 	case TASK_BARRIER:
 	case TASK_HOST_UPDATE:
 		break;
@@ -52,7 +55,7 @@ static struct sched_access access_of(const struct task_request *request, uint32_
 		access.place = SCHED_HOST_PLACE;
 		access.moves = true;
 	}
-	bool whole = requirement->offset_bytes == 0 && requirement->size_bytes >= buffer->size_bytes;
+	bool whole = requirement->offset_bytes == 0 && requirement->size_bytes >= buffer->contents->size_bytes;
 	access.needs = !access.writes || access_mode_needs_contents(requirement->mode) || !whole || !access.moves;
 	return access;
 }
@@ -66,6 +69,8 @@ static size_t storage_of(const struct task_request *request)
 		return bytes;
 	uint32_t count = request->launch.argument_count;
 	bytes += aligned(count * sizeof(struct backend_argument)) + aligned(count * sizeof(struct sched_memory *));
+	if (request->launch.properties)
+		bytes += aligned(sizeof(*request->launch.properties));
 	for (uint32_t i = 0; i < count; i++)
 		if (request->launch.arguments[i].kind == BACKEND_ARGUMENT_VALUE)
 			bytes += aligned(request->launch.arguments[i].size_bytes);
@@ -79,7 +84,8 @@ static int reserve(struct scheduler *scheduler, const struct task_request *reque
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		struct sched_access access = access_of(request, i, front_only);
 		sched_access_cost(&access, &edges, &tasks);
-		if (!front_only && access.buffer->size_bytes > 0 && !sched_memory_of(access.buffer, request->device))
+		if (!front_only && access.buffer->contents->size_bytes > 0 &&
+		    !sched_memory_of(access.buffer, request->device))
 			return -ENOMEM;
 		if (access.moves && sched_residency_prepare(access.buffer, access.place) < 0)
 			return -ENOMEM;
@@ -91,7 +97,28 @@ static int reserve(struct scheduler *scheduler, const struct task_request *reque
 static struct sched_memory *memory_of(const struct task_request *request, uint32_t requirement)
 {
 	struct sched_buffer *buffer = request->requirements[requirement].buffer;
-	return buffer->size_bytes > 0 ? sched_memory_of(buffer, request->device) : NULL;
+	return buffer->contents->size_bytes > 0 ? sched_memory_of(buffer, request->device) : NULL;
+}
+
+static void fill_arguments(struct task_send *send, const struct task_request *request, uint8_t *at)
+{
+	for (uint32_t i = 0; i < request->launch.argument_count; i++) {
+		const struct task_argument *from = &request->launch.arguments[i];
+		struct backend_argument *to = &send->arguments[i];
+		*to = (struct backend_argument){.kind = from->kind};
+		send->argument_memories[i] = NULL;
+		if (from->kind == BACKEND_ARGUMENT_VALUE) {
+			memcpy(at, from->bytes, from->size_bytes);
+			to->value.bytes = at;
+			to->value.size_bytes = from->size_bytes;
+			at += aligned(from->size_bytes);
+		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL) {
+			send->argument_memories[i] = memory_of(request, from->requirement);
+			to->global.offset_bytes = from->offset_bytes;
+		} else {
+			to->local_bytes = from->size_bytes;
+		}
+	}
 }
 
 static void fill_launch(struct task *task, const struct task_request *request, uint8_t *at)
@@ -114,23 +141,12 @@ static void fill_launch(struct task *task, const struct task_request *request, u
 	at += aligned(count * sizeof(struct backend_argument));
 	send->argument_memories = (struct sched_memory **)(void *)at;
 	at += aligned(count * sizeof(struct sched_memory *));
-	for (uint32_t i = 0; i < count; i++) {
-		const struct task_argument *from = &request->launch.arguments[i];
-		struct backend_argument *to = &send->arguments[i];
-		*to = (struct backend_argument){.kind = from->kind};
-		send->argument_memories[i] = NULL;
-		if (from->kind == BACKEND_ARGUMENT_VALUE) {
-			memcpy(at, from->bytes, from->size_bytes);
-			to->value.bytes = at;
-			to->value.size_bytes = from->size_bytes;
-			at += aligned(from->size_bytes);
-		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL) {
-			send->argument_memories[i] = memory_of(request, from->requirement);
-			to->global.offset_bytes = from->offset_bytes;
-		} else {
-			to->local_bytes = from->size_bytes;
-		}
+	if (request->launch.properties) {
+		send->command.launch.properties =
+			memcpy(at, request->launch.properties, sizeof(*request->launch.properties));
+		at += aligned(sizeof(*request->launch.properties));
 	}
+	fill_arguments(send, request, at);
 }
 
 static void fill_copy(struct task *task, const struct task_request *request)
@@ -167,6 +183,14 @@ static void fill_fill(struct task *task, const struct task_request *request, uin
 	task->send.destination = memory_of(request, request->fill.requirement);
 }
 
+static void fill_event(struct task *task, const struct task_request *request)
+{
+	task->send.command.kind =
+		request->action == TASK_EVENT_RECORD ? BACKEND_COMMAND_EVENT_RECORD : BACKEND_COMMAND_EVENT_WAIT;
+	task->send.event = request->event;
+	task->send.event->references++;
+}
+
 static void fill_command(struct task *task, const struct task_request *request)
 {
 	uint8_t *at = task->storage + aligned(request->requirement_count * sizeof(struct task_use));
@@ -176,6 +200,9 @@ static void fill_command(struct task *task, const struct task_request *request)
 		fill_copy(task, request);
 	else if (request->action == TASK_FILL)
 		fill_fill(task, request, at);
+	else
+		fill_event(task, request);
+	task->send.command.timed = request->timed;
 }
 
 static void fill_identity(struct task *task, const struct task_request *request)
@@ -199,8 +226,8 @@ static void inherit_failures(struct task *task, const struct task_request *reque
 	}
 	for (uint32_t i = 0; i < request->requirement_count && !task->cause; i++) {
 		struct sched_access access = access_of(request, i, is_front_only(request));
-		if (access.needs && access.buffer->poison)
-			task_doom(task, access.buffer->poison, false);
+		if (access.needs && access.buffer->contents->poison)
+			task_doom(task, access.buffer->contents->poison, false);
 	}
 	for (uint32_t i = 0; i < request->after_count - request->after_order_count && !task->cause; i++)
 		if (request->after[i]->state == TASK_DONE && request->after[i]->cause)
@@ -219,15 +246,14 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	}
 	task->device = request->device;
 	task->owner = request->owner;
+	task->home_lane = request->home_lane;
 	task->submit_ns = clock_now_ns();
 	task->front_only = front_only;
 	fill_identity(task, request);
 	if (!front_only)
 		fill_command(task, request);
-	if (request->action == TASK_LAUNCH && request->launch.kernel) {
-		task->send.kernel = request->launch.kernel;
-		task->send.kernel->references++;
-	}
+	if (request->action == TASK_LAUNCH && request->launch.kernel)
+		sched_kernel_use(request->launch.kernel, task);
 	inherit_failures(task, request);
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		struct sched_access access = access_of(request, i, front_only);
@@ -236,6 +262,10 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	for (uint32_t i = 0; i < request->after_count; i++)
 		task_edge_add(request->after[i], task, i < request->after_count - request->after_order_count);
 	task_open(task);
+	for (uint32_t i = 0; i < request->requirement_count; i++) {
+		struct sched_access access = access_of(request, i, front_only);
+		sched_access_finish(task, &access);
+	}
 	task_consider(task);
 	*task_out = task;
 	scheduler_run(scheduler);

@@ -6,6 +6,12 @@
 
 #include <stdio.h>
 
+/* Work of the scheduler's own is not counted with that of its user. */
+static bool is_own(const struct task *task)
+{
+	return task->role != TASK_ROLE_GROUP && task->role != TASK_ROLE_HOST_ACCESS;
+}
+
 void task_open(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
@@ -19,7 +25,9 @@ void task_open(struct task *task)
 	scheduler->open_count++;
 	if (task->role == TASK_ROLE_MOVE) {
 		scheduler->counters.moves++;
-	} else {
+		if (task->send.command.kind == BACKEND_COMMAND_COPY_PEER)
+			scheduler->counters.peer_moves++;
+	} else if (!is_own(task)) {
 		scheduler->counters.tasks_submitted++;
 		scheduler->counters.tasks_open++;
 	}
@@ -37,7 +45,7 @@ static void task_close(struct task *task)
 	else
 		scheduler->open_last = task->open_previous;
 	scheduler->open_count--;
-	if (task->role != TASK_ROLE_MOVE) {
+	if (!is_own(task)) {
 		scheduler->counters.tasks_done++;
 		scheduler->counters.tasks_open--;
 	}
@@ -45,7 +53,10 @@ static void task_close(struct task *task)
 
 void task_edge_add(struct task *from, struct task *to, bool data)
 {
-	if (from->state == TASK_DONE) {
+	/* Two buffers of one task may have the same contents. */
+	if (from == to)
+		return;
+	if (from->state == TASK_DONE || (from->state == TASK_RETURNING && to->role == TASK_ROLE_MOVE)) {
 		if (data && from->cause)
 			task_doom(to, from->cause, false);
 		return;
@@ -62,7 +73,8 @@ void task_edge_add(struct task *from, struct task *to, bool data)
 	to->in = edge;
 	from->mark = to->identity;
 	from->mark_edge = edge;
-	edge->sent = from->state == TASK_SENT && !to->front_only && from->device == to->device;
+	edge->sent = from->state == TASK_SENT && !to->front_only && from->device == to->device &&
+		     !sched_lane_is_shared(to);
 	to->open_in++;
 	if (!edge->sent)
 		to->unmet++;
@@ -87,6 +99,8 @@ static bool can_go_on(const struct task *task)
 {
 	if (task->front_only)
 		return task->open_in == 0;
+	if (task->awaits_kernel)
+		return false;
 	return task->unmet == 0 && task->open_in <= SCHED_PREDECESSORS_MAX;
 }
 
@@ -121,30 +135,69 @@ void task_doom(struct task *task, struct sched_cause *cause, bool direct)
 		task->front_only = true;
 }
 
-void task_finish(struct task *task)
+/* Followers go on, all or only moves, which need nothing but that it has run. */
+static void let_go(struct task *task, bool moves_only)
 {
-	struct scheduler *scheduler = task->scheduler;
-	task->state = TASK_DONE;
-	/* A move is nobody's: what it was made for has failed itself. */
-	bool direct = task->role == TASK_ROLE_MOVE && task->direct;
-	while (task->out) {
-		struct task_edge *edge = task->out;
+	/* These are nobody's: what they were made for has failed itself. */
+	bool direct = is_own(task) && task->direct;
+	struct task_edge **at = &task->out;
+	while (*at) {
+		struct task_edge *edge = *at;
 		struct task *to = edge->to;
 		bool data = edge->data;
-		task->out = edge->next_out;
+		if (moves_only && to->role != TASK_ROLE_MOVE) {
+			at = &edge->next_out;
+			continue;
+		}
+		*at = edge->next_out;
 		edge_remove(edge);
 		if (task->cause && data)
 			task_doom(to, task->cause, direct);
 		task_consider(to);
 	}
+}
+
+static bool is_told(const struct task *task)
+{
+	if (task->role == TASK_ROLE_PREPARE)
+		return !task->memory->imported;
+	return task->role == TASK_ROLE_MOVE || task->told;
+}
+
+/* One of the moves that bring home what `writer` wrote is over. */
+static void returned(struct task *writer, const struct task *move)
+{
+	if (move->cause && !writer->cause) {
+		writer->cause = sched_cause_hold(move->cause);
+		writer->direct = move->direct;
+	}
+	writer->returns--;
+	if (writer->state == TASK_RETURNING)
+		task_finish(writer);
+}
+
+void task_finish(struct task *task)
+{
+	if (task->returns > 0) {
+		task->state = TASK_RETURNING;
+		let_go(task, true);
+		return;
+	}
+	task->state = TASK_DONE;
+	let_go(task, false);
 	sched_uses_finish(task);
 	if (task->send.kernel)
-		sched_kernel_drop(task->send.kernel);
+		sched_kernel_unuse(task);
+	if (task->send.event)
+		sched_event_drop(task->send.event);
 	task_close(task);
-	if (task->role == TASK_ROLE_MOVE || task->told)
+	struct task *writer = task->returning;
+	if (writer)
+		returned(writer, task);
+	if (is_told(task))
 		task_release(task);
 	else
-		sched_notice_queue(scheduler, &task->notice, SCHED_NOTICE_TASK, task);
+		sched_notice_queue(task->scheduler, &task->notice, SCHED_NOTICE_TASK, task);
 }
 
 void task_release(struct task *task)
@@ -180,6 +233,10 @@ static void complete_on_front(struct task *task)
 	if (task->role == TASK_ROLE_HOST_ACCESS && !task->cause && !task->released) {
 		task->state = TASK_HELD;
 		sched_notice_queue(task->scheduler, &task->notice, SCHED_NOTICE_TASK, task);
+		return;
+	}
+	if (task->role == TASK_ROLE_EXPORT) {
+		sched_shared_export(task);
 		return;
 	}
 	task_finish(task);

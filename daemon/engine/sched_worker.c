@@ -1,33 +1,36 @@
 /*
- * The thread of one device: the only one that calls its backend. Takes messages, asks for completions when the backend
- * says that there are some, gives everything back, sleeps when there is nothing.
+ * The thread of one device: the only one that calls its backend, but for what the loader does. Takes messages, asks for
+ * completions when the backend says that there are some, or has to be asked, gives everything back, rests when there is
+ * nothing (sched_pace.h).
  */
 #include "sched_internal.h"
 
+#include "clock.h"
 #include "status.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <sys/prctl.h>
 
 #define MESSAGES_PER_TURN 64u
+#define ASK_NS            2000000u /* a polled device says within a millisecond that it is lost */
+#define TIMER_SLACK_NS    1000u    /* the kernel's own 50 us are more than many steps */
 
 /* From any thread, also from inside the backend. */
 static void wake(void *token)
 {
 	struct scheduler_device *device = token;
 	atomic_store(&device->poked, 1);
-	(void)sched_sleeper_wake(&device->sleeper);
+	(void)sched_sleeper_wake(&device->port.sleeper);
 }
 
 void sched_worker_return(struct scheduler_device *device, struct sched_message *message)
 {
-	sched_mailbox_write(&device->to_front, message);
+	sched_mailbox_write(&device->port.back, message);
 }
 
-static void publish(struct scheduler_device *device)
+void sched_worker_publish(struct scheduler_device *device, struct sched_port *port)
 {
-	if (!sched_mailbox_publish(&device->to_front))
+	if (!sched_mailbox_publish(&port->back))
 		return;
 	sched_wake_front(device->scheduler);
 	(void)sched_sleeper_wake(&device->scheduler->front_sleeper);
@@ -39,90 +42,80 @@ static void open_device(struct scheduler_device *device)
 	char name[16];
 	(void)snprintf(name, sizeof(name), "device-%u", device->index);
 	(void)pthread_setname_np(pthread_self(), name);
-	int result = device->ops->device_open(device->backend, device->backend_index, wake, device, &worker->handle,
-					      &worker->fault);
-	if (result == 0)
-		return;
-	worker->unusable = true;
-	worker->handle = NULL;
-	if (worker->fault.status == STATUS_SUCCESS)
-		worker->fault.status = STATUS_DEVICE_LOST;
-	sched_fault_complete(&worker->fault, result);
+	bool polled = (device->features & BACKEND_FEATURE_POLLED) != 0;
+	if (polled)
+		(void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
+	sched_pace_init(&worker->pace, polled && device->scheduler->processors > 2);
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	int result =
+		device->ops->device_open(device->backend, device->backend_index, wake, device, &device->handle, &fault);
+	if (result < 0) {
+		device->handle = NULL;
+		if (fault.status == STATUS_SUCCESS)
+			fault.status = STATUS_DEVICE_LOST;
+		sched_worker_gone(device, &fault, result);
+	} else {
+		sched_flight_device_open(&device->scheduler->flight, device->index);
+	}
+	atomic_store(&device->opened, 1);
+	(void)sched_sleeper_wake(&device->loader.port.sleeper);
 }
 
 static void close_device(struct scheduler_device *device)
 {
 	struct sched_worker *worker = &device->worker;
-	for (uint32_t i = 0; i < SCHED_LANES_MAX; i++)
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		if (worker->lanes[i].handle)
 			device->ops->lane_free(worker->lanes[i].handle);
-	if (worker->handle)
-		device->ops->device_close(worker->handle);
+	if (device->handle)
+		device->ops->device_close(device->handle);
 }
 
-static void load_program(struct scheduler_device *device, struct sched_program *program)
+static bool take_loss(struct scheduler_device *device)
+{
+	struct sched_loader *loader = &device->loader;
+	if (device->worker.unusable || atomic_load_explicit(&loader->lost, memory_order_acquire) == 0)
+		return false;
+	sched_worker_lose(device, &loader->fault);
+	return true;
+}
+
+/* Has the backend something, or must it be asked? */
+static bool is_due(struct scheduler_device *device)
+{
+	if ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0)
+		return true;
+	return atomic_load_explicit(&device->poked, memory_order_relaxed) != 0 &&
+	       atomic_exchange(&device->poked, 0) != 0;
+}
+
+static bool take_completions(struct scheduler_device *device)
 {
 	struct sched_worker *worker = &device->worker;
-	if (worker->unusable) {
-		program->fault = worker->fault;
-		return;
-	}
-	int result = device->ops->program_load(worker->handle, program->binary, program->binary_bytes, &program->handle,
-					       &program->fault);
-	if (result < 0) {
-		program->handle = NULL;
-		sched_fault_complete(&program->fault, result);
-		if (program->fault.device_lost)
-			sched_worker_lose(device, &program->fault);
-		return;
-	}
-	/* Names are a convenience: a program without them still has its kernels. */
-	struct backend_fault unimportant = {.status = STATUS_SUCCESS};
-	program->fault = (struct backend_fault){.status = STATUS_SUCCESS};
-	if (device->ops->program_kernels(program->handle, &program->names, &unimportant) < 0)
-		program->names = NULL;
+	if (!is_due(device) || !device->handle)
+		return false;
+	uint32_t count;
+	do {
+		count = device->ops->progress(device->handle, worker->completions, SCHED_COMPLETIONS);
+		for (uint32_t i = 0; i < count; i++)
+			sched_execute_completion(device, &worker->completions[i]);
+		sched_worker_publish(device, &device->port);
+	} while (count == SCHED_COMPLETIONS);
+	if (worker->losing)
+		sched_worker_lose(device, &worker->loss);
+	return count > 0;
 }
 
-static void create_kernel(struct scheduler_device *device, struct sched_kernel *kernel)
+/* The process was lost on another device. If anybody knows who was running on this one, it is the backend. */
+static void take_along(struct scheduler_device *device, const struct backend_fault *fault)
 {
-	struct sched_worker *worker = &device->worker;
-	if (worker->unusable) {
-		kernel->fault = worker->fault;
-	} else if (!kernel->program->handle) {
-		kernel->fault = kernel->program->fault;
-	} else {
-		int result = device->ops->kernel_create(kernel->program->handle, kernel->name, &kernel->handle,
-							&kernel->fault);
-		if (result == 0) {
-			kernel->fault = (struct backend_fault){.status = STATUS_SUCCESS};
-			device->ops->kernel_facts(kernel->handle, &kernel->facts);
-			return;
-		}
-		kernel->handle = NULL;
-		sched_fault_complete(&kernel->fault, result);
-		if (kernel->fault.device_lost)
-			sched_worker_lose(device, &kernel->fault);
-	}
+	uint64_t deadline = clock_deadline_ns(ASK_NS);
+	while ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0 && clock_now_ns() < deadline)
+		(void)take_completions(device);
+	sched_worker_lose(device, fault);
 }
 
-static void free_handle(struct scheduler_device *device, struct sched_message *message)
-{
-	if (message->kind == SCHED_MESSAGE_MEMORY_FREE) {
-		struct sched_memory *memory = (struct sched_memory *)(void *)message;
-		if (memory->handle)
-			device->ops->memory_free(memory->handle);
-	} else if (message->kind == SCHED_MESSAGE_PROGRAM_FREE) {
-		struct sched_program *program = (struct sched_program *)(void *)message;
-		if (program->handle)
-			device->ops->program_free(program->handle);
-	} else {
-		struct sched_kernel *kernel = (struct sched_kernel *)(void *)message;
-		if (kernel->handle)
-			device->ops->kernel_free(kernel->handle);
-	}
-}
-
-void sched_worker_handle(struct scheduler_device *device, struct sched_message *message)
+static void handle(struct scheduler_device *device, struct sched_message *message)
 {
 	switch (message->kind) {
 	case SCHED_MESSAGE_SEND:
@@ -131,16 +124,18 @@ void sched_worker_handle(struct scheduler_device *device, struct sched_message *
 	case SCHED_MESSAGE_FORGET:
 		sched_execute_forget(device, (struct task *)(void *)message);
 		break;
+	case SCHED_MESSAGE_LOSE:
+		take_along(device, &((struct sched_loss *)(void *)message)->fault);
+		break;
 	case SCHED_MESSAGE_PROGRAM_LOAD:
-		load_program(device, (struct sched_program *)(void *)message);
-		break;
 	case SCHED_MESSAGE_KERNEL_CREATE:
-		create_kernel(device, (struct sched_kernel *)(void *)message);
+	case SCHED_MESSAGE_OCCUPANCY:
+	case SCHED_MESSAGE_HOST_REGISTER:
+	case SCHED_MESSAGE_HOST_UNREGISTER:
+		sched_loader_handle(device, message);
 		break;
-	case SCHED_MESSAGE_MEMORY_FREE:
-	case SCHED_MESSAGE_PROGRAM_FREE:
-	case SCHED_MESSAGE_KERNEL_FREE:
-		free_handle(device, message);
+	default:
+		sched_objects_handle(device, message);
 		break;
 	}
 	sched_worker_return(device, message);
@@ -151,50 +146,86 @@ static bool take_messages(struct scheduler_device *device)
 	struct sched_worker *worker = &device->worker;
 	uint32_t count = 0;
 	struct sched_message *message;
-	while (count < MESSAGES_PER_TURN && (message = sched_mailbox_read(&device->to_device))) {
-		sched_worker_handle(device, message);
+	while (count < MESSAGES_PER_TURN && (message = sched_mailbox_read(&device->port.out))) {
+		handle(device, message);
 		count++;
 	}
 	if (worker->unflushed && !worker->unusable)
-		device->ops->flush(worker->handle);
+		device->ops->flush(device->handle);
 	worker->unflushed = false;
 	return count > 0;
 }
 
-static bool take_completions(struct scheduler_device *device)
+static bool gate_has_changed(const struct scheduler_device *device)
+{
+	const struct sched_gate *gate = &device->gate;
+	if (gate->loader_has_it)
+		return atomic_load(&gate->granted) == 0;
+	return atomic_load(&gate->asked) && gate->quiet.state == SCHED_QUIET_NO;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* When the first of the large transfers that run now should be over; 0: none runs, or that is not known. */
+static uint64_t next_expected(const struct sched_worker *worker)
+{
+	uint64_t next = 0;
+	for (uint32_t i = 0; i < SCHED_LANES_ALL && worker->in_flight > 0; i++) {
+		const struct task *first = worker->lanes[i].first;
+		if (first && first->send.expected_ns && (next == 0 || first->send.expected_ns < next))
+			next = first->send.expected_ns;
+	}
+	return next;
+}
+
+static void rest(struct scheduler_device *device, bool held)
 {
 	struct sched_worker *worker = &device->worker;
-	if (atomic_load_explicit(&device->poked, memory_order_relaxed) == 0 || atomic_exchange(&device->poked, 0) == 0)
-		return false;
-	uint32_t count;
-	do {
-		if (!worker->handle)
-			return false;
-		count = device->ops->progress(worker->handle, worker->completions, SCHED_COMPLETIONS);
-		for (uint32_t i = 0; i < count; i++)
-			sched_execute_completion(device, &worker->completions[i]);
-		publish(device);
-	} while (count == SCHED_COMPLETIONS);
-	return count > 0;
+	bool polled = (device->features & BACKEND_FEATURE_POLLED) != 0;
+	uint64_t ns = SCHED_SLEEP_UNTIL_WOKEN;
+	if (polled) {
+		uint64_t now = clock_now_ns();
+		ns = sched_pace_rest(&worker->pace, now, worker->in_flight > 0);
+		ns = sched_expect_rest(ns, now, next_expected(worker), worker->pace.may_spin);
+	}
+	/* A gate that is wanted and not given has times of its own. */
+	if (device->gate.quiet.state != SCHED_QUIET_NO && !device->gate.loader_has_it && ns > SCHED_PACE_STEP_MAX_NS)
+		ns = SCHED_PACE_STEP_MAX_NS;
+	if (ns == 0) {
+		relax();
+		return;
+	}
+	sched_sleeper_prepare(&device->port.sleeper);
+	bool mail = !held && sched_mailbox_has_mail(&device->port.out);
+	if (!mail && !atomic_load(&device->poked) && !gate_has_changed(device) &&
+	    !(atomic_load(&device->loader.lost) && !worker->unusable) && !atomic_load(&device->quit))
+		sched_sleeper_sleep(&device->port.sleeper, ns);
+	sched_sleeper_cancel(&device->port.sleeper);
 }
 
 void *sched_worker_main(void *argument)
 {
 	struct scheduler_device *device = argument;
+	struct sched_pace *pace = &device->worker.pace;
 	open_device(device);
 	for (;;) {
-		bool busy = take_messages(device);
+		bool held = sched_gate_step(device);
+		bool busy = !held && take_messages(device);
 		busy |= take_completions(device);
-		publish(device);
-		if (busy)
-			continue;
-		if (atomic_load(&device->quit))
-			break;
-		sched_sleeper_prepare(&device->sleeper);
-		if (!sched_mailbox_has_mail(&device->to_device) && !atomic_load(&device->poked) &&
-		    !atomic_load(&device->quit))
-			sched_sleeper_sleep(&device->sleeper);
-		sched_sleeper_cancel(&device->sleeper);
+		busy |= take_loss(device);
+		sched_worker_publish(device, &device->port);
+		if (!busy) {
+			if (atomic_load(&device->quit))
+				break;
+			rest(device, held);
+		} else if (pace->quiet_since_ns != 0) {
+			sched_pace_found(pace, clock_now_ns());
+		}
 	}
 	close_device(device);
 	return NULL;

@@ -3,7 +3,10 @@
  * lanes of devices, and tells when they are complete. Knows nothing of sessions, rings or ids.
  *
  * Threads: every function here is called on the engine's front thread, which owns all of this state; so there is no
- * lock. Each open device has one thread that alone calls its backend; the two meet in bounded mailboxes.
+ * lock. Each open device has one thread that calls its backend, and, where the backend allows it, a second one that
+ * loads programs, registers memory and the like, so that a launch never waits for those (F11); they meet in bounded
+ * mailboxes. A device that wakes nobody (BACKEND_FEATURE_POLLED) is asked by its thread while something is in flight:
+ * for a moment without pause where there are processors to spare, then in steps that grow with the time waited.
  * No function waits for device work. Callbacks come on the front thread, from scheduler_progress, never from inside
  * another function of this header.
  *
@@ -16,7 +19,13 @@
  * Residency (per buffer and place): a place is the host (the buffer's arena range) or a device with memory of its own;
  * devices with unified memory share the host's place. Moves are tasks of the scheduler's own, made at submission, when
  * the order is known: a reader's place gets the contents if it lacks them; a write leaves its place as the only valid
- * one; a no-init write moves nothing (C6).
+ * one; a no-init write moves nothing (C6). Between two devices of a backend that can do it a move is one copy
+ * (BACKEND_FEATURE_PEER), otherwise two through the host.
+ * Lanes: an in-order queue has one lane for good (home_lane; F1), other tasks go behind their latest dependency or to an
+ * idle lane; moves, and transfers without a home, go to copy lanes where a device has them. Which lane it is changes
+ * nothing but speed (F5).
+ * Shared buffers (export_kind, or imported): the contents live in one memory object of one device for good, which other
+ * processes may see. What is written elsewhere is brought there at once; copies elsewhere last while they are used.
  * A failed task fails all that depend on it with STATUS_DEPENDENCY_FAILED and the first cause (M9): nothing runs on
  * garbage. That is: what names it in `after`, and what needs the contents that it was to write. The buffer remembers
  * the cause, so the outcome does not depend on when the next task was submitted; a no-init write of the whole buffer
@@ -37,11 +46,14 @@ struct scheduler_device;
 struct sched_buffer;
 struct sched_program;
 struct sched_kernel;
+struct sched_event;
+struct sched_host;
 struct task;
 
 struct task_outcome {
-	struct backend_fault fault; /* status 0: success */
+	struct backend_fault fault;           /* status 0: success */
 	uint64_t submit_ns, start_ns, end_ns; /* CLOCK_MONOTONIC; start and end 0 for what ran on no device */
+	bool estimated; /* start and end as seen from the host; never of a `timed` task that succeeded */
 	/* Time on the device, of the action and of the moves made for it. An instant in which several commands ran counts
 	 * once, for the one that came back first: so the times of all tasks add up to the time that the device was busy. */
 	uint64_t device_ns;
@@ -66,15 +78,51 @@ struct scheduler_callbacks {
 				  const struct backend_kernel_facts *facts, const struct backend_fault *fault);
 	/* From a device thread, any time, or from inside a function of this header (something was complete at once):
 	 * scheduler_progress has something to do. Must only wake the front thread. Once until the next
-	 * scheduler_progress. */
+	 * scheduler_progress, never between scheduler_awake and scheduler_sleep. */
 	void (*wake_front)(void *context);
+
+	/* What follows may be NULL where nothing that leads to it is called. */
+
+	/*
+	 * A device's driver can do nothing more in this process (M10). Called once, before any task is told that failed
+	 * of it; the flight page has only those entries left that may have been running on devices of that backend.
+	 * The tasks' own ends come with a later scheduler_progress.
+	 */
+	void (*on_process_lost)(void *context, enum backend_kind kind, const struct backend_fault *fault);
+	/*
+	 * What others may open (sched_buffer_export), or NULL and why not. A descriptor is the callee's to close. Good until
+	 * the callback returns, as all pointers here.
+	 */
+	void (*on_buffer_exported)(void *context, void *owner, const struct backend_shared_memory *shared,
+				   const struct backend_fault *fault);
+	/* A buffer was imported (status 0) or could not be: then every use of it fails with this fault. */
+	void (*on_buffer_imported)(void *context, void *owner, struct sched_buffer *buffer,
+				   const struct backend_fault *fault);
+	/* An event was created (its handle, 64 bytes) or opened (handle NULL), or could not be (status not 0). */
+	void (*on_event_ready)(void *context, void *owner, struct sched_event *event, const uint8_t *handle,
+			       const struct backend_fault *fault);
+	/* NULL and why not. */
+	void (*on_occupancy)(void *context, void *owner, const struct backend_occupancy *occupancy,
+			     const struct backend_fault *fault);
+};
+
+/* Which lane a task goes to. Others than the first are for tests of F5: they overrule home lanes and copy lanes. */
+enum scheduler_lane_choice {
+	SCHEDULER_LANES_BEST = 0,
+	SCHEDULER_LANES_RANDOM,
+	SCHEDULER_LANES_SAME,
+	SCHEDULER_LANES_DIFFERENT, /* the next one each time */
 };
 
 struct scheduler_config {
 	const struct backend_ops *const *backends; /* NULL ends it */
 	const char *cache_directory;               /* NULL: none */
-	uint32_t lanes_per_device;                 /* 0: a default */
-	void *flight_page;                         /* struct flight_page *, or NULL */
+	const char *const *backend_options;        /* "cuda:peer_path=host"; NULL ends it; NULL: none. Copied */
+	uint32_t lanes_per_device;                 /* for computing; 0: the device's preference */
+	enum scheduler_lane_choice lane_choice;
+	uint64_t lane_seed;  /* of SCHEDULER_LANES_RANDOM */
+	uint32_t processors; /* that threads may run on; 0: as many as this thread may */
+	void *flight_page;   /* struct flight_page *, or NULL */
 };
 
 /* Nothing is opened or asked yet (A17, A20). 0 or a negative errno. */
@@ -92,6 +140,13 @@ void scheduler_progress(struct scheduler *scheduler);
 /* Send what was submitted and released since the last call (batches mailbox wake-ups); without it nothing needs to go
  * on. Call once per turn of the loop. */
 void scheduler_flush(struct scheduler *scheduler);
+/*
+ * The front thread will not sleep until scheduler_sleep and calls scheduler_progress by itself: nobody wakes it.
+ * scheduler_sleep returns false if there is something to do: then do that first. Not needed by those that are always
+ * woken.
+ */
+void scheduler_awake(struct scheduler *scheduler);
+bool scheduler_sleep(struct scheduler *scheduler);
 
 /* One entry per platform and device of all backends; asks them on the first call. Good while the scheduler lives. */
 struct scheduler_platform_info {
@@ -101,7 +156,7 @@ struct scheduler_platform_info {
 struct scheduler_device_info {
 	const struct backend_device_facts *facts;
 	const struct backend_ops *ops;
-	uint32_t platform; /* index into the scheduler's platforms */
+	uint32_t platform;      /* index into the scheduler's platforms */
 	uint32_t backend_index; /* index of backend enumerate */
 };
 int scheduler_discover(struct scheduler *scheduler, const struct scheduler_platform_info **platforms_out,
@@ -112,12 +167,63 @@ bool scheduler_discovered(const struct scheduler *scheduler);
 /* Starts the device's thread on first use; -ENODEV: no such device. Opening goes on in the background: a device that
  * cannot be opened fails its tasks with its own words. */
 int scheduler_device(struct scheduler *scheduler, uint32_t device, struct scheduler_device **device_out);
+/* A lane for an in-order queue: 1 or more, the devices' lanes in turn. */
+uint32_t scheduler_home_lane(struct scheduler_device *device);
+
+/*
+ * Shared memory that commands will read and write (page-aligned, an arena): every device that gains by it registers it,
+ * those that are open now and those opened later, in the background; transfers meanwhile are slower. -ENOMEM.
+ */
+int scheduler_host_register(struct scheduler *scheduler, void *host, uint64_t size_bytes, struct sched_host **host_out);
+/*
+ * No task uses the memory any more. It stays mapped until `release(owner)`, which is called once, when no device has it:
+ * from scheduler_progress, scheduler_free or from in here. Accepts NULL (nothing was registered): calls it at once.
+ */
+void scheduler_host_unregister(struct sched_host *host, void (*release)(void *owner), void *owner);
 
 /* `host`: page-aligned shared memory of size_bytes that lives until on_buffer_freed; NULL only for 0 bytes.
  * `initialised`: host holds the contents. The buffer is released once; work that uses it goes on. */
 int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *host, bool initialised, void *owner,
 			struct sched_buffer **buffer_out);
 void sched_buffer_release(struct sched_buffer *buffer);
+
+/*
+ * A buffer that other processes may open: its contents live on `home` for good, in memory made with `export_kind`
+ * (not NONE; the device has the feature), which is made at once in the background. size_bytes > 0; the rest as in
+ * sched_buffer_create.
+ */
+int sched_buffer_create_shared(struct scheduler *scheduler, struct scheduler_device *home,
+			       enum backend_export_kind export_kind, uint64_t size_bytes, void *host, bool initialised,
+			       void *owner, struct sched_buffer **buffer_out);
+/*
+ * A buffer over memory that another process exported. on_buffer_imported follows; groups may be submitted before. The
+ * descriptor is duplicated. Nothing orders its use here with that process but events.
+ */
+int sched_buffer_import(struct scheduler *scheduler, struct scheduler_device *home,
+			const struct backend_shared_memory *shared, uint64_t size_bytes, void *host, void *owner,
+			struct sched_buffer **buffer_out);
+/*
+ * Another buffer with the same contents as a shared one (either of the two above, or made by this), with a host range of
+ * its own: for a second session of this engine. Order holds across all of them; each is released and freed by itself, the
+ * contents with the last one. size_bytes is `of`'s.
+ */
+int sched_buffer_share(struct sched_buffer *of, void *host, void *owner, struct sched_buffer **buffer_out);
+/*
+ * on_buffer_exported follows, after what was submitted before has written the contents. Of buffers made by
+ * sched_buffer_create_shared, or sched_buffer_share of such; any number of times. -EINVAL: of others. -ENOMEM.
+ */
+int sched_buffer_export(struct sched_buffer *buffer, void *owner);
+
+/*
+ * Events that other processes can wait for and record (BACKEND_FEATURE_SHARED_EVENT): created here, or opened by the
+ * handle of one created elsewhere. on_event_ready follows; tasks may name it before. Released at any time, once, as a
+ * program; tasks that use it keep it.
+ */
+int sched_event_create(struct scheduler *scheduler, struct scheduler_device *device, void *owner,
+		       struct sched_event **event_out);
+int sched_event_open(struct scheduler *scheduler, struct scheduler_device *device, const uint8_t handle[64],
+		     void *owner, struct sched_event **event_out);
+void sched_event_release(struct sched_event *event);
 
 /* Load a built binary on a device; the bytes are copied. on_program_loaded follows. Released at any time, once, also before it is
  * loaded (then on_program_loaded still comes). */
@@ -128,6 +234,11 @@ void sched_program_release(struct sched_program *program);
 int sched_kernel_create(struct scheduler *scheduler, struct sched_program *program, const char *name, void *owner,
 			struct sched_kernel **kernel_out);
 void sched_kernel_release(struct sched_kernel *kernel);
+/*
+ * on_occupancy follows. `local` in SYCL's order; all 0: only the suggested size is asked for. The kernel is kept until
+ * then. A device without the feature answers with FEATURE_NOT_SUPPORTED.
+ */
+int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes, void *owner);
 
 struct task_requirement {
 	struct sched_buffer *buffer; /* each buffer once: the caller has merged modes */
@@ -146,34 +257,41 @@ struct task_argument {
 enum task_action {
 	TASK_BARRIER = 0,
 	TASK_LAUNCH,
-	TASK_COPY,        /* requirement to requirement, or to or from host memory */
+	TASK_COPY, /* requirement to requirement, or to or from host memory */
 	TASK_FILL,
-	TASK_HOST_UPDATE, /* the host's place becomes valid */
+	TASK_HOST_UPDATE,  /* the host's place becomes valid */
+	TASK_EVENT_RECORD, /* a shared event happens when all before this task has */
+	TASK_EVENT_WAIT,   /* complete when the shared event has happened */
 };
 
 struct task_request {
 	struct scheduler_device *device;
 	void *owner;
-	const char *what;           /* for the flight page: kernel's name or the kind of action */
+	const char *what;   /* for the flight page: kernel's name or the kind of action */
+	uint32_t home_lane; /* of an in-order queue (scheduler_home_lane); 0: any */
+	bool timed;         /* exact times are wanted: a profiling queue's */
 	uint64_t flight_session, flight_queue, flight_group;
 	const struct task_requirement *requirements;
 	uint32_t requirement_count;
-	struct task *const *after;  /* tasks that are not done yet and must be complete first (events, in-order queue) */
+	struct task *const *after; /* tasks that are not done yet and must be complete first (events, in-order queue) */
 	uint32_t after_count;
 	/* The last so many of `after` only order (in-order queue, barrier): their failure is not this task's. */
 	uint32_t after_order_count;
-	const struct backend_fault *failed_dependency; /* not NULL: an event it depends on had failed already: fail with this cause */
+	const struct backend_fault
+		*failed_dependency; /* not NULL: an event it depends on had failed already: fail with this cause */
 	enum task_action action;
 	struct {
 		struct sched_kernel *kernel; /* loaded for `device` */
 		uint32_t dimensions;
-		uint64_t global[3], local[3], offset[3]; /* local all 0: basic range; a 0 in global: nothing runs (B22, B23) */
+		uint64_t global[3], local[3],
+			offset[3]; /* local all 0: basic range; a 0 in global: nothing runs (B22, B23) */
 		const struct task_argument *arguments;
 		uint32_t argument_count;
+		const struct backend_launch_properties *properties; /* copied; NULL: plain */
 	} launch;
 	struct {
-		int32_t source, destination;  /* index into requirements, or -1: `host` */
-		void *host;                   /* stays good until the task is done */
+		int32_t source, destination; /* index into requirements, or -1: `host` */
+		void *host;                  /* stays good until the task is done */
 		uint64_t source_offset_bytes, destination_offset_bytes, size_bytes; /* offsets into buffers */
 	} copy;
 	struct {
@@ -182,6 +300,7 @@ struct task_request {
 		const void *pattern; /* copied */
 		uint32_t pattern_bytes;
 	} fill;
+	struct sched_event *event; /* EVENT_RECORD, EVENT_WAIT: of `device` */
 };
 
 /*
@@ -207,7 +326,9 @@ bool task_running(const struct task *task);
 /* Counters for syclctl. */
 struct scheduler_counters {
 	uint64_t tasks_submitted, tasks_done, moves, moved_bytes_to_device, moved_bytes_to_host, device_wakes;
-	uint32_t tasks_open, buffers; /* tasks: without the scheduler's own moves */
+	uint64_t peer_moves, moved_bytes_between_devices; /* by one copy; `moves` counts them too */
+	uint32_t tasks_open, buffers;                     /* tasks: without the scheduler's own moves */
+	uint32_t host_registrations;                      /* ranges that devices have registered now */
 };
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out);
 

@@ -8,6 +8,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* Since Linux 6.16; the C library's headers may be older. */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
 static void on_handle_closed(uv_handle_t *handle)
 {
 	struct session *session = handle->data;
@@ -29,7 +34,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 		session_make_hot(session);
 	}
 	if (events & UV_READABLE)
-		session_receive(session);
+		(void)session_receive(session);
 }
 
 void session_watch_socket(struct session *session)
@@ -87,6 +92,17 @@ static void close_handle(uv_handle_t *handle)
 		uv_close(handle, on_handle_closed);
 }
 
+/*
+ * The supervisor lets nobody send it descriptors, and what it has accepted inherits that; here they are memory to import.
+ * Closing what a client sends may wait as long as its owner has chosen: only its own tenant, who could as well end this
+ * engine, loses by that.
+ */
+static void allow_descriptors(int socket)
+{
+	int all = 1;
+	(void)setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &all, sizeof(all));
+}
+
 int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
 		   const char *refusal)
 {
@@ -113,6 +129,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	list_init(&session->hot_link);
 	list_init(&session->notify_link);
 	list_init(&session->doomed_link);
+	allow_descriptors(socket);
 	list_push_back(&engine->sessions, &session->link);
 	engine->session_count++;
 	/* From here on it is a session, which tells by itself how it ends. */
@@ -173,6 +190,7 @@ void session_close(struct session *session)
 	close_fd(&session->pidfd);
 	close_fd(&session->bell);
 	outbox_fini(&session->outbox);
+	session_grants_drop(session);
 	session_drop_waiting(session);
 	objects_release_all(session);
 	session_step(session);

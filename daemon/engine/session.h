@@ -18,6 +18,7 @@
 #include "objects.h"
 #include "outbox.h"
 #include "ring.h"
+#include "session_grants.h"
 #include "status.h"
 
 #define SESSION_REASON_BYTES      256
@@ -68,8 +69,10 @@ struct session {
 	struct arena **arenas; /* limits.arenas */
 	struct session_usage usage;
 	uint64_t groups_open;
+	struct session_grants grants; /* descriptors that came before the records that name them */
+	uint32_t shared_buffers, exports_open;
+	uint32_t occupancy_open; /* questions that are not answered */
 	uint32_t builds_running;
-	uint64_t stamp; /* marks buffers that a group has named */
 	uint64_t profile_budget;
 	struct gone_queue *gone; /* a ring of the latest SESSION_GONE_QUEUES_MAX */
 	uint32_t gone_count, gone_next;
@@ -93,8 +96,8 @@ void session_close(struct session *session);
 void session_step(struct session *session);
 void session_watch_socket(struct session *session);
 
-/* session_handshake.c: one datagram is readable. */
-void session_receive(struct session *session);
+/* session_handshake.c: one datagram may be readable. False: none was. */
+bool session_receive(struct session *session);
 
 /* session_memory.c: the ring memory, mapped and laid out; the bell. */
 int session_memory_create(struct session *session, uint64_t features);
@@ -125,6 +128,7 @@ struct arena {
 	uint32_t index;
 	uint32_t users; /* buffers, and copies that are not complete */
 	struct memory_region *region;
+	struct sched_host *host; /* known to the devices, or NULL */
 };
 void session_arenas_free(struct session *session);
 /* Look up a range of at least `size_bytes`, its offset a multiple of `alignment`. 0, or 1 with a fault. */
@@ -132,6 +136,8 @@ int session_arena_range(struct session *session, const Sycl__V1__ArenaRange *ran
 			uint64_t alignment, struct arena **arena_out, void **address_out, struct backend_fault *fault);
 
 /* replies.c */
+/* Done, with nothing to say. */
+void reply_done(struct session *session, uint64_t number);
 void reply_status(struct session *session, uint64_t number, uint64_t object, const struct backend_fault *fault);
 void reply_object_failed(struct session *session, uint64_t object, const struct backend_fault *fault);
 void reply_group_failed(struct session *session, uint64_t queue, uint64_t group, const struct backend_fault *fault);
@@ -152,6 +158,18 @@ struct context_device {
 };
 int context_device(struct session *session, uint64_t id, uint32_t device, struct context_device *out,
 		   struct backend_fault *fault);
+/* As above of a device alone, which must have these features (BACKEND_FEATURE_*): 0, or 1 with a fault. */
+int feature_device(struct session *session, uint32_t device, uint32_t features, struct context_device *out,
+		   struct backend_fault *fault);
+/* commands_share.c: which feature a kind of sharing needs; what a shared buffer counts as. 0, or 1 with a fault. */
+int share_kind_feature(uint32_t kind, uint32_t *feature_out, struct backend_fault *fault);
+int share_admit(struct session *session, uint64_t size_bytes, uint64_t *charged_out, struct backend_fault *fault);
+/* A buffer's limit and its place in an arena (none for 0 bytes): 0, or 1 with a fault. */
+int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_bytes,
+		 const Sycl__V1__ArenaRange *range, struct arena **arena_out, void **host_out,
+		 struct backend_fault *fault);
+/* It has its memory: from now on it holds what buffer_admit allowed it. */
+void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_bytes, struct arena *arena);
 
 /* commands.c: run one decoded record. Negative: the session has been told to close. */
 int session_command(struct session *session, const Sycl__V1__Command *command);
@@ -171,5 +189,10 @@ int command_host_access(struct session *session, const Sycl__V1__HostAccess *mes
 int command_usage_query(struct session *session);
 int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery *message);
 int command_ping(struct session *session);
+int command_occupancy_query(struct session *session, const Sycl__V1__OccupancyQuery *message);
+int command_buffer_export(struct session *session, const Sycl__V1__BufferExport *message);
+int command_buffer_import(struct session *session, const Sycl__V1__BufferImport *message);
+int command_shared_event_create(struct session *session, const Sycl__V1__SharedEventCreate *message);
+int command_shared_event_open(struct session *session, const Sycl__V1__SharedEventOpen *message);
 
 #endif

@@ -55,6 +55,9 @@ static int make(struct session *session, const Sycl__V1__ArenaCreate *message, s
 		free(arena);
 		return r;
 	}
+	/* Without it transfers work too, slower. */
+	(void)scheduler_host_register(session->engine->scheduler, arena->region->address, arena->region->size_bytes,
+				      &arena->host);
 	arena->session = session;
 	arena->index = message->arena;
 	session->arenas[message->arena] = arena;
@@ -79,12 +82,19 @@ int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *m
 	return 0;
 }
 
+static void unmap(void *owner)
+{
+	struct arena *arena = owner;
+	(void)memory_region_free(arena->region);
+	free(arena);
+}
+
+/* Its session may be gone before the devices have let go of the memory. */
 static void arena_free(struct arena *arena)
 {
 	arena->session->usage.arena_bytes -= arena->region->size_bytes;
 	arena->session->arenas[arena->index] = NULL;
-	(void)memory_region_free(arena->region);
-	free(arena);
+	scheduler_host_unregister(arena->host, unmap, arena);
 }
 
 int command_arena_destroy(struct session *session, const Sycl__V1__ArenaDestroy *message)

@@ -1,4 +1,4 @@
-/* The datagrams that a client may send: one hello, then nothing more. */
+/* The datagrams that a client may send: one hello, then descriptors of buffers. */
 #include "session.h"
 
 #include "session.pb-c.h"
@@ -97,35 +97,41 @@ static void hello(struct session *session, const Sycl__V1__Hello *message)
 		observer->session_open(observer->context, session->peer.session, session->command);
 }
 
-void session_receive(struct session *session)
+static void take_datagram(struct session *session, const Sycl__V1__Packet *packet, struct packet_fds *fds)
+{
+	bool open = session->state == SESSION_OPEN;
+	if (open && packet->body_case == SYCL__V1__PACKET__BODY_BUFFER_GRANT) {
+		if (fds->count == 1)
+			(void)session_grant_put(session, packet->buffer_grant->buffer, packet_fds_take(fds, 0));
+		else
+			(void)session_violation(session, "a buffer's grant carries one descriptor");
+	} else if (packet->body_case != SYCL__V1__PACKET__BODY_HELLO) {
+		(void)session_violation(session, open ? "a datagram came that no client may send"
+						      : "the first datagram is not a hello");
+	} else if (open) {
+		(void)session_violation(session, "a second hello came");
+	} else if (fds->count != 0) {
+		(void)session_violation(session, "a hello carries no descriptors");
+	} else {
+		hello(session, packet->hello);
+	}
+}
+
+bool session_receive(struct session *session)
 {
 	if (session->state == SESSION_CLOSING || !list_empty(&session->doomed_link))
-		return;
+		return false;
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 	ProtobufCMessage *message;
 	int r = message_receive(session->socket, &sycl__v1__packet__descriptor, &session->engine->decode, &message,
 				&fds, MSG_DONTWAIT);
 	if (r == -EAGAIN)
-		return;
-	if (r == 0) {
+		return false;
+	if (r == 0)
 		session_fail(session, STATUS_CONNECTION_LOST, "the peer hung up");
-		return;
-	}
-	if (r < 0) {
+	else if (r < 0)
 		(void)violation_of(session, r);
-		return;
-	}
-	const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
-	if (packet->body_case != SYCL__V1__PACKET__BODY_HELLO) {
-		(void)session_violation(session, session->state == SESSION_OPEN
-							 ? "a datagram came that no client may send"
-							 : "the first datagram is not a hello");
-		return;
-	}
-	if (session->state == SESSION_OPEN)
-		(void)session_violation(session, "a second hello came");
-	else if (fds.count != 0)
-		(void)session_violation(session, "a hello carries no descriptors");
 	else
-		hello(session, packet->hello);
+		take_datagram(session, (const Sycl__V1__Packet *)message, &fds);
+	return true;
 }

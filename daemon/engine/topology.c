@@ -5,6 +5,11 @@
 
 #define VECTOR_TYPES 7u
 #define FP_TYPES     3u
+#define IMAGE_SIZES  6u
+#define UUID_BYTES   16u
+
+/* What clients cannot use yet: the protocol has no unified shared memory. Bits of syclclient/device.h's aspects. */
+#define ASPECTS_NOT_SERVED 0x7e000ull
 
 struct topology {
 	Sycl__V1__Topology message;
@@ -62,6 +67,44 @@ static void fill_lists(Sycl__V1__DeviceFacts *out, const struct backend_device_f
 	out->native_vector_widths = (uint64_t *)(uintptr_t)facts->native_vector_widths;
 	out->n_fp_config = FP_TYPES;
 	out->fp_config = (uint32_t *)(uintptr_t)facts->fp_config;
+	out->n_image_sizes = facts->image_support ? IMAGE_SIZES : 0;
+	out->image_sizes = (uint64_t *)(uintptr_t)facts->image_sizes;
+}
+
+static bool is_zero(const uint8_t *bytes, size_t count)
+{
+	size_t i = 0;
+	while (i < count && bytes[i] == 0)
+		i++;
+	return i == count;
+}
+
+static void fill_identity(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts)
+{
+	out->uuid.data = (uint8_t *)(uintptr_t)facts->uuid;
+	out->uuid.len = is_zero(facts->uuid, UUID_BYTES) ? 0 : UUID_BYTES;
+	out->bus_id = text(facts->bus_id);
+	out->mode = text(facts->mode);
+	out->unavailable_reason = text(facts->unavailable_reason);
+	out->features = facts->features;
+}
+
+/* Memory orders and scopes (G7 - G10), and what cores say of themselves that few programs ask. */
+static void fill_model(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts)
+{
+	out->atomic_orders = facts->atomic_order_bits;
+	out->atomic_scopes = facts->atomic_scope_bits;
+	out->fence_orders = facts->fence_order_bits;
+	out->fence_scopes = facts->fence_scope_bits;
+	out->max_sub_groups = facts->max_sub_groups;
+	out->independent_progress = facts->independent_progress;
+	out->max_read_image_args = facts->max_read_image_args;
+	out->max_write_image_args = facts->max_write_image_args;
+	out->max_samplers = facts->max_samplers;
+	out->max_constant_args = facts->max_constant_args;
+	out->global_mem_cache_type = facts->global_mem_cache_type;
+	out->local_mem_type = facts->local_mem_type;
+	out->execution_capabilities = facts->execution_capabilities;
 }
 
 static void fill_device(Sycl__V1__DeviceFacts *out, uint32_t index, const struct scheduler_device_info *info)
@@ -82,7 +125,7 @@ static void fill_device(Sycl__V1__DeviceFacts *out, uint32_t index, const struct
 	out->max_work_item_dimensions = facts->max_work_item_dimensions;
 	out->max_clock_frequency_mhz = facts->max_clock_frequency_mhz;
 	out->address_bits = facts->address_bits;
-	out->aspects = facts->aspects;
+	out->aspects = facts->aspects & ~ASPECTS_NOT_SERVED;
 	out->host_unified_memory = facts->host_unified_memory;
 	out->little_endian = facts->little_endian;
 	out->image_support = facts->image_support;
@@ -91,6 +134,8 @@ static void fill_device(Sycl__V1__DeviceFacts *out, uint32_t index, const struct
 	out->error_correction = facts->error_correction;
 	fill_sizes(out, facts);
 	fill_lists(out, facts);
+	fill_identity(out, facts);
+	fill_model(out, facts);
 }
 
 int topology_discover(struct scheduler *scheduler, const struct scheduler_platform_info **platforms_out,

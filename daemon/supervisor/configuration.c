@@ -26,7 +26,7 @@ struct reading {
 	FILE *file;
 	int line;
 	bool continued;                  /* the last piece that was read had no end of line */
-	unsigned seen;                   /* bit per entry of keys[], then per limit */
+	unsigned seen;                   /* bit per entry of keys[], then per limit, then per option of [cuda] */
 	int complaint_line;
 	char complaint[COMPLAINT_BYTES]; /* the first one */
 };
@@ -43,8 +43,7 @@ void configuration_defaults(struct configuration *configuration_out)
 	};
 }
 
-/* A whole number, with K, M, G or T (powers of 1024) behind it if `with_unit`. */
-static bool number_parse(const char *text, bool with_unit, uint64_t most, uint64_t *number_out)
+bool configuration_number(const char *text, bool with_unit, uint64_t most, uint64_t *number_out)
 {
 	if (!isdigit((unsigned char)*text))
 		return false;
@@ -71,7 +70,7 @@ static bool number_parse(const char *text, bool with_unit, uint64_t most, uint64
 static bool set_seconds(const char *value, uint64_t least, uint64_t *ns_out)
 {
 	uint64_t seconds;
-	if (!number_parse(value, false, DAY_SECONDS, &seconds) || seconds < least)
+	if (!configuration_number(value, false, DAY_SECONDS, &seconds) || seconds < least)
 		return false;
 	*ns_out = seconds * SECOND_NS;
 	return true;
@@ -80,7 +79,7 @@ static bool set_seconds(const char *value, uint64_t least, uint64_t *ns_out)
 static bool set_count(const char *value, unsigned *count_out)
 {
 	uint64_t count;
-	if (!number_parse(value, false, 1000000, &count) || count == 0)
+	if (!configuration_number(value, false, 1000000, &count) || count == 0)
 		return false;
 	*count_out = (unsigned)count;
 	return true;
@@ -161,7 +160,7 @@ static const struct key {
 
 enum { KEY_COUNT = sizeof(keys) / sizeof(*keys) };
 
-_Static_assert(KEY_COUNT + CONFIGURATION_LIMITS <= KEYS_MAX, "a bit each");
+_Static_assert(KEY_COUNT + CONFIGURATION_LIMITS + CONFIGURATION_CUDA_OPTIONS <= KEYS_MAX, "a bit each");
 
 __attribute__((format(printf, 2, 3))) static int complain(struct reading *reading, const char *format, ...)
 {
@@ -204,7 +203,7 @@ static int read_limit(struct reading *reading, const char *name, const char *val
 			return complain(reading, "limits.%s is given twice", name);
 		bool bytes = strstr(name, "_bytes") != NULL;
 		uint64_t number;
-		if (!number_parse(value, bytes, bytes ? UINT64_MAX >> 1 : UINT32_MAX, &number))
+		if (!configuration_number(value, bytes, bytes ? UINT64_MAX >> 1 : UINT32_MAX, &number))
 			return complain(reading, "%s wants a number%s, not '%.64s'", name,
 					bytes ? " of bytes (K, M, G, T allowed)" : "", value);
 		reading->configuration->limits[i] = (struct configuration_limit){ true, number };
@@ -213,12 +212,29 @@ static int read_limit(struct reading *reading, const char *name, const char *val
 	return complain(reading, "no such limit: '%.64s'", name);
 }
 
+static int read_cuda(struct reading *reading, const char *name, const char *value)
+{
+	for (unsigned i = 0; i < CONFIGURATION_CUDA_OPTIONS; i++) {
+		const char *wants = "";
+		if (strcmp(configuration_cuda_names[i], name) != 0)
+			continue;
+		if (seen_before(reading, KEY_COUNT + CONFIGURATION_LIMITS + i))
+			return complain(reading, "cuda.%s is given twice", name);
+		if (!configuration_cuda_set(reading->configuration, i, value, &wants))
+			return complain(reading, "%s wants %s, not '%.64s'", name, wants, value);
+		return 1;
+	}
+	return complain(reading, "no such key in [cuda]: '%.64s'", name);
+}
+
 /* inih's handler: 1, or 0 for a bad line. */
 static int read_line(void *context, const char *section, const char *name, const char *value)
 {
 	struct reading *reading = context;
 	if (!strcmp(section, "limits"))
 		return read_limit(reading, name, value);
+	if (!strcmp(section, "cuda"))
+		return read_cuda(reading, name, value);
 	bool known_section = false;
 	for (unsigned i = 0; i < KEY_COUNT; i++) {
 		if (strcmp(keys[i].section, section) != 0)

@@ -1,5 +1,5 @@
 /*
- * sycld.conf: sections [service], [isolation], [limits]. Read at the start and again at SIGHUP; what it says holds for
+ * sycld.conf: sections [service], [isolation], [limits], [cuda]. Read at the start and again at SIGHUP; what it says holds for
  * engines started afterwards.
  */
 #ifndef SYCLD_SUPERVISOR_CONFIGURATION_H
@@ -12,10 +12,17 @@
 
 /* Limits of session.proto, in its order, then those of builds. */
 enum { CONFIGURATION_LIMITS = 9 };
+/* Options of the CUDA backend. */
+enum { CONFIGURATION_CUDA_OPTIONS = 8 };
 
 struct configuration_limit {
 	bool given;
 	uint64_t value;
+};
+
+struct configuration_text {
+	bool given;
+	char value[256];
 };
 
 struct configuration {
@@ -28,9 +35,18 @@ struct configuration {
 	unsigned sessions_per_tenant; /* at one time, at most */
 	char admin_group[64];
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
+	struct configuration_text cuda[CONFIGURATION_CUDA_OPTIONS]; /* as the backend takes them: numbers without units */
 };
 
 extern const char *const configuration_limit_names[CONFIGURATION_LIMITS];
+
+/* configuration_cuda.c; in the order of `cuda` above. */
+extern const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS];
+/* False: *wants_out says what the option takes, and nothing has changed but that it is not given. */
+bool configuration_cuda_set(struct configuration *configuration, unsigned index, const char *value,
+			    const char **wants_out);
+/* A whole number, with K, M, G or T (powers of 1024) behind it if `with_unit`. False: it is none, or above `most`. */
+bool configuration_number(const char *text, bool with_unit, uint64_t most, uint64_t *number_out);
 
 void configuration_defaults(struct configuration *configuration_out);
 

@@ -5,6 +5,7 @@
 #include "engine_control.h"
 #include "engine_death.h"
 #include "engine_process.h"
+#include "flight_page.h"
 #include "foreign_socket.h"
 #include "log.h"
 #include "refusal.h"
@@ -61,6 +62,7 @@ static int launch(struct tenant *tenant, struct engine *engine)
 		.program = supervisor->engine_program,
 		.cache_directory = has_cache ? cache : NULL,
 		.with_fake = supervisor->options.with_fake,
+		.warm_devices = tenant->warm_devices,
 		.user_mode = supervisor->options.user || geteuid() != 0,
 		.drop = drop,
 		.uid = tenant->uid,
@@ -137,22 +139,32 @@ static void refuse_waiting(struct engine *engine, const char *text)
 		refuse_session(engine, session, STATUS_CONNECTION_LOST, text);
 }
 
-/* Those that the dead engine had not looked at lose nothing by another one. */
-static void end_or_move_sessions(struct engine *engine)
+/* Those that an engine at its end has not looked at lose nothing by another one. */
+static void move_sessions(struct engine *engine)
 {
-	struct session *session;
-	while ((session = TAILQ_FIRST(&engine->sessions))) {
+	struct session *session, *next;
+	for (session = TAILQ_FIRST(&engine->sessions); session; session = next) {
+		next = TAILQ_NEXT(session, link);
+		if (session->phase != SESSION_HANDSHAKE || !session_is_untouched(session))
+			continue;
 		TAILQ_REMOVE(&engine->sessions, session, link);
-		if (session->phase == SESSION_HANDSHAKE && session_is_untouched(session)) {
-			TAILQ_INSERT_TAIL(&engine->waiting, session, link);
-			engine->waiting_count++;
-		} else {
-			session_end(engine, session);
-		}
+		engine->sessions_count--;
+		TAILQ_INSERT_TAIL(&engine->waiting, session, link);
+		engine->waiting_count++;
 	}
 	while ((session = take_waiting(engine))) {
 		leave_tenant(engine->tenant, session);
 		tenant_place(engine->tenant, session);
+	}
+}
+
+static void end_or_move_sessions(struct engine *engine)
+{
+	struct session *session;
+	move_sessions(engine);
+	while ((session = TAILQ_FIRST(&engine->sessions))) {
+		TAILQ_REMOVE(&engine->sessions, session, link);
+		session_end(engine, session);
 	}
 }
 
@@ -429,6 +441,20 @@ void engine_kill(struct engine *engine, const char *reason)
 		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid, strerror(errno));
 }
 
+/*
+ * It ends because a device failed it. Its clients come back at once, while the driver may still be taking the old process
+ * apart: the next engine opens the same devices meanwhile, and who had come already need not wait for that end either.
+ */
+static void replace_if_failed(struct engine *engine)
+{
+	const struct flight_page *page = engine->flight ? engine->flight->address : NULL;
+	if (!page || engine->stop_asked || !atomic_load_explicit(&page->fault.known, memory_order_acquire))
+		return;
+	if (engine->sessions_count)
+		tenant_replace_engine(engine->tenant, atomic_load_explicit(&page->open_devices, memory_order_relaxed));
+	move_sessions(engine);
+}
+
 void engine_control_lost(struct engine *engine, const char *reason)
 {
 	if (engine->control < 0)
@@ -442,4 +468,5 @@ void engine_control_lost(struct engine *engine, const char *reason)
 	foreign_socket_close(&engine->control);
 	if (!engine->kill_reason[0])
 		leave_service(engine, STOP_GRACE_MS);
+	replace_if_failed(engine);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { BLAMED_MAX = 4, BLAME_BYTES = 160 };
+enum { BLAMED_MAX = 4, BLAME_BYTES = 160, STATUS_BYTES = 320 };
 
 struct blamed {
 	uint64_t session;
@@ -20,6 +20,8 @@ struct blamed {
 
 struct blame {
 	uint64_t count; /* in flight when it died */
+	bool device_failed; /* the engine says that a device's driver had lost its process */
+	char fault[FLIGHT_FAULT_TEXT_BYTES];
 	struct blamed first[BLAMED_MAX];
 };
 
@@ -27,6 +29,13 @@ struct blame {
 static void read_flight(const struct flight_page *page, struct blame *blame_out)
 {
 	*blame_out = (struct blame){ .count = 0 };
+	if (atomic_load_explicit(&page->fault.known, memory_order_acquire)) {
+		char fault[FLIGHT_FAULT_TEXT_BYTES + 1];
+		memcpy(fault, page->fault.text, FLIGHT_FAULT_TEXT_BYTES);
+		fault[FLIGHT_FAULT_TEXT_BYTES] = '\0';
+		text_copy_printable(blame_out->fault, sizeof(blame_out->fault), fault);
+		blame_out->device_failed = true;
+	}
 	for (unsigned i = 0; i < FLIGHT_ENTRIES; i++) {
 		const struct flight_entry *entry = &page->entries[i];
 		uint64_t session = atomic_load_explicit(&entry->session, memory_order_acquire);
@@ -86,8 +95,16 @@ static void describe_status(const struct engine *engine, int status, char *text,
 
 void engine_death_describe(struct engine *engine, int wait_status, struct engine_death *death_out)
 {
-	char status[BLAME_BYTES];
+	char status[STATUS_BYTES];
 	describe_status(engine, wait_status, status, sizeof(status));
+	struct blame blame = { .count = 0 };
+	if (!engine->stop_asked && engine->flight)
+		read_flight(engine->flight->address, &blame);
+	if (blame.device_failed && engine->kill_reason[0])
+		(void)snprintf(status, sizeof(status), "was killed: %.60s, after its device failed: %s",
+			       engine->kill_reason, blame.fault);
+	else if (blame.device_failed)
+		(void)snprintf(status, sizeof(status), "ended because its device failed: %s", blame.fault);
 	bool clean = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && engine->was_ready;
 	bool abnormal = !engine->stop_asked && !clean;
 	*death_out = (struct engine_death){ .abnormal = abnormal };
@@ -96,13 +113,11 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 		  (long)engine->pid, (unsigned long)engine->tenant->uid, status, engine->sessions_count);
 	if (!abnormal || !engine->flight)
 		return;
-	struct blame blame;
-	read_flight(engine->flight->address, &blame);
 	log_blame(engine, &blame);
 	char who[BLAME_BYTES];
 	if (blame.count == 1 && describe_blamed(engine, &blame.first[0], who, sizeof(who)) > 0)
-		(void)snprintf(death_out->text, sizeof(death_out->text), "%.90s; offender: %.140s", status, who);
+		(void)snprintf(death_out->text, sizeof(death_out->text), "%.255s; offender: %.159s", status, who);
 	else if (blame.count > 1)
-		(void)snprintf(death_out->text, sizeof(death_out->text), "%.90s; %llu command groups were in flight",
+		(void)snprintf(death_out->text, sizeof(death_out->text), "%.255s; %llu command groups were in flight",
 			       status, (unsigned long long)blame.count);
 }

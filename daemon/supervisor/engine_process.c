@@ -16,11 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONTROL_FD = 3, ARGUMENTS_MAX = 40, ENVIRONMENT_MAX = 64 };
+enum { CONTROL_FD = 3, ARGUMENTS_MAX = 56, ENVIRONMENT_MAX = 64 };
 
 /* Everything an engine's environment may have; what a starter of the service set otherwise does not reach it. */
 static const char *const passed_always[] = {
-	"PATH", "LANG", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "CUDA_VISIBLE_DEVICES", "SYCLD_DEBUG",
+	"PATH", "LANG", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+	"CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "CUDA_HOME", "SYCLD_DEBUG",
 	"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",
 };
 static const char *const passed_to_own[] = { "HOME", "XDG_CACHE_HOME", "POCL_CACHE_DIR" };
@@ -124,6 +125,21 @@ static int add_limits(struct strings *arguments, const struct configuration *con
 	return 0;
 }
 
+static int add_backend_options(struct strings *arguments, const struct configuration *configuration)
+{
+	for (unsigned i = 0; i < CONFIGURATION_CUDA_OPTIONS; i++) {
+		if (!configuration->cuda[i].given)
+			continue;
+		int r = strings_add(arguments, "--backend-option");
+		if (r == 0)
+			r = strings_add(arguments, "cuda:%s=%s", configuration_cuda_names[i],
+					configuration->cuda[i].value);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int make_arguments(const struct engine_launch *launch, struct strings *arguments)
 {
 	int r = strings_add(arguments, "%s", launch->program);
@@ -137,7 +153,11 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 		r = add_pair(arguments, "--cache-dir", launch->cache_directory);
 	if (r == 0 && launch->with_fake)
 		r = strings_add(arguments, "--with-fake");
-	return r < 0 ? r : add_limits(arguments, launch->configuration);
+	if (r == 0 && launch->warm_devices)
+		r = strings_add(arguments, "--warm=%llx", (unsigned long long)launch->warm_devices);
+	if (r == 0)
+		r = add_limits(arguments, launch->configuration);
+	return r < 0 ? r : add_backend_options(arguments, launch->configuration);
 }
 
 static int make_actions(posix_spawn_file_actions_t *actions, int control)

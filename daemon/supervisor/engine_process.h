@@ -11,6 +11,7 @@ struct engine_launch {
 	const char *program;
 	const char *cache_directory; /* NULL: none */
 	bool with_fake;
+	uint64_t warm_devices; /* bit n: the engine opens its device n at once; a claim of an earlier engine */
 	bool user_mode;              /* it serves the user who runs it: that user's HOME is its HOME */
 	bool drop;                   /* it is to become uid and gid by itself */
 	uid_t uid;

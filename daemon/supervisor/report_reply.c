@@ -33,6 +33,7 @@ struct reply {
 	unsigned engine_capacity; /* of every array below */
 	unsigned session_capacity;
 	unsigned device_capacity;
+	unsigned platform_capacity;
 	unsigned report_count;
 	struct opened_report *reports;
 	Sycl__V1__EngineFacts *engines;
@@ -42,6 +43,7 @@ struct reply {
 	Sycl__V1__KnownDevice *devices;
 	Sycl__V1__KnownDevice **device_list;
 	uint32_t *device_uids; /* engine_capacity for each device */
+	Sycl__V1__PlatformFacts **platform_list;
 };
 
 static bool visible(const struct inquiry *inquiry, const struct tenant *tenant)
@@ -110,9 +112,11 @@ static void count_capacities(struct reply *reply)
 static void count_devices(struct reply *reply)
 {
 	for (unsigned i = 0; i < reply->report_count; i++)
-		for (unsigned p = 0; p < reply->reports[i].count; p++)
-			if (reply->reports[i].parts[p]->topology)
-				reply->device_capacity += (unsigned)reply->reports[i].parts[p]->topology->n_devices;
+		for (unsigned p = 0; p < reply->reports[i].count; p++) {
+			const Sycl__V1__Topology *topology = reply->reports[i].parts[p]->topology;
+			reply->device_capacity += topology ? (unsigned)topology->n_devices : 0;
+			reply->platform_capacity += topology ? (unsigned)topology->n_platforms : 0;
+		}
 }
 
 /* Arrays of one element more than needed, so that none is empty. */
@@ -128,8 +132,9 @@ static bool allocate_rows(struct reply *reply)
 	reply->devices = calloc(devices, sizeof(*reply->devices));
 	reply->device_list = calloc(devices, sizeof(void *));
 	reply->device_uids = calloc(devices * engines, sizeof(*reply->device_uids));
+	reply->platform_list = calloc(reply->platform_capacity + 1u, sizeof(void *));
 	return reply->engines && reply->engine_list && reply->sessions && reply->session_list && reply->devices &&
-	       reply->device_list && reply->device_uids;
+	       reply->device_list && reply->device_uids && reply->platform_list;
 }
 
 static void free_rows(struct reply *reply)
@@ -145,6 +150,7 @@ static void free_rows(struct reply *reply)
 	free(reply->devices);
 	free((void *)reply->device_list);
 	free(reply->device_uids);
+	free((void *)reply->platform_list);
 }
 
 static void add_service(struct reply *reply)
@@ -307,13 +313,19 @@ static Sycl__V1__KnownDevice *find_device(struct reply *reply, const Sycl__V1__D
 	return NULL;
 }
 
-static void make_facts_printable(Sycl__V1__DeviceFacts *facts)
+static void make_printable(char *const *texts, size_t count)
 {
-	char *texts[] = { facts->name,	     facts->vendor,	facts->version,
-			  facts->extensions, facts->driver_version, facts->builtin_kernels };
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (size_t i = 0; i < count; i++)
 		if (texts[i] && *texts[i]) /* an absent one is protobuf-c's own empty string, which is read-only */
 			text_make_printable(texts[i]);
+}
+
+static void make_facts_printable(Sycl__V1__DeviceFacts *facts)
+{
+	char *texts[] = { facts->name,	     facts->vendor,	    facts->version,
+			  facts->extensions, facts->driver_version, facts->builtin_kernels,
+			  facts->bus_id,     facts->mode,	    facts->unavailable_reason };
+	make_printable(texts, sizeof(texts) / sizeof(*texts));
 }
 
 static void add_device(struct reply *reply, uint32_t uid, const Sycl__V1__Topology *topology,
@@ -344,6 +356,23 @@ static void add_device(struct reply *reply, uint32_t uid, const Sycl__V1__Topolo
 		known->uids[known->n_uids++] = uid;
 }
 
+/* A backend that cannot be used has no device to say why: its platform does. */
+static void add_unavailable(struct reply *reply, Sycl__V1__PlatformFacts *facts)
+{
+	char *texts[] = { facts->name,	  facts->vendor,     facts->version,
+			  facts->profile, facts->extensions, facts->unavailable_reason };
+	if (facts->available)
+		return;
+	make_printable(texts, sizeof(texts) / sizeof(*texts));
+	for (size_t i = 0; i < reply->message.n_unavailable; i++) {
+		const Sycl__V1__PlatformFacts *known = reply->platform_list[i];
+		if (known->backend == facts->backend && !strcmp(known->name, facts->name) &&
+		    !strcmp(known->unavailable_reason, facts->unavailable_reason))
+			return;
+	}
+	reply->platform_list[reply->message.n_unavailable++] = facts;
+}
+
 static void add_devices(struct reply *reply)
 {
 	for (unsigned i = 0; i < reply->report_count; i++) {
@@ -352,9 +381,12 @@ static void add_devices(struct reply *reply)
 			Sycl__V1__Topology *topology = report->parts[p]->topology;
 			for (size_t d = 0; topology && d < topology->n_devices; d++)
 				add_device(reply, report->engine->tenant->uid, topology, topology->devices[d]);
+			for (size_t d = 0; topology && d < topology->n_platforms; d++)
+				add_unavailable(reply, topology->platforms[d]);
 		}
 	}
 	reply->message.devices = reply->device_list;
+	reply->message.unavailable = reply->platform_list;
 }
 
 void report_reply(struct inquiry *inquiry)

@@ -22,6 +22,7 @@ enum {
 	CRASHES_FREE = 30,         /* within CRASH_WINDOW_SECONDS */
 	CRASH_WINDOW_SECONDS = 10,
 	CRASH_WAIT_SECONDS = 5,
+	LEAVING_MAX = 16,          /* engines that failed and are not gone: a driver may take long over each */
 	PASSWD_BYTES = 16384,
 	GID_NOGROUP = 65534,
 };
@@ -103,6 +104,16 @@ struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refus
 	return tenant;
 }
 
+/* Engines that nobody asked to end, and that take no session any more. */
+static unsigned count_leaving(const struct tenant *tenant)
+{
+	unsigned count = 0;
+	const struct engine *engine;
+	TAILQ_FOREACH (engine, &tenant->engines, link)
+		count += engine->state == ENGINE_STOPPING && !engine->stop_asked;
+	return count;
+}
+
 static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
 {
 	const struct supervisor *supervisor = tenant->supervisor;
@@ -111,6 +122,12 @@ static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
 		refuse(refusal_out, STATUS_CONNECTION_LOST,
 		       "the last engines of this user died at once (the last one %s); the next is started in %llu s",
 		       tenant->last_failure, (unsigned long long)((tenant->retry_at_ns - now) / SECOND_NS + 1));
+		return -EAGAIN;
+	}
+	/* Else one user's failures could use up the engines of all. */
+	if (count_leaving(tenant) >= LEAVING_MAX) {
+		refuse(refusal_out, STATUS_CONNECTION_LOST, "%d engines of this user have failed and are not gone yet",
+		       LEAVING_MAX);
 		return -EAGAIN;
 	}
 	if (supervisor->engine_count >= supervisor->configuration.engines) {
@@ -143,6 +160,17 @@ int tenant_engine(struct tenant *tenant, struct engine **engine_out, struct refu
 	if (shared)
 		tenant->current = *engine_out;
 	return 0;
+}
+
+void tenant_replace_engine(struct tenant *tenant, uint64_t devices)
+{
+	struct refusal refusal;
+	struct engine *engine;
+	if (tenant->supervisor->stopping || tenant->supervisor->configuration.engine_per_session)
+		return;
+	tenant->warm_devices = devices;
+	(void)tenant_engine(tenant, &engine, &refusal);
+	tenant->warm_devices = 0;
 }
 
 void tenant_place(struct tenant *tenant, struct session *session)

@@ -16,7 +16,7 @@ struct engine;
 struct session;
 struct supervisor;
 
-enum { TENANTS_MAX = 1024, TENANT_UNSETTLED_MAX = 256, TENANT_FAILURE_BYTES = 256 };
+enum { TENANTS_MAX = 1024, TENANT_UNSETTLED_MAX = 256, TENANT_FAILURE_BYTES = 448 };
 
 TAILQ_HEAD(engine_list, engine);
 
@@ -35,6 +35,7 @@ struct tenant {
 	uint64_t retry_at_ns;    /* no engine is started before this */
 	uint64_t last_use_ns;
 	char last_failure[TENANT_FAILURE_BYTES];
+	uint64_t warm_devices; /* for the engine that is being started */
 };
 
 TAILQ_HEAD(tenant_list, tenant);
@@ -59,6 +60,13 @@ int tenant_engine(struct tenant *tenant, struct engine **engine_out, struct refu
 
 /* Hand a session to an engine, or refuse its client. Takes the session. */
 void tenant_place(struct tenant *tenant, struct session *session);
+
+/*
+ * Start an engine before anybody asks, with these devices opened (bit n: device n): the last one failed its clients, who
+ * will come back. Does nothing where each session has an engine of its own, where there is one already, or where none may
+ * be started now.
+ */
+void tenant_replace_engine(struct tenant *tenant, uint64_t devices);
 
 /* An engine of the tenant died: how soon may the next one start? */
 void tenant_engine_died(struct tenant *tenant, bool was_ready, bool abnormal, const char *how);

@@ -39,5 +39,27 @@ SYCL_API sycl_result sycl_context_get_platform(sycl_context context, sycl_platfo
 SYCL_API sycl_result sycl_context_get_devices(sycl_context context, uint32_t capacity, sycl_device *devices_out,
 					      uint32_t *count_out);
 
+/** What can be asked of a context; the type of the answer behind each. */
+typedef enum sycl_context_info {
+	SYCL_CONTEXT_INFO_ATOMIC_MEMORY_ORDERS = 1, /**< uint32_t, bits of enum sycl_memory_order: those that all its
+							 devices have (G10) */
+	SYCL_CONTEXT_INFO_ATOMIC_MEMORY_SCOPES = 2, /**< uint32_t, bits of enum sycl_memory_scope; as above */
+	SYCL_CONTEXT_INFO_ATOMIC_FENCE_ORDERS = 3, /**< uint32_t, bits of enum sycl_memory_order; as above */
+	SYCL_CONTEXT_INFO_ATOMIC_FENCE_SCOPES = 4, /**< uint32_t, bits of enum sycl_memory_scope; as above */
+	SYCL_CONTEXT_INFO_BACKEND = 5,              /**< uint32_t, enum sycl_backend */
+	SYCL_CONTEXT_INFO_DEVICE_COUNT = 6          /**< uint32_t */
+} sycl_context_info;
+
+/**
+ * Ask a context something; its platform and devices: sycl_context_get_platform and sycl_context_get_devices. Never
+ * blocks. Parameters and errors as sycl_device_get_info.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_context_get_info(sycl_context context, sycl_context_info info, size_t bytes, void *value,
+					   size_t *bytes_out);
+/** As sycl_device_get_backend_info: always an error (A16). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_context_get_backend_info(sycl_context context, uint32_t info, size_t bytes, void *value,
+						   size_t *bytes_out);
+
 SYCL_END_DECLS
 #endif

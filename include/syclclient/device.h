@@ -78,8 +78,73 @@ typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_NATIVE_VECTOR_WIDTHS = 31, /**< uint64_t[7] */
 	SYCL_DEVICE_INFO_FP_CONFIG = 32,        /**< uint32_t[3]: half single double */
 	SYCL_DEVICE_INFO_ASPECTS = 33,          /**< uint64_t, bit n: aspect n */
-	SYCL_DEVICE_INFO_BACKEND = 34           /**< uint32_t, enum sycl_backend */
+	SYCL_DEVICE_INFO_BACKEND = 34,          /**< uint32_t, enum sycl_backend */
+	SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS = 35, /**< uint32_t, bits of enum sycl_memory_order (G7) */
+	SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES = 36, /**< uint32_t, bits of enum sycl_memory_scope (G8) */
+	SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS = 37, /**< uint32_t, bits of enum sycl_memory_order (G9) */
+	SYCL_DEVICE_INFO_ATOMIC_FENCE_SCOPES = 38, /**< uint32_t, bits of enum sycl_memory_scope */
+	SYCL_DEVICE_INFO_MAX_NUM_SUB_GROUPS = 39, /**< uint32_t, of a work-group; 0: the device tells none */
+	SYCL_DEVICE_INFO_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS = 40, /**< uint32_t, 0 or 1 (E18) */
+	SYCL_DEVICE_INFO_UUID = 41,             /**< uint8_t[16], the driver's; all 0: it tells none (A6) */
+	SYCL_DEVICE_INFO_PCI_ADDRESS = 42,      /**< char[], "0000:1B:00.0"; "": it tells none */
+	SYCL_DEVICE_INFO_MODE = 43,             /**< char[], what is unusual: "MIG 1g.18gb", "MPS client"; mostly "" */
+	SYCL_DEVICE_INFO_UNAVAILABLE_REASON = 44, /**< char[], "" when available */
+	SYCL_DEVICE_INFO_IMAGE_SUPPORT = 45,    /**< uint32_t, 0 or 1; 0: the answers up to MAX_SAMPLERS are 0 */
+	SYCL_DEVICE_INFO_MAX_READ_IMAGE_ARGS = 46, /**< uint32_t */
+	SYCL_DEVICE_INFO_MAX_WRITE_IMAGE_ARGS = 47, /**< uint32_t */
+	SYCL_DEVICE_INFO_IMAGE2D_MAX_WIDTH = 48, /**< uint64_t */
+	SYCL_DEVICE_INFO_IMAGE2D_MAX_HEIGHT = 49, /**< uint64_t */
+	SYCL_DEVICE_INFO_IMAGE3D_MAX_WIDTH = 50, /**< uint64_t */
+	SYCL_DEVICE_INFO_IMAGE3D_MAX_HEIGHT = 51, /**< uint64_t */
+	SYCL_DEVICE_INFO_IMAGE3D_MAX_DEPTH = 52, /**< uint64_t */
+	SYCL_DEVICE_INFO_IMAGE_MAX_BUFFER_SIZE = 53, /**< uint64_t, elements */
+	SYCL_DEVICE_INFO_MAX_SAMPLERS = 54,     /**< uint32_t */
+	SYCL_DEVICE_INFO_GLOBAL_MEM_CACHE_TYPE = 55, /**< uint32_t, enum sycl_global_mem_cache_type */
+	SYCL_DEVICE_INFO_LOCAL_MEM_TYPE = 56,   /**< uint32_t, enum sycl_local_mem_type */
+	SYCL_DEVICE_INFO_MAX_CONSTANT_ARGS = 57, /**< uint32_t */
+	SYCL_DEVICE_INFO_EXECUTION_CAPABILITIES = 58, /**< uint32_t, bits: 1 kernels, 2 native kernels */
+	SYCL_DEVICE_INFO_IS_COMPILER_AVAILABLE = 59, /**< uint32_t, 0 or 1 */
+	SYCL_DEVICE_INFO_IS_LINKER_AVAILABLE = 60, /**< uint32_t, 0 or 1 */
+	SYCL_DEVICE_INFO_QUEUE_PROFILING = 61,  /**< uint32_t, 0 or 1 */
+	SYCL_DEVICE_INFO_PROFILE = 62,          /**< char[] */
+	SYCL_DEVICE_INFO_BACKEND_VERSION = 63,  /**< char[], the platform's version */
+	SYCL_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC = 64, /**< uint32_t, 0 or 1 */
+	SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES = 65, /**< uint32_t */
+	SYCL_DEVICE_INFO_PARTITION_PROPERTIES = 66, /**< uint32_t[], always empty: devices are not divided */
+	SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS = 67, /**< uint32_t[], always empty */
+	SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY = 68, /**< uint32_t, always 0: no device is part of another */
+	SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN = 69 /**< uint32_t, always 0 */
 } sycl_device_info;
+
+/** Memory orders, as bits. */
+typedef enum sycl_memory_order {
+	SYCL_MEMORY_ORDER_RELAXED = 1,
+	SYCL_MEMORY_ORDER_ACQUIRE = 2,
+	SYCL_MEMORY_ORDER_RELEASE = 4,
+	SYCL_MEMORY_ORDER_ACQ_REL = 8,
+	SYCL_MEMORY_ORDER_SEQ_CST = 16
+} sycl_memory_order;
+
+/** Memory scopes, as bits. On local memory a wider one than WORK_GROUP acts as WORK_GROUP (G11). */
+typedef enum sycl_memory_scope {
+	SYCL_MEMORY_SCOPE_WORK_ITEM = 1,
+	SYCL_MEMORY_SCOPE_SUB_GROUP = 2,
+	SYCL_MEMORY_SCOPE_WORK_GROUP = 4,
+	SYCL_MEMORY_SCOPE_DEVICE = 8,
+	SYCL_MEMORY_SCOPE_SYSTEM = 16
+} sycl_memory_scope;
+
+typedef enum sycl_global_mem_cache_type {
+	SYCL_GLOBAL_MEM_CACHE_NONE = 0,
+	SYCL_GLOBAL_MEM_CACHE_READ_ONLY = 1,
+	SYCL_GLOBAL_MEM_CACHE_READ_WRITE = 2
+} sycl_global_mem_cache_type;
+
+typedef enum sycl_local_mem_type {
+	SYCL_LOCAL_MEM_NONE = 0,
+	SYCL_LOCAL_MEM_LOCAL = 1, /**< of its own */
+	SYCL_LOCAL_MEM_GLOBAL = 2 /**< a part of global memory */
+} sycl_local_mem_type;
 
 /**
  * Devices of one type, of this platform only. A round trip the first time, as sycl_platform_get_platforms.
@@ -126,6 +191,19 @@ SYCL_API sycl_result sycl_device_get_platform(sycl_device device, sycl_platform 
  */
 SYCL_API sycl_result sycl_device_get_info(sycl_device device, sycl_device_info info, size_t bytes, void *value,
 					  size_t *bytes_out);
+/**
+ * Ask a device something that only its backend knows. Neither the CUDA backend nor the OpenCL one defines anything of
+ * the kind (A16), so every number is an error. Never blocks.
+ *
+ * @param info       A number of the backend's.
+ * @param bytes      Size of `value`.
+ * @param value      The answer; NULL to ask only for the size.
+ * @param bytes_out  The answer's size; may be NULL if `value` is given.
+ * @retval SYCL_ERROR_INVALID  No such info.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_device_get_backend_info(sycl_device device, uint32_t info, size_t bytes, void *value,
+						  size_t *bytes_out);
 /**
  * Does a device have an aspect? Never blocks.
  *

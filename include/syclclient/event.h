@@ -72,5 +72,27 @@ typedef enum sycl_profiling {
  */
 SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling what, uint64_t *ns_out);
 
+/**
+ * Is there an event of the vendor's behind this one? Mostly not: the service tells completion without one, and makes
+ * one only where the device itself needs it (H10). Waiting works all the same (H11). Never blocks.
+ *
+ * @param[out] has_out  1 or 0; in this version always 0.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_event_has_native_event(sycl_event event, uint32_t *has_out);
+
+/**
+ * The vendor's event behind this one, a CUevent. Never blocks.
+ *
+ * @param[out] native_out  NULL if there is none (H10).
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The backend's events cannot be handed out: OpenCL's, in this version (I18).
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_event_get_native(sycl_event event, void **native_out);
+
+/** As sycl_device_get_backend_info (device.h): always an error (A16). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_event_get_backend_info(sycl_event event, uint32_t info, size_t bytes, void *value,
+						 size_t *bytes_out);
+
 SYCL_END_DECLS
 #endif

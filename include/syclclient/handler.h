@@ -81,6 +81,28 @@ SYCL_API sycl_result sycl_handler_set_local(sycl_handler handler, uint32_t index
 SYCL_API sycl_result sycl_handler_depends_on(sycl_handler handler, sycl_event event);
 
 /**
+ * Run the launch only with all its work-groups resident at one time, so that they may wait for each other. For
+ * sycl_handler_parallel_for_nd; the kernel itself must bring the barrier.
+ *
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device has no such launches.
+ * @return More groups than the device can hold at one time are refused by the group's event.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_set_cooperative(sycl_handler handler);
+
+/**
+ * Run work-groups in clusters of this many, whose groups run at one time and reach each other's local memory. For
+ * sycl_handler_parallel_for_nd.
+ *
+ * @param cluster  Work-groups, of as many dimensions as the global range; at most 8 of them. Each divides the number
+ *                 of work-groups in its dimension: checked by sycl_handler_submit.
+ * @retval SYCL_ERROR_ND_RANGE               Not 1 to 3 dimensions, a 0, or more than 8 work-groups.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device has no clusters.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_set_cluster_size(sycl_handler handler, sycl_range cluster);
+
+/**
  * The action: the kernel as one work-item (E11). A group has exactly one action, or none: then it only orders (B1).
  *
  * @param kernel  Built for the queue's device and context; may be released at once.
@@ -140,6 +162,25 @@ SYCL_API sycl_result sycl_handler_fill(sycl_handler handler, sycl_buffer buffer,
 SYCL_API sycl_result sycl_handler_update_host(sycl_handler handler, sycl_buffer buffer);
 
 /**
+ * The action: record a shared event: it happens when the group's requisites are met, and what they wrote can be seen by
+ * whoever has waited for it (F10). Recording again replaces what was recorded before.
+ *
+ * @param event  Of the queue's device (share.h). May be released at once.
+ * @retval SYCL_ERROR_INVALID  There is an action already; an event of another device or connection.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_record_event(sycl_handler handler, sycl_shared_event event);
+
+/**
+ * The action: the group is complete when the shared event has happened, as far as it was recorded by whomever when the
+ * service sends this group to the device: an event that nobody has recorded yet is not waited for. So the other process
+ * must have told that it has recorded, by a pipe for example, before this is submitted. Errors as
+ * sycl_handler_record_event.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_wait_event(sycl_handler handler, sycl_shared_event event);
+
+/**
  * Send the command group, and end the handler, also on failure. Never waits for a device: at most for the service to
  * read what was sent before (B16). What is wrong with the arguments is told here; what goes wrong later, by the
  * event, by sycl_queue_wait and sycl_queue_throw_asynchronous (M1).
@@ -148,6 +189,8 @@ SYCL_API sycl_result sycl_handler_update_host(sycl_handler handler, sycl_buffer 
  * @retval SYCL_ERROR_KERNEL_ARGUMENT    Too few, too many, or one of another kind or size than the kernel's; local
  *                                       memory without work-groups (E7); more bytes than the device takes.
  * @retval SYCL_ERROR_MEMORY_ALLOCATION  More local memory than the device has.
+ * @retval SYCL_ERROR_ND_RANGE           A cooperative launch or one in clusters without work-groups; clusters that do
+ *                                       not divide the work-groups.
  * @retval SYCL_ERROR_QUOTA              The group is longer than 64 KiB, as many groups are in flight as the session
  *                                       may have, or all completion slots are in use by events.
  * @return The queue's or a buffer's own error, if the service could not make it.

@@ -97,6 +97,9 @@ typedef enum sycl_platform_info {
  */
 SYCL_API sycl_result sycl_platform_get_info(sycl_platform platform, sycl_platform_info info, size_t bytes, void *value,
 					    size_t *bytes_out);
+/** As sycl_device_get_backend_info (device.h): always an error (A16). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_platform_get_backend_info(sycl_platform platform, uint32_t info, size_t bytes, void *value,
+						    size_t *bytes_out);
 
 /** What this connection's session has used so far. Start from SYCL_USAGE_INIT. */
 struct sycl_usage {

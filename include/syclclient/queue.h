@@ -61,6 +61,9 @@ SYCL_API sycl_result sycl_queue_get_context(sycl_queue queue, sycl_context *cont
 SYCL_API sycl_result sycl_queue_get_device(sycl_queue queue, sycl_device *device_out);
 /** 1 or 0 in *in_order_out. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_is_in_order(sycl_queue queue, uint32_t *in_order_out);
+/** As sycl_device_get_backend_info: always an error (A16). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_queue_get_backend_info(sycl_queue queue, uint32_t info, size_t bytes, void *value,
+						 size_t *bytes_out);
 
 /**
  * Wait for every command group that was submitted to the queue before this call (B18, B21). Blocks until then.

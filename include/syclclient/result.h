@@ -10,6 +10,10 @@
  *   was inherited by fork() gives SYCL_ERROR_FORKED.
  * - Once the service is gone, SYCL_ERROR_CONNECTION_LOST or SYCL_ERROR_DEVICE_LOST; the detail says which command group
  *   was at fault, as far as that is known (N5).
+ * - A kernel that breaks its device (an illegal address, an assertion, a trap) ends every session of the same user's engine:
+ *   each wait and each later call returns SYCL_ERROR_DEVICE_LOST. The detail has the vendor's code (I11), its sentence, and
+ *   whose command group it was: one of "this session", or another session's; several when several were running (M10, F12).
+ *   A new connection works at once. Other users notice nothing.
  * - It never prints, exits, aborts, raises SIGPIPE or starts a thread ("embedded:" runs the engine's own threads).
  * - It blocks only where its comment says so. "A round trip" waits for the service, never for a device (D18).
  */
@@ -40,7 +44,7 @@ enum {
 	SYCL_ERROR_KERNEL_NOT_SUPPORTED = -13, /**< this kernel cannot run on that device */
 	SYCL_ERROR_BACKEND_MISMATCH = -14, /**< the object belongs to another backend */
 	SYCL_ERROR_CONNECTION_LOST = -32, /**< no service, or it ended the session: open a new connection */
-	SYCL_ERROR_DEVICE_LOST = -33,     /**< the engine died with work in flight: open a new connection */
+	SYCL_ERROR_DEVICE_LOST = -33,     /**< a device failed, or the engine died with work in flight: open a new connection */
 	SYCL_ERROR_QUOTA = -34,           /**< more than this session may have */
 	SYCL_ERROR_TIMEOUT = -35,         /**< it did not happen in time; nothing has changed */
 	SYCL_ERROR_VERSION = -36,         /**< library and service do not understand each other */

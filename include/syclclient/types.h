@@ -34,6 +34,7 @@ typedef struct sycl_kernel_bundle_s *sycl_kernel_bundle;
 typedef struct sycl_kernel_s *sycl_kernel;
 typedef struct sycl_handler_s *sycl_handler;
 typedef struct sycl_event_s *sycl_event;
+typedef struct sycl_shared_event_s *sycl_shared_event;
 
 /** Wait without end. */
 #define SYCL_FOREVER_NS UINT64_MAX
@@ -72,7 +73,7 @@ typedef enum sycl_access_mode {
 
 typedef enum sycl_backend {
 	SYCL_BACKEND_KIND_OPENCL = 1,
-	SYCL_BACKEND_KIND_CUDA = 2, /**< no service of this version has it */
+	SYCL_BACKEND_KIND_CUDA = 2,
 	SYCL_BACKEND_KIND_FAKE = 3 /**< tests only */
 } sycl_backend;
 

@@ -138,7 +138,9 @@ Test(memory, more_than_there_is_gives_a_clear_error)
 	struct backend_fault fault = {0};
 
 	fixture_open(&fixture, 0);
-	cr_assert_lt(fixture.ops->memory_create(fixture.device, UINT64_MAX / 2, NULL, &memory, &fault), 0);
+	cr_assert_lt(
+		fixture.ops->memory_create(fixture.device, UINT64_MAX / 2, NULL, BACKEND_EXPORT_NONE, &memory, &fault),
+		0);
 	cr_assert_null(memory);
 	cr_assert_eq(fault.status, -9, "%d", fault.status); /* memory_allocation */
 	fixture_close(&fixture);

@@ -99,7 +99,7 @@ Test(topology, devices_open_and_close_again_and_again)
 			struct backend_lane *lane = NULL;
 			struct backend_fault fault = {0};
 			cr_assert_eq(fixture.ops->device_open(fixture.backend, i, NULL, NULL, &device, &fault), 0);
-			cr_assert_eq(fixture.ops->lane_create(device, &lane, &fault), 0);
+			cr_assert_eq(fixture.ops->lane_create(device, BACKEND_LANE_COMPUTE, &lane, &fault), 0);
 			fixture.ops->lane_free(lane);
 			fixture.ops->device_close(device);
 		}
@@ -141,13 +141,13 @@ static void handler(int number)
 /* Whoever holds the engine, a daemon or an application, keeps the signals that it had. */
 Test(topology, signal_handlers_stay_as_they_were)
 {
-	struct fixture fixture = { .wake_fd = -1 };
-	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGBUS, SIGPIPE, SIGCHLD };
+	struct fixture fixture = {.wake_fd = -1};
+	static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGBUS, SIGPIPE, SIGCHLD};
 	enum { COUNT = sizeof(numbers) / sizeof(*numbers) };
 	struct sigaction before[COUNT], after;
 
 	for (int i = 0; i < COUNT; i++) {
-		before[i] = (struct sigaction){ .sa_handler = i % 2 ? handler : SIG_IGN };
+		before[i] = (struct sigaction){.sa_handler = i % 2 ? handler : SIG_IGN};
 		cr_assert_eq(sigaction(numbers[i], &before[i], NULL), 0);
 	}
 	fixture_open(&fixture, 0);

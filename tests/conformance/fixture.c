@@ -7,9 +7,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FIXTURE_DEADLINE_NS 60000000000ull
+#define FIXTURE_POLL_NS     50000 /* of a device that wakes nobody */
 
 static void wake(void *token)
 {
@@ -25,8 +27,12 @@ void fixture_open_backend(struct fixture *fixture)
 	*fixture = (struct fixture){.ops = conformance_target.ops, .wake_fd = -1};
 	if (conformance_target.prepare)
 		conformance_target.prepare();
+	const struct backend_settings settings = {
+		.cache_directory = CONFORMANCE_CACHE,
+		.options = conformance_target.options,
+	};
 	cr_assert_eq(fixture->ops->version, BACKEND_OPS_VERSION);
-	cr_assert_eq(fixture->ops->open(CONFORMANCE_CACHE, &fixture->backend, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
 	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s", fault.text);
 }
 
@@ -45,8 +51,9 @@ void fixture_open(struct fixture *fixture, uint32_t device)
 		fixture->ops->device_open(fixture->backend, device, wake, &fixture->wake_fd, &fixture->device, &fault),
 		0, "%s", fault.text);
 	for (uint32_t i = 0; i < TEST_LANES; i++) {
-		cr_assert_eq(fixture->ops->lane_create(fixture->device, &fixture->lanes[i].lane, &fault), 0, "%s",
-			     fault.text);
+		cr_assert_eq(fixture->ops->lane_create(fixture->device, BACKEND_LANE_COMPUTE, &fixture->lanes[i].lane,
+						       &fault),
+			     0, "%s", fault.text);
 		fixture->lanes[i].next_sequence = 1;
 	}
 }
@@ -118,7 +125,8 @@ struct backend_memory *fixture_memory(struct fixture *fixture, uint64_t size_byt
 	struct backend_fault fault = {0};
 	struct backend_memory *memory = NULL;
 
-	int error = fixture->ops->memory_create(fixture->device, size_bytes, host, &memory, &fault);
+	int error =
+		fixture->ops->memory_create(fixture->device, size_bytes, host, BACKEND_EXPORT_NONE, &memory, &fault);
 	cr_assert_eq(error, 0, "%s", fault.text);
 	return memory;
 }
@@ -129,7 +137,7 @@ static uint64_t submit(struct fixture *fixture, uint32_t lane, const struct back
 	struct backend_fault fault = {0};
 	uint64_t sequence = fixture->lanes[lane].next_sequence++;
 
-	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, waits, wait_count, sequence, &fault);
+	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, waits, wait_count, sequence, NULL, &fault);
 	cr_assert_eq(error, 0, "%s", fault.text);
 	return sequence;
 }
@@ -151,7 +159,7 @@ struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane
 	struct backend_fault fault = {0};
 	uint64_t sequence = fixture->lanes[lane].next_sequence++;
 
-	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, NULL, 0, sequence, &fault);
+	int error = fixture->ops->submit(fixture->lanes[lane].lane, command, NULL, 0, sequence, NULL, &fault);
 	cr_assert_lt(error, 0);
 	cr_assert_neq(fault.status, 0);
 	cr_assert_neq(fault.text[0], '\0');
@@ -211,6 +219,10 @@ struct backend_completion fixture_finish(struct fixture *fixture, uint32_t lane,
 			return *seen;
 		/* Only the wake may end the wait: a backend that forgets to call it fails here. */
 		cr_assert_lt(clock_now_ns(), deadline, "no completion of %llu", (unsigned long long)sequence);
+		if (fixture->facts->features & BACKEND_FEATURE_POLLED) {
+			(void)nanosleep(&(struct timespec){.tv_nsec = FIXTURE_POLL_NS}, NULL);
+			continue;
+		}
 		(void)poll(&poll_fd, 1, 1000 * 61);
 		ssize_t got = read(fixture->wake_fd, &count, sizeof(count));
 		(void)got;

@@ -23,6 +23,7 @@ static const char bomb[] =
 static void load_and_check(const struct built *built)
 {
 	const struct backend_ops *ops = &backend_opencl_ops;
+	const struct backend_settings settings = {.cache_directory = NULL};
 	struct backend *backend = NULL;
 	struct backend_topology topology;
 	struct backend_fault fault = {0};
@@ -31,7 +32,7 @@ static void load_and_check(const struct built *built)
 	struct backend_kernel *kernel = NULL;
 	struct backend_kernel_facts facts;
 
-	cr_assert_eq(ops->open(NULL, &backend, &fault), 0);
+	cr_assert_eq(ops->open(&settings, &backend, &fault), 0);
 	cr_assert_eq(ops->enumerate(backend, &topology, &fault), 0);
 	cr_assert_eq(ops->device_open(backend, 0, NULL, NULL, &device, &fault), 0);
 	cr_assert_eq(ops->program_load(device, built->binary, built->binary_bytes, &program, &fault), 0, "%s",

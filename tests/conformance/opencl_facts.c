@@ -2,6 +2,7 @@
 #include "opencl_aspects.h"
 #include "opencl_binary.h"
 #include "opencl_fault.h"
+#include "opencl_model.h"
 #include "target.h"
 
 #include "syclclient/device.h"
@@ -39,6 +40,18 @@ Test(opencl_facts, J17_aspects_follow_from_whole_extension_names)
 	cr_assert_eq(opencl_extension_aspects("cl_khr_int64_base_atomics"), 0);
 	cr_assert_eq(opencl_extension_aspects("cl_khr_int64_extended_atomics"), 0);
 	cr_assert_eq(opencl_extension_aspects("cl_khr_int64_base_atomics cl_khr_int64_extended_atomics"), atomic64);
+}
+
+Test(opencl_facts, G10_memory_model_follows_from_capabilities)
+{
+	const uint32_t group = SYCL_MEMORY_SCOPE_WORK_ITEM | SYCL_MEMORY_SCOPE_SUB_GROUP | SYCL_MEMORY_SCOPE_WORK_GROUP;
+
+	cr_assert_eq(opencl_memory_orders(0), SYCL_MEMORY_ORDER_RELAXED);
+	cr_assert_eq(opencl_memory_scopes(0), group);
+	cr_assert_eq(opencl_memory_orders(3), 15u); /* relaxed, acq_rel */
+	cr_assert_eq(opencl_memory_orders(7), 31u); /* and seq_cst */
+	cr_assert_eq(opencl_memory_scopes(1u << 5), group | SYCL_MEMORY_SCOPE_DEVICE);
+	cr_assert_eq(opencl_memory_scopes(1u << 6), group | SYCL_MEMORY_SCOPE_DEVICE | SYCL_MEMORY_SCOPE_SYSTEM);
 }
 
 Test(opencl_facts, J14_extensions_match_as_whole_words)
@@ -127,9 +140,10 @@ Test(opencl_facts, A4_without_a_driver_the_backend_says_so)
 {
 	struct backend *backend = NULL;
 	struct backend_fault fault = {0};
+	const struct backend_settings settings = {.cache_directory = NULL};
 
 	cr_assert_eq(setenv("OCL_ICD_VENDORS", "/nonexistent", 1), 0);
-	cr_assert_eq(backend_opencl_ops.open(NULL, &backend, &fault), -19);
+	cr_assert_eq(backend_opencl_ops.open(&settings, &backend, &fault), -19);
 	cr_assert_null(backend);
 	cr_assert_neq(fault.text[0], '\0');
 }

@@ -11,6 +11,7 @@ struct conformance_target {
 	const struct backend_ops *ops;
 	/* Before the backend is opened, NULL: nothing to do. */
 	void (*prepare)(void);
+	const char *const *options; /* backend_settings' */
 	/* A program with the kernels of the list below, in what the backend builds. */
 	enum backend_source_kind source_kind;
 	const char *source;

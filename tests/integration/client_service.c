@@ -52,7 +52,8 @@ void client_service_start(struct client_service *service, const struct session_l
 	struct build_service *builds = NULL;
 	if (build_service_fork(&builds) < 0)
 		FAIL("no build helper");
-	struct engine_options options = {.with_fake = true};
+	static const char *const no_gpu[] = {"cuda:library=/nonexistent/libcuda.so.1", NULL};
+	struct engine_options options = {.with_fake = true, .backend_options = no_gpu};
 	session_limits_init(&options.limits);
 	if (limits)
 		options.limits = *limits;

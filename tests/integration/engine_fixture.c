@@ -16,7 +16,9 @@
 
 void fixture_options(struct engine_options *options)
 {
-	*options = (struct engine_options){.with_fake = true};
+	/* Also where the machine has a GPU. */
+	static const char *const no_gpu[] = {"cuda:library=/nonexistent/libcuda.so.1", NULL};
+	*options = (struct engine_options){.with_fake = true, .backend_options = no_gpu};
 	session_limits_init(&options->limits);
 }
 

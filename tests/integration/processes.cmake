@@ -1,11 +1,12 @@
 # Real processes: applications, sycld and its engines, ended in every way there is.
 if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl AND TARGET sycl_test_support
    AND NOT SYCLD_SANITIZE STREQUAL "thread" AND NOT SYCLD_SANITIZE STREQUAL "memory")
-  add_executable(worker worker.c worker_build.c worker_churn.c worker_cycles.c worker_mix.c worker_undrained.c worker_wait.c)
+  add_executable(worker worker.c worker_build.c worker_churn.c worker_cycles.c worker_fault.c worker_gpu.c worker_mix.c
+    worker_share.c worker_undrained.c worker_wait.c)
   target_link_libraries(worker PRIVATE sycl_flags syclclient sycl_shared sycl_proto)
   set_target_properties(worker PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
-  foreach(part sharing client_death engine_death service_death builds)
+  foreach(part sharing client_death engine_death gpu_faults gpu_listing gpu_share service_death builds)
     set(name processes_${part})
     sycl_test(${name} SOURCES ${name}.c processes_common.c LIBS sycl_test_support sycl_shared PkgConfig::jansson
       TIMEOUT 300)
@@ -13,4 +14,45 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
       add_dependencies(${name} worker sycld sycl-engine syclctl)
     endif()
   endforeach()
+
+  sycl_test_needs_gpu(processes_gpu_faults)
+
+  # On the double of NVIDIA's driver.
+  if(TARGET fake_cuda AND SYCL_HAS_CUDA)
+    foreach(part cuda_faults cuda_missing)
+      set(name processes_${part})
+      sycl_test(${name} SOURCES ${name}.c processes_common.c fake_service.c
+        LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
+      if(TARGET ${name})
+        add_dependencies(${name} worker sycld sycl-engine syclctl fake_cuda)
+      endif()
+    endforeach()
+  endif()
+
+  # A CUDA program for processes_gpu_share: for a GPU, and for the double of its driver.
+  find_program(SYCLD_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  if(SYCLD_NVCC AND TARGET sycl_cuda_headers)
+    get_filename_component(nvcc_folder ${SYCLD_NVCC} DIRECTORY)
+    set(importer ${CMAKE_BINARY_DIR}/tests/share_importer)
+    add_custom_command(OUTPUT ${importer}
+      COMMAND ${SYCLD_NVCC} -std=c++17 -O2 -arch=compute_75 -o ${importer} ${PROJECT_SOURCE_DIR}/tests/gpu/importer.cu
+        -L${nvcc_folder}/../lib64/stubs -lcuda
+      DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/importer.cu VERBATIM)
+    add_custom_target(share_importer ALL DEPENDS ${importer})
+  endif()
+  if(TARGET fake_cuda AND TARGET sycl_cuda_headers)
+    # The same source as plain C.
+    set(importer_c ${CMAKE_CURRENT_BINARY_DIR}/importer.c)
+    configure_file(${PROJECT_SOURCE_DIR}/tests/gpu/importer.cu ${importer_c} COPYONLY)
+    add_executable(share_importer_fake ${importer_c})
+    target_link_libraries(share_importer_fake PRIVATE sycl_flags sycl_cuda_headers fake_cuda)
+    set_target_properties(share_importer_fake PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    # The double has the driver's file name, and another one inside, by which the linker has remembered it.
+    add_custom_command(TARGET share_importer_fake POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE_NAME:fake_cuda>
+        $<TARGET_FILE_DIR:fake_cuda>/libfake-cuda.so.1 VERBATIM)
+    if(TARGET processes_gpu_share)
+      add_dependencies(processes_gpu_share share_importer_fake)
+    endif()
+  endif()
 endif()

@@ -18,7 +18,7 @@
 
 void raw_init(struct raw_client *client, int socket)
 {
-	*client = (struct raw_client){.socket = socket, .bell = -1, .flight_fd = -1};
+	*client = (struct raw_client){.socket = socket, .bell = -1, .flight_fd = -1, .granted = -1};
 	client->record = malloc(PACKET_BYTES_MAX);
 	if (!client->record || decode_arena_init(&client->decode, DECODE_BYTES_MAX) < 0 ||
 	    decode_arena_init(&client->packets, DECODE_BYTES_MAX) < 0)
@@ -30,6 +30,7 @@ void raw_fini(struct raw_client *client)
 	close_fd(&client->socket);
 	close_fd(&client->bell);
 	close_fd(&client->flight_fd);
+	close_fd(&client->granted);
 	for (int i = 0; i < RAW_ARENAS; i++)
 		client->arenas[i] = memory_region_free(client->arenas[i]);
 	client->ring = memory_region_free(client->ring);
@@ -103,6 +104,11 @@ static bool take_packet(struct raw_client *client)
 		break;
 	case SYCL__V1__PACKET__BODY_ARENA_GRANT:
 		take_grant(client, packet->arena_grant, &fds);
+		break;
+	case SYCL__V1__PACKET__BODY_BUFFER_GRANT:
+		close_fd(&client->granted);
+		client->granted = packet_fds_take(&fds, 0);
+		client->granted_buffer = packet->buffer_grant->buffer;
 		break;
 	case SYCL__V1__PACKET__BODY_WAKE:
 		break;
@@ -327,6 +333,17 @@ uint64_t raw_buffer(struct raw_client *client, uint64_t buffer, uint32_t arena, 
 	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_CREATE;
 	command.buffer_create = &create;
 	return raw_send(client, &command);
+}
+
+void raw_grant(struct raw_client *client, uint64_t buffer, const int *fds, unsigned count)
+{
+	Sycl__V1__BufferGrant grant = SYCL__V1__BUFFER_GRANT__INIT;
+	grant.buffer = buffer;
+	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+	packet.descriptor_count = count;
+	packet.body_case = SYCL__V1__PACKET__BODY_BUFFER_GRANT;
+	packet.buffer_grant = &grant;
+	(void)message_send(client->socket, &packet.base, fds, count, 0);
 }
 
 uint32_t raw_fake_device(struct raw_client *client)

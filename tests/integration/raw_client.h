@@ -35,6 +35,8 @@ struct raw_client {
 	char error_text[512];
 	int32_t grant_code; /* of the latest ArenaGrant, and how many there were */
 	uint32_t grants;
+	int granted; /* descriptor of the latest BufferGrant, or -1 */
+	uint64_t granted_buffer;
 	struct decode_arena decode; /* holds the latest reply */
 	struct decode_arena packets;
 	uint8_t *record;
@@ -79,6 +81,8 @@ uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, 
 		   bool in_order);
 uint64_t raw_buffer(struct raw_client *client, uint64_t buffer, uint32_t arena, uint64_t offset_bytes,
 		    uint64_t size_bytes);
+/* Send a BufferGrant with these descriptors. */
+void raw_grant(struct raw_client *client, uint64_t buffer, const int *fds, unsigned count);
 /* Discover, and the index of the first device of the fake backend. Waits. */
 uint32_t raw_fake_device(struct raw_client *client);
 

@@ -154,3 +154,67 @@ Test(groups, D20_copies_and_fills_are_checked)
 	expect_words(BUFFER, 0, 40);
 	groups_stop();
 }
+
+static void in_clusters(struct build *build, uint32_t *cluster, size_t dimensions)
+{
+	build_fill(build, BUFFER, 9);
+	build->launch.n_local = 1;
+	build->global[0] = 48;
+	build->local[0] = 8;
+	build->launch.cluster = cluster;
+	build->launch.n_cluster = dimensions;
+}
+
+Test(groups, launch_properties_are_checked)
+{
+	fake_reset();
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_options(i, (struct fake_device_options){.features = FAKE_FEATURES_ALL});
+	groups_start();
+	struct build build;
+	uint32_t cluster[3] = {4, 1, 1};
+	in_clusters(&build, cluster, 1);
+	expect_refused(&build, STATUS_ND_RANGE, "6 work-groups are not divisible");
+	in_clusters(&build, cluster, 2);
+	expect_refused(&build, STATUS_ND_RANGE, "2 dimensions, the global range 1");
+	cluster[0] = 0;
+	in_clusters(&build, cluster, 1);
+	expect_refused(&build, STATUS_ND_RANGE, "1 to 8");
+	cluster[0] = 12;
+	in_clusters(&build, cluster, 1);
+	expect_refused(&build, STATUS_ND_RANGE, "1 to 8");
+	cluster[0] = cluster[1] = cluster[2] = UINT32_MAX;
+	in_clusters(&build, cluster, 1);
+	expect_refused(&build, STATUS_ND_RANGE, "1 to 8");
+	in_clusters(&build, cluster, 3);
+	build.launch.n_global = build.launch.n_local = 3;
+	build.global[1] = build.global[2] = build.local[1] = build.local[2] = 1;
+	expect_refused(&build, STATUS_ND_RANGE, "1 to 8");
+	build_fill(&build, BUFFER, 9);
+	build.launch.cooperative = true;
+	expect_refused(&build, STATUS_ND_RANGE, "work-groups of a size given");
+	expect_words(BUFFER, 0, 40);
+	cluster[0] = 2;
+	in_clusters(&build, cluster, 1);
+	build.global[0] = 1024;
+	build.launch.cooperative = true;
+	(void)build_submit(&build, false);
+	expect_words(BUFFER, 9, 41);
+	groups_stop();
+}
+
+Test(groups, launch_properties_need_a_device_that_has_them)
+{
+	fake_reset();
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_options(i, (struct fake_device_options){.features = 0});
+	groups_start();
+	struct build build;
+	uint32_t cluster[3] = {2, 1, 1};
+	in_clusters(&build, cluster, 1);
+	expect_refused(&build, STATUS_FEATURE_NOT_SUPPORTED, "no clusters");
+	in_clusters(&build, cluster, 0);
+	build.launch.cooperative = true;
+	expect_refused(&build, STATUS_FEATURE_NOT_SUPPORTED, "no cooperative launches");
+	groups_stop();
+}

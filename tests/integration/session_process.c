@@ -115,7 +115,7 @@ static void send_control(Sycl__V1__Control *control, const int *fds, unsigned co
 	cr_assert(eq(int, message_send(engine.control, &control->base, fds, count, 0), 0));
 }
 
-static void hand_off(struct raw_client *client, uint64_t session, pid_t peer)
+static void hand_off_as(struct raw_client *client, uint64_t session, pid_t peer, uid_t uid)
 {
 	int ends[2];
 	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0));
@@ -123,6 +123,7 @@ static void hand_off(struct raw_client *client, uint64_t session, pid_t peer)
 	Sycl__V1__SessionHandOff message = SYCL__V1__SESSION_HAND_OFF__INIT;
 	message.session = session;
 	message.pid = (uint32_t)peer;
+	message.uid = uid;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF;
 	control.session_hand_off = &message;
@@ -131,6 +132,11 @@ static void hand_off(struct raw_client *client, uint64_t session, pid_t peer)
 	send_control(&control, fds, 2);
 	close_fd(&fds[0]);
 	close_fd(&fds[1]);
+}
+
+static void hand_off(struct raw_client *client, uint64_t session, pid_t peer)
+{
+	hand_off_as(client, session, peer, getuid());
 }
 
 static void send_stop(bool drain, uint64_t drain_ns)
@@ -382,6 +388,24 @@ static int try_as(uid_t uid)
 	return WEXITSTATUS(status);
 }
 
+/* What sessions of one engine share with each other, such as cudaIpc handles, stays in one uid. */
+Test(process, F10_a_session_of_another_uid_is_refused)
+{
+	start(NULL);
+	struct raw_client foreign, own;
+	hand_off_as(&foreign, 1, getpid(), getuid() + 1);
+	raw_wait_closed(&foreign);
+	cr_assert(eq(int, foreign.error_code, STATUS_QUOTA));
+	cr_assert(ne(ptr, strstr(foreign.error_text, "another user"), NULL), "said: %s", foreign.error_text);
+	hand_off(&own, 2, getpid());
+	raw_open(&own);
+	(void)raw_fake_device(&own);
+	raw_fini(&own);
+	raw_fini(&foreign);
+	send_stop(false, 0);
+	cr_assert(eq(int, wait_end(), 0));
+}
+
 Test(process, M10_as_root_it_becomes_its_tenant_for_good)
 {
 	static const char *const as_tenant[] = {"--uid", "54321", "--gid", "54321", NULL};
@@ -400,7 +424,7 @@ Test(process, M10_as_root_it_becomes_its_tenant_for_good)
 	cr_assert(eq(int, try_as(54321), 0), "the tenant itself");
 	cr_assert(eq(int, try_as(54322), 0), "another user");
 	struct raw_client client;
-	hand_off(&client, 1, getpid());
+	hand_off_as(&client, 1, getpid(), 54321);
 	raw_open(&client);
 	(void)raw_fake_device(&client);
 	const Sycl__V1__EngineReport *report = ask_report(1, false);

@@ -13,7 +13,7 @@
  *   crowd        reports more devices than there can be
  *
  * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2" (two entries),
- * "ping" (answered by a Wake).
+ * "lose" (an entry and a fault; hangs up on everybody, and stays), "ping" (answered by a Wake).
  */
 #include "cleanup.h"
 #include "control.pb-c.h"
@@ -96,10 +96,10 @@ static void say_state(uint64_t session, Sycl__V1__SessionState__State what)
 /* What a test wants to know of this process: uid, environment's names, descriptors above 3 that it was started with. */
 static char facts[FACTS_BYTES];
 
-static void collect_facts(void)
+static void collect_facts(unsigned long warm)
 {
-	int length = snprintf(facts, sizeof(facts), "pid=%ld uid=%ld gid=%ld env=", (long)getpid(), (long)getuid(),
-			      (long)getgid());
+	int length = snprintf(facts, sizeof(facts), "pid=%ld uid=%ld gid=%ld warm=%lu env=", (long)getpid(),
+			      (long)getuid(), (long)getgid(), warm);
 	for (char **entry = environ; *entry && length < FACTS_BYTES - 128; entry++)
 		length += snprintf(facts + length, sizeof(facts) - (size_t)length, "%.*s,",
 				   (int)strcspn(*entry, "="), *entry);
@@ -158,6 +158,22 @@ static void end_session(unsigned i)
 	me.sessions[i] = me.sessions[--me.count];
 }
 
+/* A device failed it for good; its driver keeps the process for long. */
+static void lose(uint64_t session)
+{
+	struct flight_page *page = me.flight->address;
+	put_in_flight(0, session);
+	page->fault.native_code = 700;
+	(void)snprintf(page->fault.text, sizeof(page->fault.text), "the device failed");
+	page->open_devices = 5;
+	atomic_store(&page->fault.known, 1);
+	(void)shutdown(me.control, SHUT_RDWR);
+	for (unsigned i = 0; i < me.count; i++)
+		(void)shutdown(me.sessions[i].socket, SHUT_RDWR);
+	for (;;)
+		(void)pause();
+}
+
 /* False: the session is gone, and another one is in its place. */
 static bool serve(unsigned i)
 {
@@ -180,6 +196,8 @@ static bool serve(unsigned i)
 		crash(1, me.sessions[i].id);
 	} else if (!strcmp(text, "crash2")) {
 		crash(2, me.sessions[i].id);
+	} else if (!strcmp(text, "lose")) {
+		lose(me.sessions[i].id);
 	} else {
 		wake(me.sessions[i].socket);
 	}
@@ -327,6 +345,10 @@ int main(int argc, char **argv)
 		me.manner = dash + 1;
 	long uid = -1;
 	long gid = -1;
+	unsigned long warm = 0;
+	for (int i = 1; i < argc; i++)
+		if (!strncmp(argv[i], "--warm=", 7))
+			warm = strtoul(argv[i] + 7, NULL, 16);
 	for (int i = 1; i + 1 < argc; i++) {
 		if (!strcmp(argv[i], "--uid"))
 			uid = strtol(argv[i + 1], NULL, 10);
@@ -337,7 +359,7 @@ int main(int argc, char **argv)
 		become((uid_t)uid, (gid_t)gid);
 	if (manner("exits"))
 		return 7;
-	collect_facts();
+	collect_facts(warm);
 	if (decode_arena_init(&me.arena, DECODE_BYTES_MAX) < 0)
 		return 10;
 	if (manner("garbage"))

@@ -253,6 +253,104 @@ Test(engines, N5_after_a_crash_the_offender_is_named_and_the_next_connection_wor
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+static void lose_engine(int socket)
+{
+	cr_assert(eq(long, send(socket, "lose", 4, MSG_NOSIGNAL), 4l));
+	cr_assert(eq(ptr, client_receive(socket), NULL));
+}
+
+/* Where `text` with that number stands in the log, -1: nowhere. */
+static long log_place(const char *format, long number)
+{
+	char text[64], line[1024];
+	long place = -1, at = 0;
+	(void)snprintf(text, sizeof(text), format, number);
+	FILE *log = fopen(service.log, "re");
+	cr_assert(ne(ptr, log, NULL));
+	while (place < 0 && fgets(line, sizeof(line), log)) {
+		place = strstr(line, text) ? at : -1;
+		at++;
+	}
+	(void)fclose(log);
+	return place;
+}
+
+static bool is_gone(void *pid)
+{
+	return kill(*(pid_t *)pid, 0) < 0;
+}
+
+/* Its driver keeps it for long: the next one is there before, and has its devices open. */
+Test(engines, M10_one_whose_device_failed_is_replaced_before_it_is_gone)
+{
+	start_with("double", "");
+	int socket = -1, bystander = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	CLEANUP(free_pointer) char *other = client_open(&service, &bystander);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(ne(ptr, other, NULL));
+	cr_assert(eq(long, fact(facts, "warm="), 0));
+	lose_engine(socket);
+	cr_assert(eq(ptr, client_receive(bystander), NULL));
+	close_fd(&socket);
+	close_fd(&bystander);
+	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
+	cr_assert(ne(ptr, again, NULL));
+	cr_assert(eq(long, fact(again, "warm="), 5));
+	pid_t before = (pid_t)fact(facts, "pid=");
+	cr_assert(wait_until(is_gone, &before));
+	long started = log_place("started pid %ld for", fact(again, "pid=")),
+	     killed = log_place("killing pid %ld of", before);
+	cr_assert(ge(long, started, 0));
+	cr_assert(gt(long, killed, started));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+	cr_assert(gt(uint, service_log_count(&service, "after its device failed: the device failed"), 0u));
+	cr_assert(gt(uint, service_log_count(&service, "offender: 'doomed_kernel', group 40"), 0u));
+}
+
+static unsigned count_engines(void)
+{
+	char path[64];
+	unsigned count = 0;
+	int pid;
+	(void)snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)service.pid, (long)service.pid);
+	FILE *children = fopen(path, "re");
+	cr_assert(ne(ptr, children, NULL));
+	while (fscanf(children, "%d", &pid) == 1)
+		count++;
+	(void)fclose(children);
+	return count;
+}
+
+static bool is_served(void *unused)
+{
+	(void)unused;
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	close_fd(&socket);
+	return facts != NULL;
+}
+
+/* Whoever lets its engines fail faster than they go gets no more of them for a while, and uses up nobody else's. */
+Test(engines, M10_those_that_fail_and_stay_are_limited)
+{
+	enum { ENGINES_STAYING = 16, ROUNDS = 60 };
+	start_with("double", "");
+	for (int i = 0; i < ROUNDS; i++) {
+		int socket = -1;
+		CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+		if (facts)
+			lose_engine(socket);
+		close_fd(&socket);
+		cr_assert(le(uint, count_engines(), ENGINES_STAYING + 1u));
+		if (!facts)
+			break;
+	}
+	cr_assert(wait_until(is_served, NULL), "it is not served again");
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(engines, N5_a_killed_one_is_replaced)
 {
 	start_with("double", "");

@@ -21,7 +21,15 @@ static const struct {
 	{ "build-endless", worker_build_endless },
 	{ "null", worker_null },
 	{ "count", worker_count },
+	{ "share", worker_share },
+	{ "fault", worker_fault },
 	{ "undrained", worker_undrained },
+	{ "gpu-steps", worker_gpu_steps },
+	{ "gpu-illegal", worker_gpu_illegal },
+	{ "gpu-misaligned", worker_gpu_misaligned },
+	{ "gpu-asserts", worker_gpu_asserts },
+	{ "gpu-traps", worker_gpu_traps },
+	{ "gpu-recurses", worker_gpu_recurses },
 };
 
 void worker_say(const char *format, ...)

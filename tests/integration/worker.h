@@ -32,6 +32,14 @@ worker_command worker_build_fails; /* a source with a mistake */
 worker_command worker_build_endless; /* a source whose compilation does not end */
 worker_command worker_null;        /* a kernel that writes through a null pointer */
 worker_command worker_count;       /* `count` dependent kernels, none waited for before the last */
+worker_command worker_gpu_steps;   /* checked work on an NVIDIA GPU, `count` launches for each line of stdin */
+worker_command worker_gpu_illegal; /* a kernel that fails, after a line of stdin: this and the next four */
+worker_command worker_gpu_misaligned;
+worker_command worker_gpu_asserts;
+worker_command worker_gpu_traps;
+worker_command worker_gpu_recurses;
+worker_command worker_fault;       /* kernels that fail on a CUDA device, as told by lines of stdin */
+worker_command worker_share;       /* shares memory and events of an NVIDIA GPU, as told by lines of stdin */
 worker_command worker_undrained;   /* a session that fills both rings and reads no answer until a line comes */
 
 /* Connect and make the queue. Prints "session N". Leaves the program when that fails. */

@@ -4,3 +4,8 @@ if(TARGET sched_for_tests)
     ${CMAKE_CURRENT_LIST_DIR}/../unit/sched_model.c
     LIBS sched_harness sched_for_tests sycl_backends sycl_shared)
 endif()
+# Polled devices, loaders, sharing, and the loss of a process.
+if(TARGET sched_for_tests)
+  sycl_race_test(race_sched_threads SOURCES ${CMAKE_CURRENT_LIST_DIR}/sched_threads.c
+    LIBS sched_harness sched_for_tests sycl_backends sycl_shared)
+endif()

@@ -1,5 +1,7 @@
-# The table of requirement rows: awk -v gpus=N -v document=FILE -f rows.awk rows.txt RESULTS
+# The table of requirement rows: awk -v gpus=N -v document=FILE -f rows.awk rows.txt RESULTS [LAST-RUN.md ...]
 # RESULTS has lines "pass|fail|skip TESTNAME" (results.awk). A row is shown by the tests that carry its id in their name.
+# LAST-RUN.md is what gpu/run.sh wrote: such lines between ```results and ```, and a line "| commit | ID |". It shows the
+# rows that need a GPU where there is none; a test that passed without one does not show them.
 BEGIN {
 	while ((getline line <document) > 0) {
 		count = split(line, words, /[^A-Z0-9]+/)
@@ -8,7 +10,7 @@ BEGIN {
 	}
 }
 FNR == 1 {
-	file++
+	file = FILENAME == ARGV[1] ? 1 : (FILENAME == ARGV[2] ? 2 : 3)
 }
 file == 1 && /^[A-Z][0-9]+ \|/ {
 	split($0, part, / \| /)
@@ -18,12 +20,29 @@ file == 1 && /^[A-Z][0-9]+ \|/ {
 	text[part[1]] = part[4]
 }
 file == 2 {
-	count = split($2, words, /_|::|\./)
+	take_result("here", $1, $2)
+}
+file > 2 && /^\| commit \| / {
+	commit = $0
+	sub(/^\| commit \| */, "", commit)
+	sub(/ *\|.*/, "", commit)
+}
+file > 2 && /^```/ {
+	in_results = /^```results/
+}
+file > 2 && in_results && /^(pass|fail|skip) / {
+	take_result("gpu", $1, $2)
+}
+
+function take_result(run, result, name,    count, words, i) {
+	count = split(name, words, /_|::|\.|\//)
 	for (i = 1; i <= count; i++)
 		if (words[i] in known) {
-			number[words[i], $1]++
-			if ($1 != "pass")
-				example[words[i], $1] = $2
+			number[run, words[i], result]++
+			if (result != "pass")
+				example[run, words[i], result] = name
+			if (run == "gpu")
+				commit_of[words[i]] = commit
 		}
 }
 
@@ -38,25 +57,35 @@ function out_of_reach(place,    count, ways, i, needed) {
 	return needed == 2 ? "needs two GPUs" : "needs a GPU"
 }
 
+function tests(count) {
+	return count (count == 1 ? " test" : " tests")
+}
+
 function state(id,    reason) {
-	if (number[id, "fail"])
-		return "FAIL (" example[id, "fail"] ")"
-	if (number[id, "pass"])
-		return "pass (" number[id, "pass"] (number[id, "pass"] == 1 ? " test)" : " tests)")
+	reason = out_of_reach(where[id])
+	if (number["here", id, "fail"])
+		return "FAIL (" example["here", id, "fail"] ")"
+	if (number["gpu", id, "fail"])
+		return "FAIL on a GPU (" example["gpu", id, "fail"] ", commit " commit_of[id] ")"
+	if (number["gpu", id, "pass"] && (reason != "" || !number["here", id, "pass"]))
+		return "pass on a GPU (" tests(number["gpu", id, "pass"]) ", commit " commit_of[id] ")"
+	if (reason != "" && number["here", id, "pass"])
+		return "out of reach here: " reason ", " tests(number["here", id, "pass"]) " without"
+	if (number["here", id, "pass"])
+		return "pass (" tests(number["here", id, "pass"]) ")"
 	if (where[id] == "doc")
 		return id in documented ? "pass (documented)" : "not documented yet"
-	reason = out_of_reach(where[id])
 	if (reason != "")
 		return "out of reach here: " reason
-	if (number[id, "skip"])
-		return "skipped (" example[id, "skip"] ")"
+	if (number["here", id, "skip"])
+		return "skipped (" example["here", id, "skip"] ")"
 	return "no test yet"
 }
 
 END {
 	for (i = 1; i <= rows; i++) {
 		s = state(order[i])
-		printf "%-4s %-30s %s\n", order[i], s, text[order[i]]
+		printf "%-4s %-42s %s\n", order[i], s, text[order[i]]
 		kind = s ~ /^FAIL/ ? "fail" : (s ~ /^pass/ ? "pass" : (s ~ /^out/ ? "out" : (s ~ /^skip/ ? "skipped" : "none")))
 		total[kind]++
 	}

@@ -92,7 +92,8 @@ void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops, e
 	struct backend_topology topology = {0};
 	struct backend_fault fault = {0};
 
-	cr_assert_eq(ops->open(bench->cache, &backend, &fault), 0, "%s", fault.text);
+	const struct backend_settings settings = {.cache_directory = bench->cache};
+	cr_assert_eq(ops->open(&settings, &backend, &fault), 0, "%s", fault.text);
 	cr_assert_eq(ops->enumerate(backend, &topology, &fault), 0, "%s", fault.text);
 	const struct build_request request = {
 		.backend = ops,

@@ -13,11 +13,13 @@ TestSuite(client_flight, .timeout = 10);
 enum { OWN = 7 };
 
 static struct flight_page *page;
-static char text[320];
+static struct failure why;
+#define said why.text
 
 static void setup(void)
 {
 	page = calloc(1, sizeof(*page));
+	why = (struct failure){.code = SYCL_SUCCESS};
 	page->magic = FLIGHT_MAGIC;
 	page->layout = FLIGHT_LAYOUT;
 	page->entry_count = FLIGHT_ENTRIES;
@@ -36,21 +38,29 @@ static void put(uint32_t at, uint64_t session, uint64_t group, const char *what)
 	atomic_store(&page->entries[at].session, session);
 }
 
+static void put_fault(int32_t native_code, const char *words)
+{
+	page->fault.backend = 2;
+	page->fault.native_code = native_code;
+	(void)snprintf(page->fault.text, sizeof(page->fault.text), "%s", words);
+	atomic_store(&page->fault.known, 1);
+}
+
 Test(client_flight, N5_one_entry_is_the_offender, .init = setup, .fini = teardown)
 {
 	put(500, OWN, 42, "matmul");
-	cr_assert(eq(u64, flight_blame(page, OWN, text, sizeof(text)), 1));
-	cr_assert(ne(ptr, strstr(text, "matmul"), NULL));
-	cr_assert(ne(ptr, strstr(text, "this session"), NULL));
-	cr_assert(ne(ptr, strstr(text, "42"), NULL));
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), 1));
+	cr_assert(ne(ptr, strstr(said, "matmul"), NULL));
+	cr_assert(ne(ptr, strstr(said, "this session"), NULL));
+	cr_assert(ne(ptr, strstr(said, "42"), NULL));
 }
 
 Test(client_flight, M10_another_sessions_work_is_told_as_such, .init = setup, .fini = teardown)
 {
 	put(0, 9, 1, "crash");
-	cr_assert(eq(u64, flight_blame(page, OWN, text, sizeof(text)), 1));
-	cr_assert(ne(ptr, strstr(text, "session 9"), NULL));
-	cr_assert(eq(ptr, strstr(text, "this session"), NULL));
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), 1));
+	cr_assert(ne(ptr, strstr(said, "session 9"), NULL));
+	cr_assert(eq(ptr, strstr(said, "this session"), NULL));
 }
 
 Test(client_flight, several_are_suspects, .init = setup, .fini = teardown)
@@ -58,36 +68,66 @@ Test(client_flight, several_are_suspects, .init = setup, .fini = teardown)
 	for (uint32_t i = 0; i < FLIGHT_ENTRIES; i++)
 		put(i, i + 1, 1, "a-kernel-with-a-rather-long-name-indeed");
 	atomic_store(&page->more, 5);
-	cr_assert(eq(u64, flight_blame(page, OWN, text, sizeof(text)), FLIGHT_ENTRIES + 5));
-	cr_assert(lt(sz, strlen(text), sizeof(text)));
-	cr_assert(ne(ptr, strstr(text, "1027 command groups"), NULL));
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), FLIGHT_ENTRIES + 5));
+	cr_assert(lt(sz, strlen(said), sizeof(said)));
+	cr_assert(ne(ptr, strstr(said, "1025 command groups"), NULL));
+}
+
+Test(client_flight, M10_ones_own_suspects_are_named_first, .init = setup, .fini = teardown)
+{
+	for (uint32_t i = 0; i < 100; i++)
+		put(i, 9, i, "theirs");
+	put(100, OWN, 42, "mine");
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), 101));
+	cr_assert(ne(ptr, strstr(said, "at fault: 'mine' (this session, command group 42"), NULL), "%s", said);
+	cr_assert(ne(ptr, strstr(said, "'theirs' (session 9)"), NULL), "%s", said);
 }
 
 Test(client_flight, nothing_in_flight_blames_nobody, .init = setup, .fini = teardown)
 {
-	text[0] = 'x';
-	cr_assert(eq(u64, flight_blame(page, OWN, text, sizeof(text)), 0));
-	cr_assert(eq(chr, text[0], 'x'));
+	said[0] = 'x';
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), 0));
+	cr_assert(eq(chr, said[0], 'x'));
 }
 
 Test(client_flight, a_hostile_page_does_no_harm, .init = setup, .fini = teardown)
 {
+	put_fault(1, "");
+	memset(page->fault.text, 0x07, sizeof(page->fault.text));
 	put(1, OWN, 1, "x");
 	memset(page->entries[1].what, 0x1b, sizeof(page->entries[1].what)); /* no end, and control bytes */
-	cr_assert(eq(u64, flight_blame(page, OWN, text, sizeof(text)), 1));
-	cr_assert(eq(ptr, strchr(text, 0x1b), NULL));
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), 1));
+	cr_assert(eq(ptr, strchr(said, 0x1b), NULL));
+	cr_assert(eq(ptr, strchr(said, 0x07), NULL));
 	page->layout++;
-	cr_assert(eq(u64, flight_blame(page, OWN, text, sizeof(text)), 0));
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), 0));
 }
 
-Test(client_flight, a_small_buffer_is_not_overrun, .init = setup, .fini = teardown)
+Test(client_flight, a_long_blame_is_cut_off, .init = setup, .fini = teardown)
 {
+	put_fault(700, "an illegal address, told with as many words as there is room for in the page itself");
 	for (uint32_t i = 0; i < 5; i++)
-		put(i, OWN, i + 1, "kernel");
-	for (size_t bytes = 1; bytes < sizeof(text); bytes++) {
-		char *exact = malloc(bytes); /* the sanitizer watches its end */
-		(void)flight_blame(page, OWN, exact, bytes);
-		cr_assert(lt(sz, strnlen(exact, bytes), bytes));
-		free(exact);
-	}
+		put(i, UINT64_MAX - i, UINT64_MAX, "a-kernel-with-a-rather-long-name-indeed");
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), 5));
+	cr_assert(lt(sz, strnlen(said, sizeof(said)), sizeof(said)));
+}
+
+Test(client_flight, M10_I11_a_device_that_failed_is_told_with_its_code, .init = setup, .fini = teardown)
+{
+	put_fault(700, "an illegal address");
+	put(3, OWN, 9, "scatter");
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), 1));
+	cr_assert(eq(i32, why.code, SYCL_ERROR_DEVICE_LOST));
+	cr_assert(eq(i32, why.native_code, 700));
+	cr_assert(eq(u32, why.backend, 2));
+	cr_assert(ne(ptr, strstr(said, "an illegal address"), NULL));
+	cr_assert(ne(ptr, strstr(said, "scatter"), NULL));
+}
+
+Test(client_flight, M10_a_device_that_failed_without_work_is_told_too, .init = setup, .fini = teardown)
+{
+	put_fault(214, "an uncorrectable memory error");
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), 0));
+	cr_assert(eq(i32, why.code, SYCL_ERROR_DEVICE_LOST));
+	cr_assert(eq(str, said, "an uncorrectable memory error"));
 }

@@ -7,4 +7,5 @@ sycl_test(unit_engine SOURCES
   engine_outbox.c
   engine_profiles.c
   engine_ranges.c
+  engine_shares.c
   LIBS sycl_engine_core)

@@ -19,6 +19,7 @@
 
 static const struct backend_ops *const ops = &backend_fake_ops;
 
+static const struct backend_settings settings;
 static struct backend *backend;
 static struct backend_topology topology;
 static struct backend_device *device;
@@ -38,11 +39,11 @@ static void open_all(struct fake_device_options options)
 	fake_device_options(1, options);
 	bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	cr_assert(ge(int, bell, 0));
-	cr_assert(eq(int, ops->open(NULL, &backend, &fault), 0));
+	cr_assert(eq(int, ops->open(&settings, &backend, &fault), 0));
 	cr_assert(eq(int, ops->enumerate(backend, &topology, &fault), 0));
 	cr_assert(eq(int, ops->device_open(backend, 1, wake, &bell, &device, &fault), 0));
 	for (uint32_t i = 0; i < 2; i++)
-		cr_assert(eq(int, ops->lane_create(device, &lanes[i], &fault), 0));
+		cr_assert(eq(int, ops->lane_create(device, BACKEND_LANE_COMPUTE, &lanes[i], &fault), 0));
 }
 
 static void setup(void)
@@ -80,7 +81,7 @@ static struct backend_completion next_completion(void)
 
 static void submit(uint32_t lane, const struct backend_command *command, uint64_t sequence)
 {
-	cr_assert(eq(int, ops->submit(lanes[lane], command, NULL, 0, sequence, &fault), 0), "%s", fault.text);
+	cr_assert(eq(int, ops->submit(lanes[lane], command, NULL, 0, sequence, NULL, &fault), 0), "%s", fault.text);
 	ops->flush(device);
 }
 
@@ -141,7 +142,7 @@ Test(fake, memory_is_poisoned_counted_and_apart_from_the_host)
 	struct backend_memory *memory;
 	uint32_t host[4] = {1, 2, 3, 4}, out[4] = {0};
 	setup();
-	cr_assert(eq(int, ops->memory_create(device, sizeof(host), host, &memory, &fault), 0));
+	cr_assert(eq(int, ops->memory_create(device, sizeof(host), host, BACKEND_EXPORT_NONE, &memory, &fault), 0));
 	struct backend_command read = {.kind = BACKEND_COMMAND_READ,
 				       .transfer = {.memory = memory, .size_bytes = sizeof(out), .host = out}};
 	submit(0, &read, 1);
@@ -172,7 +173,7 @@ Test(fake, unified_memory_is_the_host_s)
 	open_all((struct fake_device_options){.unified = true, .manual = true});
 	cr_expect(topology.devices[1].host_unified_memory);
 	cr_expect(not(topology.devices[0].host_unified_memory));
-	cr_assert(eq(int, ops->memory_create(device, sizeof(host), host, &memory, &fault), 0));
+	cr_assert(eq(int, ops->memory_create(device, sizeof(host), host, BACKEND_EXPORT_NONE, &memory, &fault), 0));
 	struct backend_command fill = {
 		.kind = BACKEND_COMMAND_FILL,
 		.fill = {.memory = memory, .offset_bytes = 4, .size_bytes = 8, .pattern = &value, .pattern_bytes = 4},
@@ -207,7 +208,7 @@ Test(fake, lanes_run_side_by_side_and_wait_for_each_other)
 	submit(1, &free_one, 1);
 	cr_expect(eq(u64, next_completion().sequence, 1));
 	struct backend_wait wait = {.lane = lanes[0], .sequence = 7};
-	cr_assert(eq(int, ops->submit(lanes[1], &free_one, &wait, 1, 2, &fault), 0));
+	cr_assert(eq(int, ops->submit(lanes[1], &free_one, &wait, 1, 2, NULL, &fault), 0));
 	ops->flush(device);
 	cr_assert(fake_wait_started(1, 2, TIMEOUT_NS));
 	fake_gate_open(3);
@@ -249,7 +250,7 @@ Test(fake, what_is_wrong_is_refused_or_fails)
 	struct backend_memory *memory;
 	uint32_t value = 1;
 	setup();
-	cr_assert(eq(int, ops->memory_create(device, 16, NULL, &memory, &fault), 0));
+	cr_assert(eq(int, ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault), 0));
 	struct backend_kernel *fill = kernel("fill_u32");
 	struct backend_argument arguments[2] = {{.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = memory}},
 						{.kind = BACKEND_ARGUMENT_VALUE, .value = {&value, sizeof(value)}}};
@@ -262,7 +263,7 @@ Test(fake, what_is_wrong_is_refused_or_fails)
 	submit(0, &launch, 1);
 	cr_expect(eq(i32, next_completion().fault.status, STATUS_KERNEL), "five words in a memory of four");
 	launch.launch.argument_count = 1;
-	cr_expect(eq(int, ops->submit(lanes[0], &launch, NULL, 0, 2, &fault), -EINVAL));
+	cr_expect(eq(int, ops->submit(lanes[0], &launch, NULL, 0, 2, NULL, &fault), -EINVAL));
 	cr_expect(eq(i32, fault.status, STATUS_KERNEL_ARGUMENT));
 	struct backend_command copy = {
 		.kind = BACKEND_COMMAND_COPY,
@@ -280,14 +281,14 @@ Test(fake, scripts_fail_the_call_that_they_name)
 	struct fake_counters counters;
 	setup();
 	cr_assert(eq(int, fake_fail(FAKE_MEMORY_CREATE, 1, 1, 2, STATUS_MEMORY_ALLOCATION, false, "full"), 0));
-	cr_assert(eq(int, ops->memory_create(device, 16, NULL, &memory, &fault), 0));
+	cr_assert(eq(int, ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault), 0));
 	ops->memory_free(memory);
 	for (uint32_t i = 0; i < 2; i++) {
-		cr_expect(eq(int, ops->memory_create(device, 16, NULL, &memory, &fault), -ENOMEM));
+		cr_expect(eq(int, ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault), -ENOMEM));
 		cr_expect(eq(str, fault.text, "full"));
 		cr_expect(eq(i32, fault.native_code, -77));
 	}
-	cr_assert(eq(int, ops->memory_create(device, 16, NULL, &memory, &fault), 0));
+	cr_assert(eq(int, ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault), 0));
 	ops->memory_free(memory);
 	fake_counters(1, &counters);
 	cr_expect(eq(u64, counters.calls[FAKE_MEMORY_CREATE], 4));
@@ -306,17 +307,17 @@ Test(fake, a_lost_device_ends_what_it_has_and_refuses_the_rest)
 	submit(0, &nop, 1);
 	submit(0, &nop, 2);
 	cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 1, 0, 1, STATUS_DEVICE_LOST, true, "gone"), 0));
-	cr_expect(lt(int, ops->submit(lanes[1], &nop, NULL, 0, 1, &fault), 0));
+	cr_expect(lt(int, ops->submit(lanes[1], &nop, NULL, 0, 1, NULL, &fault), 0));
 	cr_expect(fault.device_lost);
 	for (uint64_t i = 1; i <= 2; i++) {
 		struct backend_completion completion = next_completion();
 		cr_expect(eq(u64, completion.sequence, i));
 		cr_expect(completion.fault.device_lost);
 	}
-	cr_expect(lt(int, ops->memory_create(device, 16, NULL, &memory, &fault), 0));
+	cr_expect(lt(int, ops->memory_create(device, 16, NULL, BACKEND_EXPORT_NONE, &memory, &fault), 0));
 	cr_expect(fault.device_lost);
 	close_all();
-	cr_assert(eq(int, ops->open(NULL, &backend, &fault), 0));
+	cr_assert(eq(int, ops->open(&settings, &backend, &fault), 0));
 	cr_expect(lt(int, ops->device_open(backend, 1, wake, &bell, &device, &fault), 0));
 	ops->close(backend);
 }

@@ -14,7 +14,13 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_host.c
   ${sched_folder}/sched_failure.c
   ${sched_folder}/sched_lifetime.c
+  ${sched_folder}/sched_quiet.c
+  ${sched_folder}/sched_expect.c
+  ${sched_folder}/sched_pace.c
+  ${sched_folder}/sched_threads.c
+  ${sched_folder}/sched_shared.c
+  ${sched_folder}/sched_loss.c
   LIBS sched_harness sched_for_tests sycl_backends sycl_shared Threads::Threads)
 sycl_test(unit_scheduler_property SOURCES ${sched_folder}/sched_property.c ${sched_folder}/sched_model.c
   LIBS sched_harness sched_for_tests sycl_backends sycl_shared Threads::Threads TIMEOUT 120)
-sycl_test(unit_fake SOURCES ${sched_folder}/fake_backend.c LIBS sycl_backends sycl_shared Threads::Threads)
+sycl_test(unit_fake SOURCES ${sched_folder}/fake_backend.c ${sched_folder}/fake_features.c LIBS sycl_backends sycl_shared Threads::Threads)

@@ -14,7 +14,7 @@
 
 static const char program_text[] =
 	"fill_u32\nlinear_id_u32\nincrement_u32\nadd_u32\ncopy_u32\nmix_u32\nnoop\nhold\nfail\n"
-	"lose_device\n";
+	"lose_device\nlose_process\n";
 
 static _Noreturn void give_up(const char *what)
 {
@@ -68,10 +68,62 @@ static void on_kernel_created(void *context, void *owner, struct sched_kernel *k
 	probe->argument_count = facts ? facts->argument_count : UINT32_MAX;
 }
 
+static void on_process_lost(void *context, enum backend_kind kind, const struct backend_fault *fault)
+{
+	struct harness *harness = context;
+	note(harness, &harness->process_lost);
+	harness->process_lost.fault = *fault;
+	if (kind != BACKEND_KIND_FAKE)
+		give_up("another backend lost the process");
+}
+
+static void on_buffer_exported(void *context, void *owner, const struct backend_shared_memory *shared,
+			       const struct backend_fault *fault)
+{
+	struct probe *probe = owner;
+	note(context, probe);
+	probe->fault = *fault;
+	probe->shared = shared ? *shared : (struct backend_shared_memory){.descriptor = -1};
+}
+
+static void on_buffer_imported(void *context, void *owner, struct sched_buffer *buffer,
+			       const struct backend_fault *fault)
+{
+	/* The owner is told of the end, too: this has a place of its own. */
+	struct harness *harness = context;
+	(void)owner;
+	(void)buffer;
+	harness->imported.done = true;
+	harness->imported.calls++;
+	harness->imported.fault = *fault;
+}
+
+static void on_event_ready(void *context, void *owner, struct sched_event *event, const uint8_t *handle,
+			   const struct backend_fault *fault)
+{
+	struct probe *probe = owner;
+	(void)event;
+	note(context, probe);
+	probe->fault = *fault;
+	if (handle)
+		memcpy(probe->handle, handle, sizeof(probe->handle));
+}
+
+static void on_occupancy(void *context, void *owner, const struct backend_occupancy *occupancy,
+			 const struct backend_fault *fault)
+{
+	struct probe *probe = owner;
+	note(context, probe);
+	probe->fault = *fault;
+	if (occupancy)
+		probe->occupancy = *occupancy;
+}
+
 static void wake_front(void *context)
 {
 	struct harness *harness = context;
 	uint64_t one = 1;
+	atomic_fetch_add(&harness->wakes, 1);
 	if (write(harness->bell, &one, sizeof(one)) < 0 && errno != EAGAIN)
 		give_up("the bell is broken");
 }
@@ -80,17 +132,29 @@ static const struct backend_ops *const backends[] = {&backend_fake_ops, NULL};
 
 void harness_start(struct harness *harness, uint32_t devices)
 {
+	harness_start_with(harness, devices, &(struct scheduler_config){.lanes_per_device = 0});
+}
+
+void harness_start_with(struct harness *harness, uint32_t devices, const struct scheduler_config *given)
+{
 	static const struct scheduler_callbacks callbacks = {
 		.on_task_done = on_task_done,
 		.on_buffer_freed = on_buffer_freed,
 		.on_program_loaded = on_program_loaded,
 		.on_kernel_created = on_kernel_created,
 		.wake_front = wake_front,
+		.on_process_lost = on_process_lost,
+		.on_buffer_exported = on_buffer_exported,
+		.on_buffer_imported = on_buffer_imported,
+		.on_event_ready = on_event_ready,
+		.on_occupancy = on_occupancy,
 	};
 	memset(harness, 0, sizeof(*harness));
 	harness->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	harness->flight = calloc(1, sizeof(struct flight_page));
-	struct scheduler_config config = {.backends = backends, .flight_page = harness->flight};
+	struct scheduler_config config = *given;
+	config.backends = backends;
+	config.flight_page = harness->flight;
 	if (harness->bell < 0 || !harness->flight ||
 	    scheduler_create(&config, &callbacks, harness, &harness->scheduler) < 0)
 		give_up("no scheduler");
@@ -105,6 +169,10 @@ static const char *alive(void)
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	if (counters.kernels)
 		return "a kernel is left";
+	if (counters.hosts)
+		return "registered memory is left";
+	if (counters.events)
+		return "an event is left";
 	if (counters.programs)
 		return "a program is left";
 	if (counters.memories || counters.memory_bytes)
@@ -129,7 +197,7 @@ const char *harness_stop(struct harness *harness)
 	const char *open = harness_settle(harness) ? NULL : "something is still open";
 	const struct flight_page *page = harness->flight;
 	for (uint32_t i = 0; i < FLIGHT_ENTRIES && !open; i++)
-		if (atomic_load(&page->entries[i].session) != 0)
+		if (atomic_load(&page->entries[i].session) != 0 && !harness->process_lost.done)
 			open = "the flight page still names something";
 	harness->scheduler = scheduler_free(harness->scheduler);
 	(void)close(harness->bell);
@@ -221,7 +289,7 @@ struct sched_kernel *harness_kernel(struct harness *harness, uint32_t device, co
 	return harness->kernels[device][at].kernel;
 }
 
-void harness_words(struct harness *harness, struct words *words, uint32_t count, bool initialised, uint32_t first)
+static void new_words(struct words *words, uint32_t count, bool initialised, uint32_t first)
 {
 	size_t bytes = (count * sizeof(uint32_t) + 4095) & ~(size_t)4095;
 	*words = (struct words){.count = count};
@@ -231,6 +299,27 @@ void harness_words(struct harness *harness, struct words *words, uint32_t count,
 	memset(words->host, 0xee, bytes);
 	for (uint32_t i = 0; initialised && i < count; i++)
 		words->host[i] = first + i;
+}
+
+void harness_words_shared(struct harness *harness, struct words *words, uint32_t count, bool initialised,
+			  uint32_t first, uint32_t home, enum backend_export_kind kind)
+{
+	new_words(words, count, initialised, first);
+	if (sched_buffer_create_shared(harness->scheduler, harness->devices[home], kind, count * sizeof(uint32_t),
+				       words->host, initialised, &words->freed, &words->buffer) < 0)
+		give_up("no shared buffer");
+}
+
+void harness_words_again(struct words *words, const struct words *of)
+{
+	new_words(words, of->count, false, 0);
+	if (sched_buffer_share(of->buffer, words->host, &words->freed, &words->buffer) < 0)
+		give_up("no second buffer");
+}
+
+void harness_words(struct harness *harness, struct words *words, uint32_t count, bool initialised, uint32_t first)
+{
+	new_words(words, count, initialised, first);
 	if (sched_buffer_create(harness->scheduler, count * sizeof(uint32_t), count ? words->host : NULL, initialised,
 				&words->freed, &words->buffer) < 0)
 		give_up("no buffer");
@@ -281,6 +370,8 @@ struct task *harness_launch(struct harness *harness, const struct launch *launch
 		.what = launch->kernel,
 		.flight_session = launch->session,
 		.flight_group = launch->group,
+		.home_lane = launch->home_lane,
+		.timed = launch->timed,
 		.requirements = requirements,
 		.requirement_count = fill_requirements(launch->uses, launch->use_count, requirements),
 		.after = launch->after,
@@ -303,6 +394,7 @@ struct task *harness_launch(struct harness *harness, const struct launch *launch
 		};
 	request.launch.kernel = harness_kernel(harness, launch->device, launch->kernel);
 	request.launch.arguments = arguments;
+	request.launch.properties = launch->properties;
 	request.launch.argument_count = count;
 	request.launch.dimensions = launch->global ? 3 : 1;
 	request.launch.global[0] = launch->items       ? launch->items

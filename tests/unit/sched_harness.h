@@ -8,6 +8,8 @@
 #include "fake_control.h"
 #include "scheduler.h"
 
+#include <stdatomic.h>
+
 #define HARNESS_DEVICES    4u
 #define HARNESS_TIMEOUT_NS 8000000000ull
 #define HARNESS_GATE       0u
@@ -21,7 +23,10 @@ struct probe {
 	struct task_outcome outcome;
 	struct backend_fault fault;
 	uint32_t argument_count;
-	char names[256]; /* of a program's kernels, joined by spaces */
+	char names[256];                     /* of a program's kernels, joined by spaces */
+	struct backend_shared_memory shared; /* exported; the descriptor is the test's */
+	uint8_t handle[64];                  /* of an event that was created */
+	struct backend_occupancy occupancy;
 };
 
 struct harness {
@@ -33,6 +38,8 @@ struct harness {
 		struct sched_kernel *kernel;
 	} kernels[HARNESS_DEVICES][16];
 	int bell;
+	_Atomic uint32_t wakes; /* how often wake_front was called; by any thread */
+	struct probe process_lost, imported;
 	uint64_t order;
 	void *flight;
 	struct probe scratch[64]; /* of objects that nobody looks at */
@@ -65,15 +72,25 @@ struct launch {
 	struct task **after;
 	uint32_t after_count;
 	uint64_t session, group;
+	uint32_t home_lane;
+	bool timed;
+	const struct backend_launch_properties *properties;
 };
 
 void harness_start(struct harness *harness, uint32_t devices);
+/* `config`: backends and flight page are the harness's. */
+void harness_start_with(struct harness *harness, uint32_t devices, const struct scheduler_config *config);
 /* Frees everything and says what the fake backend still has alive; NULL: nothing. */
 const char *harness_stop(struct harness *harness);
 
 struct sched_kernel *harness_kernel(struct harness *harness, uint32_t device, const char *name);
 /* A buffer of `count` words; `initialised`: filled with `first`, first + 1 ... */
 void harness_words(struct harness *harness, struct words *words, uint32_t count, bool initialised, uint32_t first);
+/* The same, living on a device for good. */
+void harness_words_shared(struct harness *harness, struct words *words, uint32_t count, bool initialised,
+			  uint32_t first, uint32_t home, enum backend_export_kind kind);
+/* Another buffer with the same contents, and host memory of its own. */
+void harness_words_again(struct words *words, const struct words *of);
 void harness_words_free(struct harness *harness, struct words *words);
 
 struct task *harness_launch(struct harness *harness, const struct launch *launch, struct probe *probe);

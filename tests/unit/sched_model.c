@@ -24,12 +24,16 @@ struct record {
 	enum expected expected;
 	bool host_access, writes, handled, released, cancelled;
 	uint32_t buffer, release_at, add;
+	struct words *words;      /* of a host access */
 	uint32_t snapshot[WORDS]; /* of a host access at its grant; source of a copy from the host */
 };
 
 struct model {
 	struct harness harness;
 	struct words words[BUFFERS];
+	struct words again[BUFFERS]; /* of a shared one: another buffer with the same contents */
+	bool shared[BUFFERS];
+	bool home_lanes;
 	uint32_t contents[BUFFERS][WORDS];
 	bool poisoned[BUFFERS];
 	struct record *records;
@@ -50,6 +54,12 @@ static uint32_t draw(struct model *model, uint32_t below)
 static struct record *new_record(struct model *model)
 {
 	return &model->records[model->count++];
+}
+
+/* One of the buffers with these contents. */
+static struct words *words_of(struct model *model, uint32_t buffer)
+{
+	return model->shared[buffer] && draw(model, 2) ? &model->again[buffer] : &model->words[buffer];
 }
 
 static bool is_whole_no_init(uint32_t mode, uint32_t count)
@@ -107,12 +117,14 @@ static void submit(struct model *model, struct record *record, struct task_reque
 	bool after_failed;
 	for (uint32_t i = 0; i < use_count; i++)
 		requirements[i] = (struct task_requirement){
-			.buffer = model->words[buffers[i]].buffer,
+			.buffer = words_of(model, buffers[i])->buffer,
 			.mode = uses[i].mode,
 			.offset_bytes = uses[i].first * sizeof(uint32_t),
 			.size_bytes = (uses[i].count ? uses[i].count : WORDS) * sizeof(uint32_t),
 		};
 	request->device = model->harness.devices[draw(model, DEVICES)];
+	if (model->home_lanes && draw(model, 2))
+		request->home_lane = 1 + draw(model, 3);
 	request->requirements = requirements;
 	request->requirement_count = use_count;
 	request->after_count = choose_after(model, after, &request->failed_dependency, &after_failed);
@@ -263,7 +275,8 @@ static void host_access(struct model *model)
 	record->release_at = model->step + draw(model, HOLD_STEPS);
 	record->cancelled = access_mode_needs_contents(mode) && draw(model, 8) == 0;
 	record->expected = judge(model, &use, &buffer, 1, true, false, false);
-	record->task = harness_host(&model->harness, &model->words[buffer], mode, &record->probe);
+	record->words = words_of(model, buffer);
+	record->task = harness_host(&model->harness, record->words, mode, &record->probe);
 	memcpy(record->snapshot, model->contents[buffer], sizeof(record->snapshot));
 	if (record->cancelled) {
 		host_access_release(record->task);
@@ -305,7 +318,7 @@ static void check_status(struct model *model, const struct record *record)
 
 static void check_held(struct model *model, struct record *record)
 {
-	uint32_t *host = model->words[record->buffer].host;
+	uint32_t *host = record->words->host;
 	bool no_init = record->writes && record->add == 0;
 	if (!no_init && memcmp(host, record->snapshot, sizeof(record->snapshot)) != 0)
 		differ(model, record, "the host sees other contents than the model");
@@ -329,7 +342,7 @@ static void serve_host_accesses(struct model *model)
 			continue;
 		check_status(model, record);
 		check_held(model, record);
-		uint32_t *host = model->words[record->buffer].host;
+		uint32_t *host = record->words->host;
 		for (uint32_t w = 0; w < WORDS && record->writes; w++)
 			host[w] = record->add ? host[w] + record->add : w;
 		record->handled = true;
@@ -395,14 +408,60 @@ static void finish(struct model *model)
 		record->host_access = true;
 		record->buffer = b;
 		memcpy(record->snapshot, model->contents[b], sizeof(record->snapshot));
-		record->task = harness_host(&model->harness, &model->words[b], ACCESS_MODE_READ, &record->probe);
+		record->words = words_of(model, b);
+		record->task = harness_host(&model->harness, record->words, ACCESS_MODE_READ, &record->probe);
 		if (!harness_wait(&model->harness, &record->probe))
 			differ(model, record, "never done");
 		serve_host_accesses(model);
 	}
 }
 
-const char *model_run(uint64_t seed, uint32_t tasks)
+/* Which of the devices are of which kind; with features, one at least can share. */
+static void choose_devices(struct model *model, bool features)
+{
+	static const uint32_t choice[] = {BACKEND_FEATURE_POLLED, BACKEND_FEATURE_LOADER, BACKEND_FEATURE_PEER,
+					  BACKEND_FEATURE_COPY_LANES};
+	for (uint32_t d = 0; d < DEVICES; d++) {
+		struct fake_device_options options = {.unified = draw(model, 3) == 0, .manual = draw(model, 2)};
+		for (uint32_t i = 0; features && i < sizeof(choice) / sizeof(choice[0]); i++)
+			options.features |= draw(model, 3) ? choice[i] : 0;
+		if (features && d == 0) {
+			options.unified = false;
+			options.features |= BACKEND_FEATURE_EXPORT_VMM;
+		}
+		if (features)
+			options.preferred_lanes = draw(model, 5);
+		fake_device_options(d, options);
+	}
+}
+
+static void make_buffers(struct model *model, bool features)
+{
+	for (uint32_t b = 0; b < BUFFERS; b++) {
+		model->shared[b] = features && b < 3;
+		if (model->shared[b]) {
+			harness_words_shared(&model->harness, &model->words[b], WORDS, true, b * 100, 0,
+					     BACKEND_EXPORT_VMM);
+			harness_words_again(&model->again[b], &model->words[b]);
+		} else {
+			harness_words(&model->harness, &model->words[b], WORDS, true, b * 100);
+		}
+		for (uint32_t i = 0; i < WORDS; i++)
+			model->contents[b][i] = b * 100 + i;
+	}
+}
+
+static const char *free_buffers(struct model *model)
+{
+	for (uint32_t b = 0; b < BUFFERS; b++) {
+		harness_words_free(&model->harness, &model->words[b]);
+		if (model->shared[b])
+			harness_words_free(&model->harness, &model->again[b]);
+	}
+	return harness_stop(&model->harness);
+}
+
+const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options *options)
 {
 	static char result[320];
 	struct model *model = calloc(1, sizeof(*model));
@@ -410,25 +469,17 @@ const char *model_run(uint64_t seed, uint32_t tasks)
 		return "no memory";
 	model->records = calloc(tasks + BUFFERS, sizeof(*model->records));
 	model->random = seed * 0x9e3779b97f4a7c15ull + 1;
+	model->home_lanes = options->features;
 	fake_reset();
-	for (uint32_t d = 0; d < DEVICES; d++)
-		fake_device_options(
-			d, (struct fake_device_options){.unified = draw(model, 3) == 0, .manual = draw(model, 2)});
-	harness_start(&model->harness, DEVICES);
-	for (uint32_t b = 0; b < BUFFERS; b++) {
-		harness_words(&model->harness, &model->words[b], WORDS, true, b * 100);
-		for (uint32_t i = 0; i < WORDS; i++)
-			model->contents[b][i] = b * 100 + i;
-	}
+	choose_devices(model, options->features);
+	harness_start_with(&model->harness, DEVICES,
+			   &(struct scheduler_config){
+				   .lane_choice = options->lanes, .lane_seed = seed, .processors = seed % 2 ? 2 : 4});
+	make_buffers(model, options->features);
 	while (model->count < tasks && !model->wrong[0])
 		one_step(model);
 	finish(model);
-	const char *left = NULL;
-	if (!model->wrong[0]) {
-		for (uint32_t b = 0; b < BUFFERS; b++)
-			harness_words_free(&model->harness, &model->words[b]);
-		left = harness_stop(&model->harness);
-	}
+	const char *left = model->wrong[0] ? NULL : free_buffers(model);
 	(void)snprintf(result, sizeof(result), "seed %llu: %s", (unsigned long long)seed, left ? left : model->wrong);
 	bool good = !left && !model->wrong[0];
 	if (good) {

@@ -5,9 +5,15 @@
 #ifndef TESTS_UNIT_SCHED_MODEL_H
 #define TESTS_UNIT_SCHED_MODEL_H
 
-#include <stdint.h>
+#include "scheduler.h"
+
+struct model_options {
+	enum scheduler_lane_choice lanes;
+	/* Devices that are polled, have loaders, copy lanes, copy from each other; home lanes; buffers that are shared. */
+	bool features;
+};
 
 /* The seed also decides which devices have unified memory and which are manual. NULL: equal; else what is different. */
-const char *model_run(uint64_t seed, uint32_t tasks);
+const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options *options);
 
 #endif

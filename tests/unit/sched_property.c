@@ -5,20 +5,39 @@
 
 TestSuite(property, .timeout = 60);
 
-static void check(uint64_t first, uint64_t last, uint32_t tasks)
+static void check(uint64_t first, uint64_t last, uint32_t tasks, struct model_options options)
 {
 	for (uint64_t seed = first; seed <= last; seed++) {
-		const char *wrong = model_run(seed, tasks);
+		const char *wrong = model_run(seed, tasks, &options);
 		cr_assert(wrong == NULL, "%s", wrong);
 	}
 }
 
 Test(property, B4_B6_B25_C12_D7_M9_random_groups_equal_a_serial_model)
 {
-	check(1, 40, 200);
+	check(1, 40, 200, (struct model_options){.features = false});
 }
 
 Test(property, B25_M9_a_few_thousand_groups)
 {
-	check(101, 106, 4000);
+	check(101, 106, 4000, (struct model_options){.features = false});
+}
+
+Test(property, B25_F10_M9_devices_with_all_features)
+{
+	check(201, 260, 200, (struct model_options){.features = true});
+}
+
+Test(property, B25_M9_a_few_thousand_groups_with_all_features)
+{
+	check(301, 303, 4000, (struct model_options){.features = true});
+}
+
+Test(property, F5_any_choice_of_lanes_gives_the_same_results)
+{
+	static const enum scheduler_lane_choice choices[] = {SCHEDULER_LANES_RANDOM, SCHEDULER_LANES_SAME,
+							     SCHEDULER_LANES_DIFFERENT};
+	for (uint32_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		for (uint32_t features = 0; features < 2; features++)
+			check(401, 410, 250, (struct model_options){.lanes = choices[i], .features = features != 0});
 }

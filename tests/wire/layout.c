@@ -63,12 +63,17 @@ Test(layout, of_the_flight_page)
 	AT(flight_entry, queue, 8, 8);
 	AT(flight_entry, group, 16, 8);
 	AT(flight_entry, what, 24, 40);
+	AT(flight_fault, known, 0, 4);
+	AT(flight_fault, backend, 4, 4);
+	AT(flight_fault, native_code, 8, 4);
+	AT(flight_fault, text, 12, 212);
 	AT(flight_page, magic, 0, 8);
 	AT(flight_page, layout, 8, 4);
 	AT(flight_page, entry_count, 12, 4);
 	AT(flight_page, more, 16, 8);
-	AT(flight_page, reserved, 24, 104);
-	AT(flight_page, entries, 128, 1022 * 64);
+	AT(flight_page, fault, 24, 224);
+	AT(flight_page, open_devices, 248, 8);
+	AT(flight_page, entries, 256, 1020 * 64);
 	cr_assert(eq(sz, sizeof(struct flight_page), 65536));
 }
 

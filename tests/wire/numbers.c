@@ -13,7 +13,7 @@
 
 TestSuite(field_numbers, .timeout = 10);
 
-static char kept[LISTING_BYTES_MAX], now[LISTING_BYTES_MAX], complaints[4096];
+static char kept[LISTING_BYTES_MAX], now[LISTING_BYTES_MAX], complaints[32768];
 
 Test(field_numbers, are_those_that_were_written_down)
 {

@@ -32,10 +32,15 @@ static int refuse(enum fake_entry entry, struct backend_fault *fault_out)
 	return fails ? -ENODEV : 0;
 }
 
-static int fake_open(const char *cache_directory, struct backend **backend_out, struct backend_fault *fault_out)
+static int fake_open(const struct backend_settings *settings, struct backend **backend_out,
+		     struct backend_fault *fault_out)
 {
-	(void)cache_directory;
 	int result = refuse(FAKE_OPEN, fault_out);
+	if (result == 0 && settings->options && settings->options[0]) {
+		fake_fault(fault_out, STATUS_INVALID, "the fake backend has no option \"%.100s\"",
+			   settings->options[0]);
+		result = -EINVAL;
+	}
 	if (result < 0)
 		return result;
 	struct backend *backend = calloc(1, sizeof(*backend));
@@ -91,8 +96,17 @@ static void describe(struct backend *backend, uint32_t index)
 		.mem_base_addr_align_bits = 1024,
 		.aspects = FAKE_ASPECTS,
 		.host_unified_memory = fake_state.slots[index].options.unified,
+		.features = fake_state.slots[index].options.features,
+		.preferred_lanes = fake_state.slots[index].options.preferred_lanes,
 		.little_endian = true,
 		.available = true,
+		/* The first can do more than the others, so that a context of several shows what all of them can. */
+		.atomic_order_bits =
+			BACKEND_ORDER_RELAXED | BACKEND_ORDER_ACQ_REL | (index ? 0 : BACKEND_ORDER_SEQ_CST),
+		.atomic_scope_bits =
+			BACKEND_SCOPE_WORK_ITEM | BACKEND_SCOPE_DEVICE | (index ? 0 : BACKEND_SCOPE_SYSTEM),
+		.fence_order_bits = BACKEND_ORDER_RELAXED | (index ? 0 : BACKEND_ORDER_ACQUIRE),
+		.fence_scope_bits = BACKEND_SCOPE_WORK_ITEM | (index ? 0 : BACKEND_SCOPE_WORK_GROUP),
 	};
 	for (uint32_t i = 0; i < 7; i++)
 		facts->preferred_vector_widths[i] = facts->native_vector_widths[i] = 1;
@@ -143,12 +157,20 @@ const struct backend_ops backend_fake_ops = {
 	.lane_free = fake_lane_free,
 	.memory_create = fake_memory_create,
 	.memory_free = fake_memory_free,
+	.memory_export = fake_memory_export,
+	.memory_import = fake_memory_import,
+	.host_register = fake_host_register,
+	.host_unregister = fake_host_unregister,
+	.event_create = fake_event_create,
+	.event_open = fake_event_open,
+	.event_free = fake_event_free,
 	.program_load = fake_program_load,
 	.program_kernels = fake_program_kernels,
 	.program_free = fake_program_free,
 	.kernel_create = fake_kernel_create,
 	.kernel_facts = fake_kernel_facts,
 	.kernel_free = fake_kernel_free,
+	.kernel_occupancy = fake_kernel_occupancy,
 	.submit = fake_submit,
 	.flush = fake_flush,
 	.progress = fake_progress,

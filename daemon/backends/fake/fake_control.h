@@ -11,6 +11,7 @@
  *   copy_u32 (dst, src)        dst[i] = src[i]         mix_u32 (dst, src, value)  dst[i] = dst[i] * 31 + src[i] + value
  *   noop (anything)                                    hold (gate)           ends when fake_gate_open opened the gate
  *   fail ([anything])          completes with STATUS_KERNEL      lose_device ([anything])  the device is lost
+ *   lose_process ([anything])  the device is lost, and for the others nothing more can be done: what they have is not told
  *   crash ([anything])         writes through a null pointer: the end of the process
  *
  * Lines "#build WORD [VALUE]" act when the program is built: log TEXT (the build's log), print TEXT (on stderr), crash,
@@ -31,9 +32,25 @@
 #define FAKE_ANY_DEVICE  UINT32_MAX
 
 struct fake_device_options {
-	bool unified; /* memory_create works in place on the host's memory */
-	bool manual;  /* no worker thread: commands run inside progress(), without delays */
+	bool unified;   /* memory_create works in place on the host's memory */
+	bool manual;    /* no worker thread: commands run inside progress(), without delays */
+	bool estimates; /* times of commands that are not `timed` are called estimated */
+	/*
+	 * enum backend_feature: POLLED (nobody is woken), LOADER, HOST_REGISTER, EXPORT_VMM (a memfd), EXPORT_IPC (a handle
+	 * that means something in this process only), SHARED_EVENT (the same), PEER, COOPERATIVE and CLUSTER (accepted, and
+	 * seen in the log), COPY_LANES, OCCUPANCY. What is not set here is refused.
+	 */
+	uint32_t features;
+	uint32_t preferred_lanes;
 };
+
+#define FAKE_FEATURES_ALL                                                                                              \
+	(BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER | BACKEND_FEATURE_HOST_REGISTER |                             \
+	 BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC | BACKEND_FEATURE_SHARED_EVENT |                      \
+	 BACKEND_FEATURE_PEER | BACKEND_FEATURE_COOPERATIVE | BACKEND_FEATURE_CLUSTER | BACKEND_FEATURE_COPY_LANES |   \
+	 BACKEND_FEATURE_OCCUPANCY)
+
+#define FAKE_GRANULE_BYTES 65536u /* of exported memory */
 
 /*
  * Back to 3 devices with memory of their own, all gates closed, nothing scripted, counters 0, no log. Only while
@@ -42,7 +59,7 @@ struct fake_device_options {
 void fake_reset(void);
 /* Before enumerate. -EINVAL: more than FAKE_DEVICES_MAX. 0 devices: an empty platform. */
 int fake_devices(uint32_t count);
-/* Before device_open. */
+/* Before enumerate, because facts follow from it. */
 void fake_device_options(uint32_t device, struct fake_device_options options);
 
 /* Gates of the `hold` kernel, 0 to FAKE_GATES - 1. */
@@ -51,6 +68,11 @@ void fake_gate_close(uint32_t gate);
 /* While closed, commands of the device start but do not end. Open at first. */
 void fake_device_gate_close(uint32_t device);
 void fake_device_gate_open(uint32_t device);
+/* While closed, "loader" entries of the device wait inside. Open at first. */
+void fake_load_gate_close(uint32_t device);
+void fake_load_gate_open(uint32_t device);
+/* Wait until so many loader entries of the device have come to a closed gate since fake_reset. False: not in time. */
+bool fake_wait_loading(uint32_t device, uint64_t count, uint64_t timeout_ns);
 /* Each command of the device takes at least this long. */
 void fake_delay(uint32_t device, uint64_t delay_ns);
 /*
@@ -70,6 +92,12 @@ enum fake_entry {
 	FAKE_PROGRAM_KERNELS,
 	FAKE_KERNEL_CREATE,
 	FAKE_SUBMIT,
+	FAKE_MEMORY_EXPORT,
+	FAKE_MEMORY_IMPORT,
+	FAKE_HOST_REGISTER,
+	FAKE_EVENT_CREATE,
+	FAKE_EVENT_OPEN,
+	FAKE_OCCUPANCY,
 	FAKE_COMPLETION, /* the command ends with the fault; its function does not run */
 	FAKE_ENTRY_COUNT
 };
@@ -81,14 +109,25 @@ enum fake_entry {
  */
 int fake_fail(enum fake_entry entry, uint32_t device, uint32_t skip, uint32_t count, int32_t status, bool device_lost,
 	      const char *text);
+/* As above, once: the process is lost. With FAKE_COMPLETION: at that command, counted from now. */
+int fake_lose_process(enum fake_entry entry, uint32_t device, uint32_t skip, const char *text);
+
+/*
+ * Another process's part in a shared event: it has sent a record that has not happened yet; it has happened. How many
+ * records have happened so far; 0 for a handle that nobody knows.
+ */
+void fake_event_record(const uint8_t handle[64]);
+void fake_event_happen(const uint8_t handle[64]);
+uint64_t fake_event_happened(const uint8_t handle[64]);
 
 struct fake_counters {
 	uint64_t calls[FAKE_ENTRY_COUNT];
-	uint64_t launches, copies, writes, reads, fills, nops; /* ended with success */
-	uint64_t bytes_copied, bytes_written, bytes_read;
+	uint64_t launches, copies, writes, reads, fills, nops, peer_copies, records, waits; /* ended with success */
+	uint64_t bytes_copied, bytes_written, bytes_read, bytes_peer;
+	uint64_t registered_transfers; /* writes and reads whose host memory is registered */
 	uint64_t flushes, progresses;
 	/* alive now */
-	uint32_t backends, devices, lanes, memories, programs, kernels;
+	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events;
 	uint64_t memory_bytes; /* private memory of devices */
 };
 /* Of one device, or the sum of all (FAKE_ANY_DEVICE). */
@@ -97,7 +136,10 @@ void fake_counters(uint32_t device, struct fake_counters *counters_out);
 /* What was done, in the order in which it ended; starts empty, keeps up to `capacity` entries from now on. */
 struct fake_log_entry {
 	uint32_t device, lane; /* lane: index in the order of creation on its device */
+	enum backend_lane_kind lane_kind;
 	enum backend_command_kind kind;
+	bool timed, cooperative;
+	uint32_t cluster[3];
 	char what[32]; /* function of a launch, else "" */
 	uint64_t sequence;
 	uint64_t start_order, end_order; /* one count over all devices: smaller is earlier */

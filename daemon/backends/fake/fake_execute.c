@@ -38,6 +38,9 @@ static bool is_held(const struct backend_device *device, const struct fake_comma
 		if (gate >= FAKE_GATES || !fake_state.gates_open[gate])
 			return true;
 	}
+	if (command->command.kind == BACKEND_COMMAND_EVENT_WAIT &&
+	    command->command.event->shared->happened < command->event_record)
+		return true;
 	if (command->due_ns == 0 || !device->has_worker || clock_now_ns() >= command->due_ns)
 		return false;
 	if (command->due_ns < *due_ns)
@@ -76,6 +79,10 @@ static void run_launch(struct fake_command *command)
 	} else if (function->special == FAKE_LOSE) {
 		fake_fault(&command->fault, STATUS_DEVICE_LOST, "the kernel lost the device");
 		command->fault.device_lost = true;
+	} else if (function->special == FAKE_LOSE_PROCESS) {
+		fake_fault(&command->fault, STATUS_DEVICE_LOST, "the kernel lost the process");
+		command->fault.device_lost = command->fault.process_lost = true;
+		command->fault.native_code = FAKE_NATIVE_CODE;
 	} else if (function->special == FAKE_CRASH) {
 		*(volatile int *)0 = 0; // NOLINT(clang-analyzer-core.NullDereference): what this function is for
 	}
@@ -105,7 +112,10 @@ static void run_fill(struct fake_command *command)
 /* Everything that leads outside of a memory is a mistake of whoever submitted it. */
 static bool ranges_good(const struct backend_command *c)
 {
-	if (c->kind == BACKEND_COMMAND_COPY)
+	if (c->kind == BACKEND_COMMAND_COPY && c->copy.source && c->copy.destination &&
+	    c->copy.source->device != c->copy.destination->device)
+		return false;
+	if (c->kind == BACKEND_COMMAND_COPY || c->kind == BACKEND_COMMAND_COPY_PEER)
 		return in_range(c->copy.source, c->copy.source_offset_bytes, c->copy.size_bytes) &&
 		       in_range(c->copy.destination, c->copy.destination_offset_bytes, c->copy.size_bytes);
 	if (c->kind == BACKEND_COMMAND_WRITE || c->kind == BACKEND_COMMAND_READ)
@@ -127,7 +137,13 @@ static void run_command(struct fake_command *command)
 	case BACKEND_COMMAND_LAUNCH:
 		run_launch(command);
 		break;
+	case BACKEND_COMMAND_EVENT_RECORD:
+		if (c->event->shared->happened < command->event_record)
+			c->event->shared->happened = command->event_record;
+		fake_poke_all_locked();
+		break;
 	case BACKEND_COMMAND_COPY:
+	case BACKEND_COMMAND_COPY_PEER:
 		memmove(c->copy.destination->data + c->copy.destination_offset_bytes,
 			c->copy.source->data + c->copy.source_offset_bytes, c->copy.size_bytes);
 		break;
@@ -140,13 +156,24 @@ static void run_command(struct fake_command *command)
 	case BACKEND_COMMAND_FILL:
 		run_fill(command);
 		break;
-	case BACKEND_COMMAND_NOP:
+	default:
 		break;
 	}
 }
 
-static void count_command(struct fake_counters *counters, const struct backend_command *c)
+static bool is_registered(const struct backend_device *device, const struct backend_command *c)
 {
+	const uint8_t *host = c->transfer.host;
+	for (const struct backend_host *at = device->hosts; at; at = at->next)
+		if (host >= at->host && c->transfer.size_bytes <= at->size_bytes &&
+		    (uint64_t)(host - at->host) <= at->size_bytes - c->transfer.size_bytes)
+			return true;
+	return false;
+}
+
+static void count_command(const struct backend_device *device, const struct backend_command *c)
+{
+	struct fake_counters *counters = &device->slot->counters;
 	switch (c->kind) {
 	case BACKEND_COMMAND_LAUNCH:
 		counters->launches++;
@@ -158,15 +185,27 @@ static void count_command(struct fake_counters *counters, const struct backend_c
 	case BACKEND_COMMAND_WRITE:
 		counters->writes++;
 		counters->bytes_written += c->transfer.size_bytes;
+		counters->registered_transfers += is_registered(device, c);
 		break;
 	case BACKEND_COMMAND_READ:
 		counters->reads++;
 		counters->bytes_read += c->transfer.size_bytes;
+		counters->registered_transfers += is_registered(device, c);
 		break;
 	case BACKEND_COMMAND_FILL:
 		counters->fills++;
 		break;
-	case BACKEND_COMMAND_NOP:
+	case BACKEND_COMMAND_COPY_PEER:
+		counters->peer_copies++;
+		counters->bytes_peer += c->copy.size_bytes;
+		break;
+	case BACKEND_COMMAND_EVENT_RECORD:
+		counters->records++;
+		break;
+	case BACKEND_COMMAND_EVENT_WAIT:
+		counters->waits++;
+		break;
+	default:
 		counters->nops++;
 		break;
 	}
@@ -182,7 +221,7 @@ static void end_command(struct backend_device *device, struct fake_command *comm
 	command->next = NULL;
 	command->end_ns = command->started ? fake_now_locked() : 0;
 	if (command->fault.status == STATUS_SUCCESS)
-		count_command(&device->slot->counters, &command->command);
+		count_command(device, &command->command);
 	fake_log_locked(command);
 	if (device->ended_last)
 		device->ended_last->next = command;
@@ -205,9 +244,17 @@ static void start_command(struct backend_device *device, struct fake_command *co
 void fake_device_lose_locked(struct backend_device *device, const struct backend_fault *fault)
 {
 	device->slot->lost = true;
+	/* The others find out when they are called: what they have is not told. */
+	for (uint32_t i = 0; fault->process_lost && i < FAKE_DEVICES_MAX; i++)
+		fake_state.slots[i].lost = fake_state.slots[i].process_lost = true;
 	for (struct backend_lane *lane = device->lanes; lane; lane = lane->next) {
 		while (lane->first) {
 			lane->first->fault = *fault;
+			/* Only what may have been running carries the code. */
+			if (!lane->first->started) {
+				lane->first->fault.native_code = 0;
+				lane->first->fault.not_begun = true;
+			}
 			lane->first->fault.status = STATUS_DEVICE_LOST;
 			end_command(device, lane->first);
 		}

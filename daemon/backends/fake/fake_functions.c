@@ -61,6 +61,7 @@ static const struct fake_function functions[] = {
 	{.name = "hold", .special = FAKE_HOLD, .argument_count = 1, .kinds = {VALUE}},
 	{.name = "fail", .special = FAKE_FAIL, .any_arguments = true},
 	{.name = "lose_device", .special = FAKE_LOSE, .any_arguments = true},
+	{.name = "lose_process", .special = FAKE_LOSE_PROCESS, .any_arguments = true},
 	{.name = "crash", .special = FAKE_CRASH, .any_arguments = true},
 };
 

@@ -7,8 +7,11 @@
 #include <pthread.h>
 
 #define FAKE_SCRIPTS_MAX          64u
+#define FAKE_NATIVE_CODE          (-77)
 #define FAKE_ARGUMENTS_MAX        3u
 #define FAKE_ALLOCATION_BYTES_MAX (1ull << 30)
+#define FAKE_EXPORTS_MAX          64u
+#define FAKE_EVENTS_MAX           64u
 
 struct fake_script {
 	enum fake_entry entry;
@@ -21,9 +24,23 @@ struct fake_script {
 struct fake_slot {
 	struct fake_device_options options;
 	struct fake_counters counters;
-	uint64_t started, ended, delay_ns;
-	bool gate_closed, lost;
+	uint64_t started, ended, delay_ns, loading;
+	bool gate_closed, load_gate_closed, lost, process_lost;
 	struct backend_device *open; /* NULL: not open */
+};
+
+/* Memory that was exported by handle, while it lives. */
+struct fake_export {
+	uint64_t id; /* 0: free */
+	int fd;
+	uint64_t size_bytes;
+};
+
+/* A shared event, while somebody has it open. */
+struct fake_shared_event {
+	uint64_t id; /* 0: free */
+	uint32_t users;
+	uint64_t recorded, happened; /* records sent, and the last of them that has happened */
 };
 
 struct fake_state {
@@ -35,6 +52,9 @@ struct fake_state {
 	bool gates_open[FAKE_GATES];
 	struct fake_script scripts[FAKE_SCRIPTS_MAX];
 	uint32_t script_count;
+	uint64_t last_id;
+	struct fake_export exports[FAKE_EXPORTS_MAX];
+	struct fake_shared_event events[FAKE_EVENTS_MAX];
 	uint64_t clock_ns, clock_step_ns;
 	uint64_t order;
 	struct fake_log_entry *log;
@@ -50,18 +70,21 @@ struct fake_command {
 	struct backend_command command; /* its pointers lead into what follows, or to the objects */
 	uint64_t sequence;
 	bool started;
+	uint64_t event_record; /* of EVENT_RECORD: which one; of EVENT_WAIT: for which one */
 	uint64_t start_order, start_ns, due_ns;
 	struct backend_fault fault;
 	uint64_t end_ns;
 	uint32_t wait_count;
 	struct backend_wait *waits;
 	struct backend_lane *lane;
+	struct backend_launch_properties properties;
 	uint8_t storage[];
 };
 
 struct backend_lane {
 	struct backend_device *device;
 	struct backend_lane *next;
+	enum backend_lane_kind kind;
 	uint32_t index;
 	struct fake_command *first, *last;
 };
@@ -72,6 +95,7 @@ struct backend_device {
 	backend_wake *wake;
 	void *token;
 	struct backend_lane *lanes;
+	struct backend_host *hosts;
 	struct fake_command *ended_first, *ended_last; /* not reported yet */
 	pthread_t worker;
 	pthread_cond_t work;
@@ -81,8 +105,23 @@ struct backend_device {
 struct backend_memory {
 	struct backend_device *device;
 	uint8_t *data;
-	uint64_t size_bytes;
+	uint64_t size_bytes, mapped_bytes;
 	bool in_place;
+	int fd; /* of exported or imported memory; otherwise -1 */
+	enum backend_export_kind export_kind;
+	uint64_t export_id;
+};
+
+struct backend_host {
+	struct backend_device *device;
+	struct backend_host *next;
+	uint8_t *host;
+	uint64_t size_bytes;
+};
+
+struct backend_event {
+	struct backend_device *device;
+	struct fake_shared_event *shared;
 };
 
 struct backend_program {
@@ -97,7 +136,7 @@ struct backend_kernel {
 	struct backend_argument_facts arguments[FAKE_ARGUMENTS_MAX];
 };
 
-enum fake_special { FAKE_PLAIN = 0, FAKE_HOLD, FAKE_FAIL, FAKE_LOSE, FAKE_CRASH };
+enum fake_special { FAKE_PLAIN = 0, FAKE_HOLD, FAKE_FAIL, FAKE_LOSE, FAKE_LOSE_PROCESS, FAKE_CRASH };
 
 /* One launch as its function sees it. */
 struct fake_launch {
@@ -117,6 +156,21 @@ struct fake_function {
 	void (*run)(const struct fake_launch *launch);
 };
 
+static inline void fake_lock(void)
+{
+	(void)pthread_mutex_lock(&fake_state.lock);
+}
+
+static inline void fake_unlock(void)
+{
+	(void)pthread_mutex_unlock(&fake_state.lock);
+}
+
+static inline bool fake_has(const struct backend_device *device, enum backend_feature feature)
+{
+	return (device->slot->options.features & feature) != 0;
+}
+
 /* fake_functions.c: NULL: no such function. */
 const struct fake_function *fake_function_find(const char *name, size_t length);
 
@@ -127,6 +181,8 @@ bool fake_scripted_locked(enum fake_entry entry, uint32_t device, struct backend
 void fake_log_locked(const struct fake_command *command);
 /* The same without the lock; also fails with the loss of the device where it is lost. */
 bool fake_entry_fails(enum fake_entry entry, struct backend_device *device, struct backend_fault *fault_out);
+/* The device lacks what the caller asks for: says so, -ENOTSUP. */
+int fake_refuse(const struct backend_device *device, const char *what, struct backend_fault *fault_out);
 
 __attribute__((format(printf, 3, 4))) void fake_fault(struct backend_fault *fault_out, int32_t status,
 						      const char *format, ...);
@@ -135,20 +191,38 @@ __attribute__((format(printf, 3, 4))) void fake_fault(struct backend_fault *faul
  * which to look again, UINT64_MAX: only when something changes. */
 bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out);
 void fake_device_lose_locked(struct backend_device *device, const struct backend_fault *fault);
-/* Whoever runs the commands of this device must look. */
+/* Whoever runs the commands of this device must look; of all devices. */
 void fake_poke_locked(struct backend_device *device);
+void fake_poke_all_locked(void);
+/* Its user must call progress(); a polled one does so by itself. */
+void fake_wake_locked(struct backend_device *device);
 
 /* Entries of the table, by file. */
 int fake_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
 		     struct backend_device **device_out, struct backend_fault *fault_out);
 void fake_device_close(struct backend_device *device);
-int fake_lane_create(struct backend_device *device, struct backend_lane **lane_out, struct backend_fault *fault_out);
+int fake_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
+		     struct backend_fault *fault_out);
 void fake_lane_free(struct backend_lane *lane);
 int fake_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
-		       struct backend_memory **memory_out, struct backend_fault *fault_out);
+		       enum backend_export_kind export_kind, struct backend_memory **memory_out,
+		       struct backend_fault *fault_out);
 void fake_memory_free(struct backend_memory *memory);
+int fake_memory_export(struct backend_memory *memory, struct backend_shared_memory *shared_out,
+		       struct backend_fault *fault_out);
+int fake_memory_import(struct backend_device *device, const struct backend_shared_memory *shared, uint64_t size_bytes,
+		       struct backend_memory **memory_out, struct backend_fault *fault_out);
+int fake_host_register(struct backend_device *device, void *host, uint64_t size_bytes, struct backend_host **host_out,
+		       struct backend_fault *fault_out);
+void fake_host_unregister(struct backend_host *host);
+int fake_event_create(struct backend_device *device, struct backend_event **event_out, uint8_t handle_out[64],
+		      struct backend_fault *fault_out);
+int fake_event_open(struct backend_device *device, const uint8_t handle[64], struct backend_event **event_out,
+		    struct backend_fault *fault_out);
+void fake_event_free(struct backend_event *event);
 int fake_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
-		uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
+		uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
+		struct backend_fault *fault_out);
 void fake_flush(struct backend_device *device);
 uint32_t fake_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
 
@@ -163,6 +237,8 @@ int fake_kernel_create(struct backend_program *program, const char *name, struct
 		       struct backend_fault *fault_out);
 void fake_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
 void fake_kernel_free(struct backend_kernel *kernel);
+int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes,
+			  struct backend_occupancy *occupancy_out, struct backend_fault *fault_out);
 
 /* Do what the source's "#build" lines say; `log_out`: a log that they ask for, malloc'ed. */
 void fake_build_script(const char *source, size_t source_bytes, char **log_out);

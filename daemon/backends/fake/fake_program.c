@@ -219,3 +219,27 @@ void fake_kernel_free(struct backend_kernel *kernel)
 	(void)pthread_mutex_unlock(&fake_state.lock);
 	free(kernel);
 }
+
+/* Invented, but the same each time: a compute unit holds 2048 work-items. */
+int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes,
+			  struct backend_occupancy *occupancy_out, struct backend_fault *fault_out)
+{
+	struct backend_occupancy occupancy = {.suggested_group_size = 256};
+	if (fake_entry_fails(FAKE_OCCUPANCY, kernel->device, fault_out))
+		return -EIO;
+	if (!fake_has(kernel->device, BACKEND_FEATURE_OCCUPANCY))
+		return fake_refuse(kernel->device, "tell of occupancy", fault_out);
+	uint64_t items = local[0];
+	for (uint32_t i = 1; i < 3 && local[i]; i++)
+		items *= local[i];
+	if (items > 1024 || local_mem_bytes > (1u << 16)) {
+		fake_fault(fault_out, STATUS_ND_RANGE, "no such work-group fits");
+		return -EINVAL;
+	}
+	if (items > 0) {
+		occupancy.groups_per_compute_unit = (uint32_t)(2048 / items);
+		occupancy.max_cooperative_groups = occupancy.groups_per_compute_unit;
+	}
+	*occupancy_out = occupancy;
+	return 0;
+}

@@ -16,16 +16,6 @@ struct fake_state fake_state = {
 	.device_count = 3,
 };
 
-static void lock(void)
-{
-	(void)pthread_mutex_lock(&fake_state.lock);
-}
-
-static void unlock(void)
-{
-	(void)pthread_mutex_unlock(&fake_state.lock);
-}
-
 void fake_fault(struct backend_fault *fault_out, int32_t status, const char *format, ...)
 {
 	if (!fault_out)
@@ -39,7 +29,7 @@ void fake_fault(struct backend_fault *fault_out, int32_t status, const char *for
 
 void fake_reset(void)
 {
-	lock();
+	fake_lock();
 	free(fake_state.log);
 	fake_state.log = NULL;
 	fake_state.log_capacity = fake_state.log_count = 0;
@@ -48,44 +38,39 @@ void fake_reset(void)
 	memset(&fake_state.counters, 0, sizeof(fake_state.counters));
 	memset(fake_state.gates_open, 0, sizeof(fake_state.gates_open));
 	fake_state.script_count = 0;
+	memset(fake_state.exports, 0, sizeof(fake_state.exports));
+	memset(fake_state.events, 0, sizeof(fake_state.events));
 	fake_state.clock_ns = fake_state.clock_step_ns = 0;
 	fake_state.order = 0;
-	unlock();
+	fake_unlock();
 }
 
 int fake_devices(uint32_t count)
 {
 	if (count > FAKE_DEVICES_MAX)
 		return -EINVAL;
-	lock();
+	fake_lock();
 	fake_state.device_count = count;
-	unlock();
+	fake_unlock();
 	return 0;
 }
 
 void fake_device_options(uint32_t device, struct fake_device_options options)
 {
-	lock();
+	fake_lock();
 	if (device < FAKE_DEVICES_MAX)
 		fake_state.slots[device].options = options;
-	unlock();
-}
-
-static void poke_all_locked(void)
-{
-	for (uint32_t i = 0; i < FAKE_DEVICES_MAX; i++)
-		if (fake_state.slots[i].open)
-			fake_poke_locked(fake_state.slots[i].open);
+	fake_unlock();
 }
 
 static void set_gate(uint32_t gate, bool open)
 {
-	lock();
+	fake_lock();
 	if (gate < FAKE_GATES)
 		fake_state.gates_open[gate] = open;
 	if (open)
-		poke_all_locked();
-	unlock();
+		fake_poke_all_locked();
+	fake_unlock();
 }
 
 void fake_gate_open(uint32_t gate)
@@ -100,12 +85,12 @@ void fake_gate_close(uint32_t gate)
 
 static void set_device_gate(uint32_t device, bool closed)
 {
-	lock();
+	fake_lock();
 	if (device < FAKE_DEVICES_MAX)
 		fake_state.slots[device].gate_closed = closed;
 	if (!closed)
-		poke_all_locked();
-	unlock();
+		fake_poke_all_locked();
+	fake_unlock();
 }
 
 void fake_device_gate_close(uint32_t device)
@@ -118,20 +103,39 @@ void fake_device_gate_open(uint32_t device)
 	set_device_gate(device, false);
 }
 
+static void set_load_gate(uint32_t device, bool closed)
+{
+	fake_lock();
+	if (device < FAKE_DEVICES_MAX)
+		fake_state.slots[device].load_gate_closed = closed;
+	(void)pthread_cond_broadcast(&fake_state.changed);
+	fake_unlock();
+}
+
+void fake_load_gate_close(uint32_t device)
+{
+	set_load_gate(device, true);
+}
+
+void fake_load_gate_open(uint32_t device)
+{
+	set_load_gate(device, false);
+}
+
 void fake_delay(uint32_t device, uint64_t delay_ns)
 {
-	lock();
+	fake_lock();
 	if (device < FAKE_DEVICES_MAX)
 		fake_state.slots[device].delay_ns = delay_ns;
-	unlock();
+	fake_unlock();
 }
 
 void fake_clock(uint64_t start_ns, uint64_t step_ns)
 {
-	lock();
+	fake_lock();
 	fake_state.clock_ns = start_ns;
 	fake_state.clock_step_ns = step_ns;
-	unlock();
+	fake_unlock();
 }
 
 uint64_t fake_now_locked(void)
@@ -143,21 +147,44 @@ uint64_t fake_now_locked(void)
 	return now;
 }
 
+static int add_script(const struct fake_script *script, const char *text)
+{
+	int result = -ENOSPC;
+	fake_lock();
+	if (fake_state.script_count < FAKE_SCRIPTS_MAX) {
+		struct fake_script *copy = &fake_state.scripts[fake_state.script_count++];
+		*copy = *script;
+		copy->fault.native_code = FAKE_NATIVE_CODE;
+		(void)snprintf(copy->fault.text, sizeof(copy->fault.text), "%s", text);
+		result = 0;
+	}
+	fake_unlock();
+	return result;
+}
+
 int fake_fail(enum fake_entry entry, uint32_t device, uint32_t skip, uint32_t count, int32_t status, bool device_lost,
 	      const char *text)
 {
-	int result = -ENOSPC;
-	lock();
-	if (fake_state.script_count < FAKE_SCRIPTS_MAX) {
-		struct fake_script *script = &fake_state.scripts[fake_state.script_count++];
-		*script = (struct fake_script){.entry = entry, .device = device, .skip = skip, .count = count};
-		script->fault =
-			(struct backend_fault){.status = status, .native_code = -77, .device_lost = device_lost};
-		(void)snprintf(script->fault.text, sizeof(script->fault.text), "%s", text);
-		result = 0;
-	}
-	unlock();
-	return result;
+	const struct fake_script script = {
+		.entry = entry,
+		.device = device,
+		.skip = skip,
+		.count = count,
+		.fault = {.status = status, .device_lost = device_lost},
+	};
+	return add_script(&script, text);
+}
+
+int fake_lose_process(enum fake_entry entry, uint32_t device, uint32_t skip, const char *text)
+{
+	const struct fake_script script = {
+		.entry = entry,
+		.device = device,
+		.skip = skip,
+		.count = 1,
+		.fault = {.status = STATUS_DEVICE_LOST, .device_lost = true, .process_lost = true},
+	};
+	return add_script(&script, text);
 }
 
 bool fake_scripted_locked(enum fake_entry entry, uint32_t device, struct backend_fault *fault_out)
@@ -183,21 +210,47 @@ bool fake_scripted_locked(enum fake_entry entry, uint32_t device, struct backend
 	return false;
 }
 
+static bool is_loader_entry(enum fake_entry entry)
+{
+	return entry == FAKE_PROGRAM_LOAD || entry == FAKE_PROGRAM_KERNELS || entry == FAKE_KERNEL_CREATE ||
+	       entry == FAKE_HOST_REGISTER || entry == FAKE_OCCUPANCY;
+}
+
+static void pass_load_gate_locked(struct fake_slot *slot)
+{
+	if (!slot->load_gate_closed)
+		return;
+	slot->loading++;
+	(void)pthread_cond_broadcast(&fake_state.changed);
+	while (slot->load_gate_closed)
+		(void)pthread_cond_wait(&fake_state.changed, &fake_state.lock);
+}
+
+int fake_refuse(const struct backend_device *device, const char *what, struct backend_fault *fault_out)
+{
+	fake_fault(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "fake device %u does not %s", device->index, what);
+	return -ENOTSUP;
+}
+
 bool fake_entry_fails(enum fake_entry entry, struct backend_device *device, struct backend_fault *fault_out)
 {
-	lock();
+	fake_lock();
+	if (is_loader_entry(entry))
+		pass_load_gate_locked(device->slot);
 	bool fails = fake_scripted_locked(entry, device->index, fault_out);
 	if (fails && fault_out && fault_out->device_lost) {
 		fake_device_lose_locked(device, fault_out);
-		device->wake(device->token);
+		fake_wake_locked(device);
 	}
 	if (!fails && device->slot->lost) {
 		fake_fault(fault_out, STATUS_DEVICE_LOST, "fake device %u is lost", device->index);
-		if (fault_out)
+		if (fault_out) {
 			fault_out->device_lost = true;
+			fault_out->process_lost = device->slot->process_lost;
+		}
 		fails = true;
 	}
-	unlock();
+	fake_unlock();
 	return fails;
 }
 
@@ -211,6 +264,11 @@ static void add_counters(struct fake_counters *sum, const struct fake_counters *
 	sum->reads += more->reads;
 	sum->fills += more->fills;
 	sum->nops += more->nops;
+	sum->peer_copies += more->peer_copies;
+	sum->records += more->records;
+	sum->waits += more->waits;
+	sum->bytes_peer += more->bytes_peer;
+	sum->registered_transfers += more->registered_transfers;
 	sum->bytes_copied += more->bytes_copied;
 	sum->bytes_written += more->bytes_written;
 	sum->bytes_read += more->bytes_read;
@@ -222,12 +280,14 @@ static void add_counters(struct fake_counters *sum, const struct fake_counters *
 	sum->memories += more->memories;
 	sum->programs += more->programs;
 	sum->kernels += more->kernels;
+	sum->hosts += more->hosts;
+	sum->events += more->events;
 	sum->memory_bytes += more->memory_bytes;
 }
 
 void fake_counters(uint32_t device, struct fake_counters *counters_out)
 {
-	lock();
+	fake_lock();
 	if (device < FAKE_DEVICES_MAX) {
 		*counters_out = fake_state.slots[device].counters;
 	} else {
@@ -235,7 +295,7 @@ void fake_counters(uint32_t device, struct fake_counters *counters_out)
 		for (uint32_t i = 0; i < FAKE_DEVICES_MAX; i++)
 			add_counters(counters_out, &fake_state.slots[i].counters);
 	}
-	unlock();
+	fake_unlock();
 }
 
 int fake_log_start(uint32_t capacity)
@@ -243,12 +303,12 @@ int fake_log_start(uint32_t capacity)
 	struct fake_log_entry *log = calloc(capacity, sizeof(*log));
 	if (!log)
 		return -ENOMEM;
-	lock();
+	fake_lock();
 	free(fake_state.log);
 	fake_state.log = log;
 	fake_state.log_capacity = capacity;
 	fake_state.log_count = 0;
-	unlock();
+	fake_unlock();
 	return 0;
 }
 
@@ -261,36 +321,48 @@ void fake_log_locked(const struct fake_command *command)
 	*entry = (struct fake_log_entry){
 		.device = command->lane->device->index,
 		.lane = command->lane->index,
+		.lane_kind = command->lane->kind,
+		.timed = command->command.timed,
 		.kind = command->command.kind,
 		.sequence = command->sequence,
 		.start_order = command->start_order,
 		.end_order = end_order,
 		.status = command->fault.status,
 	};
-	if (command->command.kind == BACKEND_COMMAND_LAUNCH)
-		(void)snprintf(entry->what, sizeof(entry->what), "%s", command->command.launch.kernel->function->name);
+	if (command->command.kind != BACKEND_COMMAND_LAUNCH)
+		return;
+	(void)snprintf(entry->what, sizeof(entry->what), "%s", command->command.launch.kernel->function->name);
+	const struct backend_launch_properties *properties = command->command.launch.properties;
+	if (properties) {
+		entry->cooperative = properties->cooperative;
+		memcpy(entry->cluster, properties->cluster, sizeof(entry->cluster));
+	}
 }
 
 uint32_t fake_log_read(struct fake_log_entry *entries, uint32_t capacity)
 {
-	lock();
+	fake_lock();
 	uint32_t count = fake_state.log_count;
 	if (fake_state.log)
 		memcpy(entries, fake_state.log, sizeof(*entries) * (count < capacity ? count : capacity));
-	unlock();
+	fake_unlock();
 	return count;
 }
 
-static uint64_t commands_locked(uint32_t device, bool ended)
+enum what { STARTED, ENDED, LOADING };
+
+static uint64_t count_locked(uint32_t device, enum what what)
 {
 	uint64_t sum = 0;
-	for (uint32_t i = 0; i < FAKE_DEVICES_MAX; i++)
+	for (uint32_t i = 0; i < FAKE_DEVICES_MAX; i++) {
+		const struct fake_slot *slot = &fake_state.slots[i];
 		if (device == FAKE_ANY_DEVICE || device == i)
-			sum += ended ? fake_state.slots[i].ended : fake_state.slots[i].started;
+			sum += what == STARTED ? slot->started : what == ENDED ? slot->ended : slot->loading;
+	}
 	return sum;
 }
 
-static bool wait_for(uint32_t device, bool ended, uint64_t count, uint64_t timeout_ns)
+static bool wait_for(uint32_t device, enum what what, uint64_t count, uint64_t timeout_ns)
 {
 	struct timespec deadline;
 	(void)clock_gettime(CLOCK_REALTIME, &deadline);
@@ -300,21 +372,26 @@ static bool wait_for(uint32_t device, bool ended, uint64_t count, uint64_t timeo
 		deadline.tv_sec++;
 		deadline.tv_nsec -= 1000000000;
 	}
-	lock();
+	fake_lock();
 	int result = 0;
-	while (commands_locked(device, ended) < count && result == 0)
+	while (count_locked(device, what) < count && result == 0)
 		result = pthread_cond_timedwait(&fake_state.changed, &fake_state.lock, &deadline);
-	bool reached = commands_locked(device, ended) >= count;
-	unlock();
+	bool reached = count_locked(device, what) >= count;
+	fake_unlock();
 	return reached;
 }
 
 bool fake_wait_started(uint32_t device, uint64_t count, uint64_t timeout_ns)
 {
-	return wait_for(device, false, count, timeout_ns);
+	return wait_for(device, STARTED, count, timeout_ns);
 }
 
 bool fake_wait_ended(uint32_t device, uint64_t count, uint64_t timeout_ns)
 {
-	return wait_for(device, true, count, timeout_ns);
+	return wait_for(device, ENDED, count, timeout_ns);
+}
+
+bool fake_wait_loading(uint32_t device, uint64_t count, uint64_t timeout_ns)
+{
+	return wait_for(device, LOADING, count, timeout_ns);
 }

@@ -12,6 +12,7 @@ const struct backend_ops backend_opencl_ops = {
 	.kind = BACKEND_KIND_OPENCL,
 	.name = "opencl",
 	.binary_format = OPENCL_BINARY_FORMAT,
+	.prepare = opencl_prepare,
 	.open = opencl_open,
 	.close = opencl_close,
 	.enumerate = opencl_enumerate,

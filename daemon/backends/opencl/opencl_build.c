@@ -249,6 +249,11 @@ int opencl_build(struct backend *backend, uint32_t device, enum backend_source_k
 	cl_int code = CL_SUCCESS;
 
 	*log_out = NULL;
+	if (kind != BACKEND_SOURCE_OPENCL_C && kind != BACKEND_SOURCE_PORTABLE && kind != BACKEND_SOURCE_BUILTIN) {
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "an OpenCL device builds OpenCL C and portable sources only");
+		return -EINVAL;
+	}
 	if (!backend->enumerated || device >= backend->device_count) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "OpenCL has no device %u", device);
 		return -EINVAL;

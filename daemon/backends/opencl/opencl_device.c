@@ -58,11 +58,17 @@ void opencl_device_close(struct backend_device *device)
 }
 
 int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
-			 struct backend_memory **memory_out, struct backend_fault *fault_out)
+			 enum backend_export_kind export_kind, struct backend_memory **memory_out,
+			 struct backend_fault *fault_out)
 {
 	cl_int code = CL_SUCCESS;
 	cl_mem_flags flags = CL_MEM_READ_WRITE;
 
+	if (export_kind != BACKEND_EXPORT_NONE) {
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "memory of an OpenCL device cannot be shared with other processes");
+		return -ENOTSUP;
+	}
 	if (size_bytes == 0 || size_bytes > device->facts->max_mem_alloc_bytes) {
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
 				   "%llu bytes asked for, the device allows 1 to %llu in one allocation",

@@ -9,7 +9,8 @@ int opencl_device_open(struct backend *backend, uint32_t device, backend_wake *w
 void opencl_device_close(struct backend_device *device);
 
 int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
-			 struct backend_memory **memory_out, struct backend_fault *fault_out);
+			 enum backend_export_kind export_kind, struct backend_memory **memory_out,
+			 struct backend_fault *fault_out);
 void opencl_memory_free(struct backend_memory *memory);
 
 #endif

@@ -1,6 +1,7 @@
 #include "opencl_device_facts.h"
 
 #include "opencl_aspects.h"
+#include "opencl_model.h"
 #include "opencl_query.h"
 
 #include <errno.h>
@@ -157,6 +158,8 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	};
 
 	int error = fill_texts(cl, device, platform_facts, &facts);
+	if (error == 0)
+		error = opencl_model_fill(cl, device, &facts);
 	if (error < 0) {
 		opencl_device_facts_free(&facts);
 		*facts_out = (struct backend_device_facts){0};
@@ -182,4 +185,5 @@ void opencl_device_facts_free(struct backend_device_facts *facts)
 	free(facts->extensions);
 	free(facts->builtin_kernels);
 	free(facts->key);
+	free(facts->bus_id);
 }

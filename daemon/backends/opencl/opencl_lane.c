@@ -6,8 +6,11 @@
 
 #define OPENCL_FIRST_CAPACITY 64u
 
-int opencl_lane_create(struct backend_device *device, struct backend_lane **lane_out, struct backend_fault *fault_out)
+/* Lanes of every kind are alike here. */
+int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
+		       struct backend_fault *fault_out)
 {
+	(void)kind;
 	cl_int code = CL_SUCCESS;
 	struct backend_lane *lane = calloc(1, sizeof(*lane));
 	if (!lane) {

@@ -15,7 +15,8 @@
 #define OPENCL_WINDOW_NS       100000ull
 #define OPENCL_WINDOW_COMMANDS 64u
 
-int opencl_lane_create(struct backend_device *device, struct backend_lane **lane_out, struct backend_fault *fault_out);
+int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
+		       struct backend_fault *fault_out);
 void opencl_lane_free(struct backend_lane *lane);
 
 /* Make room for one more flight, so that nothing can fail once the command was sent. 0 or -ENOMEM. */

@@ -3,49 +3,30 @@
 #include "cleanup.h"
 #include "opencl_fault.h"
 #include "status.h"
+#include "vendor_environment.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-
-static void set_variable(const char *name, const char *value)
-{
-	const char *present = getenv(name);
-
-	/*
-	 * Writing the environment races with readers in other threads of an application: leave it alone if it is right.
-	 */
-	if (!present || strcmp(present, value) != 0)
-		(void)setenv(name, value, 1);
-}
-
-/* A folder that this user alone can write, made if it is not there: what is in it is executed. */
-static bool is_safe_folder(const char *path)
-{
-	struct stat status;
-
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return false;
-	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-	       (status.st_mode & 022) == 0;
-}
 
 /*
  * Drivers read their environment when they are loaded or first asked, and take their cache from there only: without
  * this, PoCL writes below the home folder, which a tenant's engine under the service manager cannot reach.
  * POCL_DEVICES stays the operator's.
  */
-static void set_environment(const char *cache_directory)
+void opencl_library_prepare(const char *cache_directory)
 {
-	CLEANUP(free_pointer) char *path = NULL;
+	CLEANUP(free_pointer) char *path = vendor_cache_folder(cache_directory, "pocl");
 
-	if (cache_directory && asprintf(&path, "%s/pocl", cache_directory) < 0)
-		path = NULL;
-	if (path && is_safe_folder(cache_directory) && is_safe_folder(path))
-		set_variable("POCL_CACHE_DIR", path);
+	if (path)
+		vendor_variable_set("POCL_CACHE_DIR", path);
 	else
-		set_variable("POCL_KERNEL_CACHE", "0");
+		vendor_variable_set("POCL_KERNEL_CACHE", "0");
+	/*
+	 * PoCL sets it so itself when it is asked for devices. A variable that is new then moves the environment, while other
+	 * vendors' libraries start beside it and read theirs.
+	 */
+	vendor_variable_set("HWLOC_PLUGINS_PATH", "/dev/null");
 }
 
 static int look_up(struct opencl_library *library, struct backend_fault *fault_out)
@@ -84,7 +65,7 @@ int opencl_library_open(const char *cache_directory, struct opencl_library *libr
 {
 	struct opencl_library library = {0};
 
-	set_environment(cache_directory);
+	opencl_library_prepare(cache_directory);
 	/*
 	 * Never closed again: drivers start threads and install signal handlers that outlive every object of theirs, so
 	 * unmapping their code would crash the process later.

@@ -61,6 +61,8 @@ struct opencl_library {
 							  cl_command_queue_properties properties, cl_int *error);
 };
 
+/* Set the environment, where it is not right already. */
+void opencl_library_prepare(const char *cache_directory);
 /*
  * Open the loader and look up every function. `cache_directory`: where vendors may keep what they compile; NULL:
  * nowhere. -ENODEV and a fault: no loader here, or not a whole one.

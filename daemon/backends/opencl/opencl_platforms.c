@@ -6,16 +6,26 @@
 #include "opencl_signals.h"
 #include "status.h"
 
-int opencl_open(const char *cache_directory, struct backend **backend_out, struct backend_fault *fault_out)
+void opencl_prepare(const struct backend_settings *settings)
+{
+	opencl_library_prepare(settings->cache_directory);
+}
+
+int opencl_open(const struct backend_settings *settings, struct backend **backend_out, struct backend_fault *fault_out)
 {
 	cl_uint count = 0;
+	if (settings->options && settings->options[0]) {
+		opencl_fault_words(fault_out, STATUS_INVALID, "the OpenCL backend has no option \"%.100s\"",
+				   settings->options[0]);
+		return -EINVAL;
+	}
 	struct backend *backend = calloc(1, sizeof(*backend));
 	if (!backend) {
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
 		return -ENOMEM;
 	}
 
-	int error = opencl_library_open(cache_directory, &backend->cl, fault_out);
+	int error = opencl_library_open(settings->cache_directory, &backend->cl, fault_out);
 	if (error < 0) {
 		free(backend);
 		return error;

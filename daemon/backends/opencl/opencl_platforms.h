@@ -5,7 +5,8 @@
 #include "opencl_objects.h"
 
 /* backend_ops' open, close, enumerate. */
-int opencl_open(const char *cache_directory, struct backend **backend_out, struct backend_fault *fault_out);
+void opencl_prepare(const struct backend_settings *settings);
+int opencl_open(const struct backend_settings *settings, struct backend **backend_out, struct backend_fault *fault_out);
 void opencl_close(struct backend *backend);
 int opencl_enumerate(struct backend *backend, struct backend_topology *topology_out, struct backend_fault *fault_out);
 

@@ -173,10 +173,13 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 }
 
 int opencl_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
-		  uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out)
+		  uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
+		  struct backend_fault *fault_out)
 {
 	CLEANUP(wait_list_cleanup) struct wait_list list = {.events = NULL};
 	struct opencl_flight flight = {.sequence = sequence, .submit_ns = clock_now_ns()};
+
+	(void)completion; /* only with a feature that no OpenCL device has */
 
 	if (sequence <= lane->last_sequence) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "sequence %llu is not after %llu",

@@ -1,0 +1,24 @@
+/* Making a buffer: named, given its shared memory, told to the service. */
+#ifndef SYCL_CLIENT_BUFFER_H
+#define SYCL_CLIENT_BUFFER_H
+
+#include "client_objects.h"
+
+struct buffer_plan {
+	void *host;
+	uint64_t size_bytes;
+	sycl_host_memory kind;
+	sycl_share_kind share;
+	uint32_t device; /* the service's number of it; of a shared one */
+	/*
+	 * Tell the service of it; `place` is NULL for 0 bytes. *told_out: the service knows the name, also when this
+	 * fails. NULL: one-way, by BufferCreate.
+	 */
+	sycl_result (*announce)(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,
+				const struct buffer_plan *plan, bool *told_out);
+	const struct sycl_shared_memory *shared; /* what `announce` imports */
+};
+
+sycl_result buffer_make(struct connection *connection, const struct buffer_plan *plan, sycl_buffer *buffer_out);
+
+#endif

@@ -1,0 +1,206 @@
+#include "cuda_chain.h"
+
+#include "cuda_entries.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The lowest architecture that a driver of today still compiles for. */
+static const char blank_ptx[] = ".version 6.0\n"
+				".target sm_50\n"
+				".address_size 64\n"
+				".visible .entry sycl_blank()\n"
+				"{\n"
+				"\tret;\n"
+				"}\n";
+
+bool cuda_chains_are_possible(const struct cuda_library *library)
+{
+	return library->cuGraphCreate && library->cuGraphDestroy && library->cuGraphAddKernelNode &&
+	       library->cuGraphAddMemsetNode && library->cuGraphInstantiateWithFlags &&
+	       library->cuGraphExecKernelNodeSetParams && library->cuGraphExecMemsetNodeSetParams &&
+	       library->cuGraphUpload && library->cuGraphLaunch && library->cuGraphExecDestroy;
+}
+
+void cuda_chains_open(struct backend_device *device)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	struct cuda_lanes *lanes = device->lanes;
+
+	lanes->has_graphs = device->backend->settings.chain_length > 0 && cuda_chains_are_possible(cu);
+	if (!lanes->has_graphs ||
+	    cu->cuModuleLoadDataEx(&lanes->blank_module, blank_ptx, 0, NULL, NULL) != CUDA_SUCCESS) {
+		lanes->blank_module = NULL;
+		return;
+	}
+	if (cu->cuModuleGetFunction(&lanes->blank, lanes->blank_module, "sycl_blank") != CUDA_SUCCESS ||
+	    cu->cuFuncLoad(lanes->blank) != CUDA_SUCCESS)
+		lanes->blank = NULL;
+}
+
+void cuda_chains_close(struct backend_device *device)
+{
+	if (device->lanes->blank_module)
+		(void)device->backend->library.cuModuleUnload(device->lanes->blank_module);
+	device->lanes->blank_module = NULL;
+	device->lanes->blank = NULL;
+}
+
+static CUDA_MEMSET_NODE_PARAMS word_parameters(CUdeviceptr address, uint32_t value)
+{
+	return (CUDA_MEMSET_NODE_PARAMS){.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
+}
+
+static CUDA_KERNEL_NODE_PARAMS kernel_parameters(const struct cuda_launch *launch)
+{
+	return (CUDA_KERNEL_NODE_PARAMS){
+		.func = launch->function,
+		.gridDimX = launch->grid[0],
+		.gridDimY = launch->grid[1],
+		.gridDimZ = launch->grid[2],
+		.blockDimX = launch->block[0],
+		.blockDimY = launch->block[1],
+		.blockDimZ = launch->block[2],
+		.sharedMemBytes = launch->shared_bytes,
+		.kernelParams = launch->parameters,
+	};
+}
+
+/* The nodes, each after the one before it. */
+static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, const struct cuda_launch *launch,
+			  uint32_t count, bool has_direct, struct cuda_chain *chain)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(launch);
+	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(state->word_device, 0);
+	const CUgraphNode *before = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		CUresult result = cu->cuGraphAddKernelNode(&chain->kernels[i], graph, before, before ? 1 : 0, &kernel);
+		if (result != CUDA_SUCCESS)
+			return result;
+		before = &chain->kernels[i];
+	}
+	if (has_direct) {
+		/* Its address is set at each launch. */
+		CUresult result =
+			cu->cuGraphAddMemsetNode(&chain->direct, graph, before, 1, &word, state->lane->device->context);
+		if (result != CUDA_SUCCESS)
+			return result;
+		before = &chain->direct;
+	}
+	return cu->cuGraphAddMemsetNode(&chain->word, graph, before, 1, &word, state->lane->device->context);
+}
+
+static void make(struct cuda_lane_state *state, const struct cuda_launch *launch, uint32_t level, bool has_direct)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	struct cuda_chain *chain = has_direct ? &state->direct_chains[level] : &state->chains[level];
+	CUgraphExec executable = NULL;
+	CUgraph graph = NULL;
+
+	CUresult result = cu->cuGraphCreate(&graph, 0);
+	if (result == CUDA_SUCCESS) {
+		result = add_nodes(state, graph, launch, 1u << level, has_direct, chain);
+		if (result == CUDA_SUCCESS)
+			result = cu->cuGraphInstantiateWithFlags(&executable, graph, 0);
+		if (result != CUDA_SUCCESS)
+			(void)cu->cuGraphDestroy(graph);
+	}
+	if (result != CUDA_SUCCESS) {
+		chain->is_broken = true;
+		return;
+	}
+	chain->graph = graph;
+	chain->executable = executable;
+	(void)cu->cuGraphUpload(executable, state->lane->stream); /* else the first launch does it */
+}
+
+void cuda_chains_make(struct cuda_lane_state *state)
+{
+	const struct backend_device *device = state->lane->device;
+	const struct cuda_launch launch = {
+		.function = device->lanes->blank,
+		.grid = {1, 1, 1},
+		.block = {1, 1, 1},
+	};
+
+	if (!device->lanes->blank)
+		return;
+	for (uint32_t level = 0; 1u << level <= device->backend->settings.chain_length; level++)
+		make(state, &launch, level, false);
+}
+
+static void free_all(const struct cuda_library *cu, struct cuda_chain *chains)
+{
+	for (uint32_t level = 0; level < CUDA_LEVELS; level++) {
+		if (chains[level].executable) {
+			(void)cu->cuGraphExecDestroy(chains[level].executable);
+			(void)cu->cuGraphDestroy(chains[level].graph);
+		}
+		chains[level] = (struct cuda_chain){.executable = NULL};
+	}
+}
+
+void cuda_chains_free(struct cuda_lane_state *state)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+
+	free_all(cu, state->chains);
+	free_all(cu, state->direct_chains);
+}
+
+static CUresult set_kernel(const struct cuda_library *cu, const struct cuda_chain *chain, uint32_t index,
+			   const struct cuda_launch *launch)
+{
+	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(launch);
+
+	return cu->cuGraphExecKernelNodeSetParams(chain->executable, chain->kernels[index], &kernel);
+}
+
+static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain *chain, CUgraphNode node,
+			 CUdeviceptr address, uint32_t value)
+{
+	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(address, value);
+
+	return state->lane->device->backend->library.cuGraphExecMemsetNodeSetParams(chain->executable, node, &word,
+										    state->lane->device->context);
+}
+
+/* What is set belongs to launches to come alone: a launch of the same chain that still runs keeps its own. */
+static CUresult set_all(struct cuda_lane_state *state, const struct cuda_chain *chain,
+			const struct cuda_collected *launches, uint32_t count, uint32_t value)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	const struct cuda_collected *last = &launches[count - 1];
+	CUresult result = CUDA_SUCCESS;
+
+	for (uint32_t i = 0; result == CUDA_SUCCESS && i < count; i++)
+		result = set_kernel(cu, chain, i, &launches[i].launch);
+	if (result == CUDA_SUCCESS && last->direct)
+		result = set_word(state, chain, chain->direct, last->direct, last->direct_value);
+	if (result == CUDA_SUCCESS)
+		result = set_word(state, chain, chain->word, state->word_device, value);
+	return result;
+}
+
+int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t level,
+		    uint32_t value)
+{
+	struct backend_device *device = state->lane->device;
+	const struct cuda_library *cu = &device->backend->library;
+	const bool has_direct = launches[(1u << level) - 1].direct != 0;
+	struct cuda_chain *chain = has_direct ? &state->direct_chains[level] : &state->chains[level];
+
+	if (!chain->executable && !chain->is_broken)
+		make(state, &launches[0].launch, level, has_direct);
+	if (chain->is_broken)
+		return -EAGAIN;
+	CUresult result = set_all(state, chain, launches, 1u << level, value);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
+	if (result == CUDA_SUCCESS)
+		return 0;
+	(void)cuda_fault(device, cu, result, NULL, "the device failed");
+	return cuda_lost(device) ? -EIO : -EAGAIN;
+}

@@ -1,0 +1,204 @@
+#include "cuda_clock_bases.h"
+
+#include <stddef.h>
+
+#define BASE_OLD_NS      4000000000ll /* a time from here is off by 122 ns at most */
+#define JUMP_NS          1000000000ll /* no device is late by so much */
+#define NOTHING_KNOWN_NS (INT64_MAX / 4)
+
+void cuda_bases_init(struct cuda_bases *bases, const struct cuda_clock_source *source, uint64_t round_trip_ns)
+{
+	*bases = (struct cuda_bases){.source = *source, .round_trip_ns = round_trip_ns};
+	cuda_timeline_init(&bases->timeline, (int64_t)(round_trip_ns / 2));
+}
+
+static uint64_t now(const struct cuda_bases *bases)
+{
+	return bases->source.now(bases->source.context);
+}
+
+/* Signed time between two events. Where the driver tells 0 of an end that lies before its start, asked the other way. */
+static int elapsed_ns(const struct cuda_bases *bases, void *from, void *to, int64_t *ns_out)
+{
+	const struct cuda_clock_source *source = &bases->source;
+	float milliseconds = 0.0f;
+	int r = source->elapsed(source->context, from, to, &milliseconds);
+	if (r < 0)
+		return r;
+	if (milliseconds != 0.0f || from == to) {
+		*ns_out = cuda_clock_elapsed_ns(milliseconds);
+		return 0;
+	}
+	r = source->elapsed(source->context, to, from, &milliseconds);
+	if (r == 0)
+		*ns_out = -cuda_clock_elapsed_ns(milliseconds);
+	return r;
+}
+
+/* The next mark that is not the base. */
+static int send_one(struct cuda_bases *bases)
+{
+	const struct cuda_clock_source *source = &bases->source;
+	unsigned mark = bases->sent + (bases->has_base && bases->sent >= bases->base);
+	bases->order[bases->sent] = mark;
+	bases->burst[bases->sent].host_ns = now(bases);
+	int r = source->record(source->context, source->marks[mark]);
+	if (r == 0)
+		bases->sent++;
+	return r;
+}
+
+static int send_burst(struct cuda_bases *bases)
+{
+	int r = 0;
+	bases->sent = 0;
+	while (r == 0 && bases->sent < CUDA_CLOCK_BURST)
+		r = send_one(bases);
+	bases->is_out = r == 0;
+	return r;
+}
+
+/* Count the time stamps of the burst's first `count` from the last of them, and that from the base before. */
+static int measure_burst(struct cuda_bases *bases, unsigned count, int64_t *advance_out)
+{
+	void **marks = bases->source.marks;
+	void *last = marks[bases->order[count - 1]];
+	int64_t advance = 0;
+	int r = bases->has_base ? elapsed_ns(bases, marks[bases->base], last, &advance) : 0;
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < count; i++) {
+		int64_t before = 0;
+		r = elapsed_ns(bases, marks[bases->order[i]], last, &before);
+		if (r < 0)
+			return r;
+		bases->burst[i].device_ns = bases->base_ns + advance - before;
+	}
+	*advance_out = advance;
+	return 0;
+}
+
+/* How many of a burst have happened; they do so in order. */
+static int count_happened(const struct cuda_bases *bases)
+{
+	const struct cuda_clock_source *source = &bases->source;
+	for (unsigned count = bases->sent; count > 0; count--) {
+		int r = source->happened(source->context, source->marks[bases->order[count - 1]]);
+		if (r != 0)
+			return r < 0 ? r : (int)count;
+	}
+	return 0;
+}
+
+/* By how much the device's own count can be off since the last base; no count at all where its clock was set. */
+static int64_t slip_of(int64_t advance, int64_t host_advance)
+{
+	int64_t apart = advance > host_advance ? advance - host_advance : host_advance - advance;
+	return apart > JUMP_NS + host_advance / 1000 ? NOTHING_KNOWN_NS : cuda_clock_rounding_ns(advance);
+}
+
+static int take_burst(struct cuda_bases *bases)
+{
+	int r = count_happened(bases);
+	if (r <= 0)
+		return r;
+	unsigned count = (unsigned)r, last = count - 1;
+	int64_t advance = 0;
+	r = measure_burst(bases, count, &advance);
+	if (r < 0)
+		return r;
+	int64_t host_advance = (int64_t)(bases->burst[last].host_ns - bases->base_host_ns);
+	int64_t slip = bases->has_base ? slip_of(advance, host_advance) : 0;
+	bool is_break = bases->has_base && (advance > BASE_OLD_NS || slip == NOTHING_KNOWN_NS);
+	int64_t gap = is_break ? host_advance : 0;
+	cuda_timeline_add(&bases->timeline, bases->burst, count, gap, slip, cuda_timeline_patience(&bases->timeline));
+	bases->is_out = false;
+	bases->is_fresh = bases->is_fresh || is_break || !bases->has_base;
+	bases->has_base = true;
+	bases->base = bases->order[last];
+	bases->base_ns += advance;
+	bases->base_host_ns = bases->burst[last].host_ns;
+	return 0;
+}
+
+int cuda_bases_prepare(struct cuda_bases *bases)
+{
+	if (bases->is_out) {
+		int r = take_burst(bases);
+		if (r < 0 || bases->is_out)
+			return r;
+	}
+	if (bases->has_base && (int64_t)(now(bases) - bases->base_host_ns) < cuda_timeline_patience(&bases->timeline))
+		return 0;
+	return send_burst(bases);
+}
+
+/* Take the burst that is out. Waited for a moment where there is nothing else to tell a time from. */
+static int await_burst(struct cuda_bases *bases, uint64_t since)
+{
+	bool is_near = bases->has_base && (int64_t)(since - bases->base_host_ns) <= BASE_OLD_NS;
+	int r = bases->is_out ? take_burst(bases) : 0;
+	while (r == 0 && bases->is_out && !is_near && now(bases) - since < CUDA_CLOCK_WAIT_NS)
+		r = take_burst(bases);
+	return r;
+}
+
+/* Samples that are waited for, until one came through as fast as can be. */
+static int sharpen(struct cuda_bases *bases)
+{
+	const struct cuda_clock_source *source = &bases->source;
+	uint64_t begin = now(bases), seen = begin;
+	bool is_fast = false;
+	bases->is_fresh = false;
+	bases->sent = 0;
+	while (bases->sent < CUDA_CLOCK_BURST && !is_fast && seen - begin < CUDA_CLOCK_WAIT_NS) {
+		int r = send_one(bases);
+		uint64_t asked = bases->burst[bases->sent - (r == 0)].host_ns;
+		bool happened = false;
+		while (r == 0 && !happened && seen - begin < CUDA_CLOCK_WAIT_NS) {
+			r = source->happened(source->context, source->marks[bases->order[bases->sent - 1]]);
+			happened = r > 0;
+			r = r > 0 ? 0 : r;
+			seen = now(bases);
+		}
+		if (r < 0)
+			return r;
+		is_fast = happened && seen - asked <= bases->round_trip_ns + bases->round_trip_ns / 8;
+	}
+	bases->is_out = true;
+	return take_burst(bases);
+}
+
+/* Where no base is near: the event was seen just now, and the time between the two is right. */
+static void place_by_sight(uint64_t seen, int64_t duration, uint64_t *start_ns_out, uint64_t *end_ns_out)
+{
+	*end_ns_out = seen;
+	*start_ns_out = *end_ns_out - (uint64_t)duration;
+}
+
+int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t *start_ns_out, uint64_t *end_ns_out)
+{
+	uint64_t seen = now(bases);
+	int64_t duration = 0, since = 0;
+	int r = elapsed_ns(bases, start, end, &duration);
+	if (r == 0)
+		r = await_burst(bases, seen);
+	if (r == 0 && bases->is_fresh && !bases->is_out)
+		r = sharpen(bases);
+	if (r == 0 && bases->has_base)
+		r = elapsed_ns(bases, bases->source.marks[bases->base], end, &since);
+	if (r < 0)
+		return r;
+	duration = duration < 0 ? 0 : duration;
+	if (!bases->has_base || since > BASE_OLD_NS) {
+		place_by_sight(seen, duration, start_ns_out, end_ns_out);
+		return bases->is_out ? 0 : send_burst(bases);
+	}
+	int64_t end_device = bases->base_ns + since;
+	uint64_t end_host = cuda_timeline_host(&bases->timeline, end_device);
+	cuda_timeline_limit(&bases->timeline, end_device, seen);
+	/* Nothing ends after it was seen to. */
+	*end_ns_out = end_host < seen ? end_host : seen;
+	*start_ns_out = *end_ns_out - (uint64_t)cuda_timeline_span(&bases->timeline, duration);
+	return 0;
+}

@@ -1,0 +1,75 @@
+/*
+ * The device's own time of events, in whole nanoseconds, however long the service runs, and through cuda_clock_math.h
+ * their CLOCK_MONOTONIC.
+ *
+ * The driver tells only the time between two events, as a float of milliseconds: good to 15 ns over half a second, to
+ * 31 us over ten minutes, to 4 ms over a day. So times are counted from a base event that is never old while the clock
+ * is used: each burst of samples (see cuda_clock_math.h) ends in the next base, and the bases' own times are added up
+ * in integers. What rounding does to that sum, and pauses (then the base is old, and its time only about right), does
+ * not stay: every burst compares the device with CLOCK_MONOTONIC anew.
+ *
+ * Everything happens when the clock is used: nothing wakes up for it. A burst is CUDA_CLOCK_BURST records on a stream
+ * of its own; nobody waits for its results, they are taken when they are there. Where they are late (the device serves
+ * somebody else just then) the base before serves on, or, if that is too old, an event that was just seen is placed by
+ * when that was.
+ * The first burst after a pause may be late as a whole, because the device has to wake up, and no other one tells so. So
+ * when the first times after a pause are asked for, a few more samples are taken one by one and waited for, for
+ * CUDA_CLOCK_WAIT_NS at most.
+ *
+ * Why no kernel that reads %globaltimer: that would tie the device's own time together across a pause, but times are
+ * given in CLOCK_MONOTONIC, and over a pause the two crystals part by more than any rounding; a kernel also waits for a
+ * free multiprocessor, an event record does not.
+ */
+#ifndef SYCL_BACKENDS_CUDA_CLOCK_BASES_H
+#define SYCL_BACKENDS_CUDA_CLOCK_BASES_H
+
+#include "cuda_clock_math.h"
+
+#define CUDA_CLOCK_BURST   6u
+#define CUDA_CLOCK_MARKS   (CUDA_CLOCK_BURST + 1)
+#define CUDA_CLOCK_WAIT_NS 20000u
+
+/* What bases need of a driver. Events are the source's own; `marks` are CUDA_CLOCK_MARKS of them, the bases' alone. */
+struct cuda_clock_source {
+	void *context;
+	void *marks[CUDA_CLOCK_MARKS];
+	uint64_t (*now)(void *context); /* CLOCK_MONOTONIC, ns */
+	/* 0 or a negative errno. Sends a time stamp at once, on a stream that has nothing else to do. */
+	int (*record)(void *context, void *mark);
+	/* 1: the last record of the mark has happened; 0: not yet; or a negative errno. Never waits. */
+	int (*happened)(void *context, void *mark);
+	/* As cuEventElapsedTime of two events. 0, -EAGAIN: one has not happened yet; or another negative errno. */
+	int (*elapsed)(void *context, void *from, void *to, float *milliseconds_out);
+};
+
+struct cuda_bases {
+	struct cuda_clock_source source;
+	struct cuda_timeline timeline;
+	bool has_base;
+	unsigned base;         /* index of marks */
+	int64_t base_ns;       /* of the device */
+	uint64_t base_host_ns; /* about when */
+	uint64_t round_trip_ns;
+	bool is_fresh; /* nothing was told since a pause */
+	bool is_out;   /* a burst of `sent` was sent, and not taken yet */
+	unsigned sent;
+	struct cuda_clock_sample burst[CUDA_CLOCK_BURST]; /* host_ns, in the order of `order` */
+	unsigned order[CUDA_CLOCK_BURST];
+};
+
+/* `round_trip_ns`: the shortest from asking for a time stamp to seeing it; 0: not known. */
+void cuda_bases_init(struct cuda_bases *bases, const struct cuda_clock_source *source, uint64_t round_trip_ns);
+
+/*
+ * Before something is timed: sends a burst if one is due, takes one that is back. Microseconds at most, 4 times a
+ * second, otherwise a reading of the host's clock. 0, or the source's negative errno.
+ */
+int cuda_bases_prepare(struct cuda_bases *bases);
+
+/*
+ * CLOCK_MONOTONIC of two events that have both happened, start before end. 0, -EAGAIN: they have not, ask again; or the
+ * source's other negative errno.
+ */
+int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t *start_ns_out, uint64_t *end_ns_out);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * Where a device's own clock stands against CLOCK_MONOTONIC. Pure arithmetic: no driver, no system call; tested with a
+ * simulated device.
+ *
+ * The device's nanoseconds count from anywhere; `offset` is what must be added to have CLOCK_MONOTONIC. What is known
+ * of it are one-sided samples: the host read its clock, then asked for a time stamp, which the device wrote a little
+ * later; so the offset is at least host - device. A few such samples in a row make a burst, whose best is late by the
+ * shortest way to the device, about the same every time: a constant, which cancels when two times are compared. Between
+ * bursts the offset moves as the two crystals differ (`drift`), which bursts far apart tell.
+ *
+ * Times that were told must go together with those told later. So a correction does not jump while times are told one
+ * after the other: it is spread over the time until the next burst. Between two that lie further apart it is taken at
+ * once, and so is what cannot be a correction any more (STEP_NS).
+ */
+#ifndef SYCL_BACKENDS_CUDA_CLOCK_MATH_H
+#define SYCL_BACKENDS_CUDA_CLOCK_MATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CUDA_TIMELINE_BURSTS 16u
+
+struct cuda_clock_sample {
+	int64_t device_ns;
+	uint64_t host_ns; /* CLOCK_MONOTONIC, read before the device was asked */
+};
+
+struct cuda_timeline {
+	struct cuda_clock_sample bursts[CUDA_TIMELINE_BURSTS]; /* the best of each, of this epoch, oldest first */
+	unsigned count;
+	double drift;       /* of the offset, ns per ns */
+	double uncertainty; /* of the drift */
+	/* The offset: anchor_offset at anchor_ns, from then on with the drift, and `correction` spread over `spread_ns`. */
+	bool is_placed;
+	int64_t anchor_ns, anchor_offset_ns;
+	double correction_ns;
+	int64_t spread_ns;
+	int64_t told_ns; /* the latest time of the device that was told */
+	int64_t way_ns;  /* of a sample to the device, as far as that is known: added to each */
+	/* The tightest limit from the other side since the last burst. */
+	bool is_limited;
+	struct cuda_clock_sample limit;
+};
+
+/* `way_ns`: half of the shortest round trip to the device. */
+void cuda_timeline_init(struct cuda_timeline *timeline, int64_t way_ns);
+
+/*
+ * Take a burst of `count` > 0 samples, in order. `gap_ns`: time since the last burst if the device's nanoseconds were
+ * not counted without a break since then (they are off by up to `slip_ns`); 0 otherwise. `next_ns`: when the next burst
+ * may be expected.
+ */
+void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_sample *samples, unsigned count,
+		       int64_t gap_ns, int64_t slip_ns, int64_t next_ns);
+
+/* The host saw at host_ns what the device had stamped device_ns: the offset is not greater than the difference. */
+void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint64_t host_ns);
+
+/* Tell the CLOCK_MONOTONIC of a time of the device; a burst must have been added. */
+uint64_t cuda_timeline_host(struct cuda_timeline *timeline, int64_t device_ns);
+
+/* So long on the host's clock: for durations, which a correction of the offset must not stretch. */
+int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_span_ns);
+
+/* How long the next burst can wait without an error worth speaking of: longer, the better the drift is known. */
+int64_t cuda_timeline_patience(const struct cuda_timeline *timeline);
+
+/* What cuEventElapsedTime tells (a float of milliseconds) in whole ns, and by how much it can be off by its rounding. */
+int64_t cuda_clock_elapsed_ns(float milliseconds);
+int64_t cuda_clock_rounding_ns(int64_t elapsed_ns);
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * Lanes: what a device has for all of them (streams, events, completion words), what one of them has (flights, launches
+ * that wait to be sent). Device thread, but for the event pools.
+ *
+ * A lane counts its commands with a 32-bit value. The GPU writes the value of a command to the lane's word, in pinned
+ * host memory, after it; of a chain only the last value is written. What the word has reached is complete. The driver is
+ * asked only for what failed.
+ */
+#ifndef SYCL_BACKENDS_CUDA_LANE_H
+#define SYCL_BACKENDS_CUDA_LANE_H
+
+#include "cuda_internal.h"
+
+#define CUDA_LEVELS              5u /* chains of 1, 2, 4, 8, 16 */
+#define CUDA_CHAIN_LENGTH_MAX    16u
+#define CUDA_CHAIN_STORAGE_BYTES 1024u /* of a launch's arguments; a launch with more goes plainly */
+#define CUDA_CHAIN_PARAMETERS    64u
+#define CUDA_WORDS_MAX           1024u /* lanes of a device, at one time */
+#define CUDA_WORD_STRIDE         64u   /* bytes: a line of the cache each */
+#define CUDA_POOLED_STREAMS_MAX  64u   /* of a kind, waiting for the next lane */
+#define CUDA_POOLED_EVENTS_MAX   1024u
+#define CUDA_PRIORITIES_MAX      8u
+#define CUDA_LANE_KINDS          3u
+#define CUDA_NOTED_WAITS         4u
+#define CUDA_CHAIN_NS            100000u /* what a chain may take, by what its kernels took lately */
+
+struct cuda_finish;
+
+/* A launch that waits to be sent. */
+struct cuda_collected {
+	struct backend_kernel *kernel;
+	struct cuda_launch launch;
+	void *parameters[CUDA_CHAIN_PARAMETERS];
+	_Alignas(16) unsigned char storage[CUDA_CHAIN_STORAGE_BYTES];
+	CUdeviceptr direct; /* where the GPU writes direct_value after it; 0: nowhere */
+	uint32_t direct_value;
+};
+
+/* An executable graph: `1 << level` kernels in a row, then the words. Belongs to one lane. */
+struct cuda_chain {
+	CUgraph graph;          /* its nodes are the names of the executable's: it must live as long */
+	CUgraphExec executable; /* NULL: not made yet */
+	CUgraphNode kernels[CUDA_CHAIN_LENGTH_MAX], direct, word;
+	bool is_broken; /* could not be made: never tried again */
+};
+
+/* Another lane's word must have reached a value before a command could start. */
+struct cuda_noted_wait {
+	uint32_t word; /* its index */
+	uint32_t value;
+};
+
+/* A command that was taken and not told yet. */
+struct cuda_flight {
+	uint64_t sequence;
+	uint32_t value;
+	bool is_send_start; /* the commands after it up to the next one of these travelled with it */
+	uint8_t wait_count; /* more than CUDA_NOTED_WAITS: the rest is not known */
+	struct cuda_noted_wait waits[CUDA_NOTED_WAITS];
+	struct backend_kernel *kernel; /* held; NULL: no launch */
+	struct cuda_finish *finish;    /* NULL: nothing to finish */
+	CUevent start, end;            /* of a timed command; NULL otherwise */
+	uint64_t submit_ns;
+	struct backend_fault *fault; /* owned: why it was not sent after all; NULL: it was */
+};
+
+struct cuda_lane_state {
+	struct backend_lane *lane;
+	struct cuda_lane_state *next;
+	uint32_t priority; /* index of the pool */
+	uint32_t word;     /* index */
+	_Atomic uint32_t *word_host;
+	CUdeviceptr word_device;
+
+	uint32_t issued;  /* value of the last command that was taken */
+	uint32_t sent;    /* value of the last command on the stream */
+	uint32_t written; /* value whose write is on the stream; behind `sent` only when a write could not be sent */
+	uint64_t last_sequence;
+	uint64_t last_end_ns; /* of what was told, in times as told */
+
+	struct cuda_flight *flights; /* a ring: [head, tail), of which [head, sent_end) are on the stream */
+	size_t capacity, head, sent_end, tail;
+
+	uint32_t suspects; /* of a lost device: flights at the head that may have been running */
+
+	struct cuda_collected *collected; /* CUDA_CHAIN_LENGTH_MAX; NULL on lanes for copies */
+	uint32_t collected_count;
+	bool is_unsent; /* in the device's list of those that flush() must look at */
+	struct cuda_lane_state *next_unsent;
+
+	CUevent tail_event;        /* recorded again whenever somebody waits for the tail; made at first need */
+	uint32_t tail_event_value; /* of the last command when it was recorded */
+	bool has_tail_event;       /* tail_event was recorded at tail_event_value */
+
+	struct cuda_chain chains[CUDA_LEVELS], direct_chains[CUDA_LEVELS];
+};
+
+struct cuda_stream_pool {
+	CUstream streams[CUDA_POOLED_STREAMS_MAX];
+	uint32_t count;
+};
+
+struct cuda_event_pool {
+	CUevent events[CUDA_POOLED_EVENTS_MAX];
+	uint32_t count;
+};
+
+struct cuda_lanes {
+	struct cuda_lane_state *first;
+	struct cuda_lane_state *unsent;
+	struct cuda_lane_state *turn; /* where the next progress() begins; NULL: at the first */
+	uint64_t in_flight;
+	bool are_suspects_counted;
+	uint64_t asked_ns; /* when the driver was asked last whether all is well */
+
+	int priority_first, priority_count; /* the driver's numbers: 0, -1, ... */
+	struct cuda_stream_pool pools[CUDA_LANE_KINDS][CUDA_PRIORITIES_MAX];
+	CUstream model; /* has the attributes of a new stream */
+
+	pthread_mutex_t events_lock;
+	struct cuda_event_pool plain_events, timing_events;
+
+	unsigned char *words_host; /* CUDA_WORDS_MAX, pinned */
+	CUdeviceptr words_device;
+	uint32_t free_words[CUDA_WORDS_MAX], free_word_count;
+
+	CUmodule blank_module; /* an empty kernel, from which chains are made; NULL: from the first launch */
+	CUfunction blank;
+	bool has_graphs;
+	uint64_t chains_sent, chains_refused; /* refused: launched plainly instead */
+
+	unsigned char *large_storage; /* CUDA_PARAMETER_BYTES_MAX */
+	void **large_parameters;      /* CUDA_PARAMETERS_MAX */
+};
+
+/* At device_open and device_close, with the context current. */
+int cuda_lanes_open(struct backend_device *device, struct backend_fault *fault_out);
+void cuda_lanes_close(struct backend_device *device);
+
+/* Room for one flight more, at `tail`. -ENOMEM. */
+int cuda_flight_reserve(struct cuda_lane_state *state);
+
+static inline struct cuda_flight *cuda_flight_at(const struct cuda_lane_state *state, size_t index)
+{
+	return &state->flights[index & (state->capacity - 1)];
+}
+
+/* What the word shows. */
+static inline uint32_t cuda_word_read(const struct cuda_lane_state *state)
+{
+	return atomic_load_explicit(state->word_host, memory_order_acquire);
+}
+
+/* Whether a word that shows `word` has reached `value`; they are never 2^31 apart. */
+static inline bool cuda_has_reached(uint32_t word, uint32_t value)
+{
+	return (int32_t)(word - value) >= 0;
+}
+
+/* Ends what a flight holds, and runs its finish. */
+void cuda_flight_end(struct backend_device *device, struct cuda_flight *flight);
+
+/* cuda_send.c: send what the lane has collected. What cannot be sent is told as failed. */
+void cuda_lane_send(struct cuda_lane_state *state);
+/*
+ * cuda_send.c: have the lane's word written after all that is on its stream. A write that fails is tried again with
+ * the next one, and progress() finds out by the stream that all is done.
+ */
+void cuda_lane_write_word(struct cuda_lane_state *state);
+/* cuda_send.c: put one launch on the stream by itself. */
+CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch);
+/* cuda_send.c: the command was taken and could not be sent: progress() tells it as failed. */
+void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight, CUresult result,
+		      const char *what);
+
+#endif

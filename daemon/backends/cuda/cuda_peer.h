@@ -1,0 +1,27 @@
+/*
+ * Copies from one GPU to another. Four ways, the first that works, or the one that the settings force:
+ * direct    the destination's stream reads the source's memory: access is enabled for what is used, no more
+ * peer      cuMemcpyPeerAsync, access not enabled; the driver finds a way
+ * managed   through two blocks of managed memory that move between the GPUs
+ * host      through two blocks of pinned host memory
+ * The last two read on a stream of the source's, with events between that and the lane. Nothing waits on the host, and
+ * stream 0 is never used.
+ */
+#ifndef SYCL_BACKENDS_CUDA_PEER_H
+#define SYCL_BACKENDS_CUDA_PEER_H
+
+#include "cuda_internal.h"
+
+/*
+ * COPY_PEER: the lane's device is the destination's; the source's device is open. Device thread of the destination.
+ * -ENOTSUP: the forced way does not exist between the two.
+ */
+int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out);
+
+/* The way that copies from this device go; AUTO: none has been made yet. Device thread of the destination. */
+enum cuda_peer_path cuda_peer_path_of(struct backend_device *destination, const struct backend_device *source);
+
+/* Everything that was made for copies to this device. */
+void cuda_peers_close(struct backend_device *device);
+
+#endif

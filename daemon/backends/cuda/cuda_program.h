@@ -1,0 +1,50 @@
+/*
+ * Programs as the driver has them. A portable program has no variables, so one that is loaded serves every session of
+ * the engine that brings the same bytes, and stays loaded for a while when nobody has it any more: the next process
+ * finds it ready. Others are loaded anew each time, because their variables belong to one bundle.
+ *
+ * The driver may wait for running kernels when it unloads. So nothing is unloaded when the last one lets go, which
+ * happens on the device's thread, but by the next program_load, on the loader's, or when the device closes.
+ */
+#ifndef SYCL_BACKENDS_CUDA_PROGRAM_H
+#define SYCL_BACKENDS_CUDA_PROGRAM_H
+
+#include "cuda_binary.h"
+#include "cuda_internal.h"
+
+struct cuda_modules {
+	struct cuda_modules
+		*next; /* in kernels->modules, the last used first; under kernels->lock, with `references` */
+	uint32_t references;
+	void *bytes; /* what it was loaded from, where it may be shared; NULL otherwise */
+	size_t count;
+	struct cuda_binary *binary;
+	CUmodule modules[CUDA_IMAGES_MAX];
+};
+
+struct backend_program {
+	struct backend_device *device;
+	_Atomic uint32_t references; /* its kernels hold it */
+	struct cuda_modules *modules;
+};
+
+/* backend_device.kernels */
+struct cuda_kernels {
+	pthread_mutex_t lock;
+	struct cuda_modules *modules;
+	/* Where dynamic shared memory begins in a kernel that has no static one (cuda_window.c). */
+	bool base_known;
+	uint64_t generic_base, shared_base;
+};
+
+void cuda_program_hold(struct backend_program *program);
+/* Any thread. Accepts NULL. */
+void cuda_program_drop(struct backend_program *program);
+
+/* Unload all; the device closes, and everything of it was freed before. */
+void cuda_modules_close(struct backend_device *device);
+
+/* cuda_window.c: ask a tiny kernel. Failing is no fault: local memory for native kernels is refused then. */
+void cuda_window_find(struct backend_device *device);
+
+#endif

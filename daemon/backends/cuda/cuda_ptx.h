@@ -1,0 +1,80 @@
+/*
+ * PTX as text: what its kernels take, and the completion of what NVRTC makes of a portable source.
+ *
+ * A portable kernel needs to know more than CUDA tells it: where a basic range ends inside the last work-group, the
+ * offset, how a grid was folded. Its source cannot be given one more parameter by macros, and a variable of the module
+ * would be shared by all launches. So the compiled text is completed: each kernel gets one more parameter, named
+ * sycl_launch, of CUDA_RECORD_BYTES (cuda_geometry.h); at its beginning work-items that lie beyond the range end; and
+ * its symbol becomes the name that the source has. The prelude reads the parameter by that name.
+ * (Considered: wrapping each kernel by a template, which has to know the names before it compiles; one constant bank
+ * per launch, which CUDA has not.)
+ *
+ * Pure: no driver, any thread, never blocks. The text may be anything: what cannot be understood is an error.
+ */
+#ifndef SYCL_BACKENDS_CUDA_PTX_H
+#define SYCL_BACKENDS_CUDA_PTX_H
+
+#include "cleanup.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CUDA_PTX_ENTRIES_MAX 4096u
+
+enum cuda_ptx_space {
+	CUDA_PTX_NO_POINTER = 0, /* or not declared to be one */
+	CUDA_PTX_GENERIC = 1,
+	CUDA_PTX_GLOBAL = 2,
+	CUDA_PTX_SHARED = 3,
+	CUDA_PTX_CONST = 4,
+	CUDA_PTX_LOCAL = 5,
+};
+
+struct cuda_ptx_parameter {
+	uint32_t size_bytes, align_bytes;
+	enum cuda_ptx_space space; /* of what .ptr says it points to */
+	bool may_point;            /* an untyped or unsigned 64-bit word */
+};
+
+/* One kernel with a body. Offsets are into the text. */
+struct cuda_ptx_entry {
+	char *name;
+	uint32_t parameter_count;
+	struct cuda_ptx_parameter *parameters;
+	uint32_t required[3], max_threads[3], min_groups; /* .reqntid, .maxntid, .minnctapersm; 0: absent */
+	size_t name_at, parameters_end;          /* parameters_end: of ')', or 0 where there are no parentheses */
+	size_t directives_at, body_at, body_end; /* body_at: behind '{' */
+};
+
+/* A function that is no kernel: the extent of its body. */
+struct cuda_ptx_function {
+	size_t body_at, body_end;
+};
+
+struct cuda_ptx {
+	uint32_t entry_count, function_count;
+	struct cuda_ptx_entry *entries;
+	struct cuda_ptx_function *functions;
+	size_t header_end; /* behind .address_size, where module-scope declarations may begin */
+};
+
+/*
+ * Read a text. -EINVAL: not PTX as far as this reads it; -E2BIG: too many kernels or parameters; -ENOMEM. `line_out`:
+ * where that is, on failure; NULL: not asked.
+ */
+int cuda_ptx_parse(const char *text, size_t bytes, struct cuda_ptx **ptx_out, uint32_t *line_out);
+/* Accepts NULL, returns NULL. */
+struct cuda_ptx *cuda_ptx_free(struct cuda_ptx *ptx);
+DEFINE_CLEANUP(cuda_ptx)
+
+/*
+ * Complete NVRTC's text of a portable source compiled for 1 to 3 dimensions. `names[i]`: the new symbol of entry i.
+ * A required shape that the prelude marked becomes .reqntid, and is stored in ptx->entries[i].required. The text is
+ * malloc'ed, ended by 0 that is not counted, and the caller's. -EINVAL: a kernel cannot be completed, *entry_out says
+ * which; -ENOMEM.
+ */
+int cuda_ptx_complete(const char *text, size_t bytes, struct cuda_ptx *ptx, unsigned dimensions,
+		      const char *const *names, char **text_out, size_t *bytes_out, uint32_t *entry_out);
+
+#endif

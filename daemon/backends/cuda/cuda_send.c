@@ -1,0 +1,160 @@
+/* What a lane has collected goes to its stream: as chains, or one by one. */
+#include "cuda_chain.h"
+#include "cuda_entries.h"
+#include "cuda_lane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cuda_lane_write_word(struct cuda_lane_state *state)
+{
+	struct backend_device *device = state->lane->device;
+	const struct cuda_library *cu = &device->backend->library;
+
+	CUresult result = cu->cuStreamWriteValue32(state->lane->stream, state->word_device, state->sent, 0);
+	if (result == CUDA_SUCCESS)
+		state->written = state->sent;
+	else
+		(void)cuda_fault(device, cu, result, NULL, "the device failed");
+}
+
+CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	CUlaunchAttribute attributes[2];
+	CUlaunchConfig configuration = {
+		.gridDimX = launch->grid[0],
+		.gridDimY = launch->grid[1],
+		.gridDimZ = launch->grid[2],
+		.blockDimX = launch->block[0],
+		.blockDimY = launch->block[1],
+		.blockDimZ = launch->block[2],
+		.sharedMemBytes = launch->shared_bytes,
+		.hStream = state->lane->stream,
+		.attrs = attributes,
+	};
+
+	if (!launch->cooperative && launch->cluster[0] == 0)
+		return cu->cuLaunchKernel(launch->function, launch->grid[0], launch->grid[1], launch->grid[2],
+					  launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes,
+					  state->lane->stream, launch->parameters, NULL);
+	memset(attributes, 0, sizeof(attributes));
+	if (launch->cooperative) {
+		attributes[configuration.numAttrs].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+		attributes[configuration.numAttrs++].value.cooperative = 1;
+	}
+	if (launch->cluster[0] != 0) {
+		CUlaunchAttribute *attribute = &attributes[configuration.numAttrs++];
+		attribute->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+		attribute->value.clusterDim.x = launch->cluster[0];
+		attribute->value.clusterDim.y = launch->cluster[1];
+		attribute->value.clusterDim.z = launch->cluster[2];
+	}
+	return cu->cuLaunchKernelEx(&configuration, launch->function, launch->parameters, NULL);
+}
+
+void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight, CUresult result,
+		      const char *what)
+{
+	struct backend_device *device = state->lane->device;
+	struct backend_fault fault;
+
+	(void)cuda_fault(device, &device->backend->library, result, &fault, "%s", what);
+	flight->fault = malloc(sizeof(*flight->fault));
+	if (flight->fault)
+		*flight->fault = fault;
+	else
+		cuda_lose(device, &fault); /* nothing else is left that would tell of it */
+}
+
+/* One after the other: where chains are not to be had. */
+static void send_plainly(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t count)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct cuda_flight *flight = cuda_flight_at(state, state->sent_end + i);
+		CUresult result = cuda_lane_launch(state, &launches[i].launch);
+		flight->is_send_start = true;
+		if (result == CUDA_SUCCESS && launches[i].direct)
+			result = cu->cuStreamWriteValue32(state->lane->stream, launches[i].direct,
+							  launches[i].direct_value, 0);
+		if (result != CUDA_SUCCESS)
+			cuda_flight_fail(state, flight, result, "the kernel was not launched");
+	}
+	state->sent = cuda_flight_at(state, state->sent_end + count - 1)->value;
+	cuda_lane_write_word(state);
+}
+
+static uint64_t period_of(const struct cuda_collected *collected)
+{
+	uint64_t period_ns = *cuda_kernel_period(collected->kernel);
+
+	return period_ns ? period_ns : CUDA_CHAIN_NS; /* unknown: alone */
+}
+
+/*
+ * The longest chain that the first `count` launches make. Only its end is told, so it must come soon: for long kernels a
+ * chain gains nothing, and whoever waits for the first would wait for all. A direct completion ends one.
+ */
+static uint32_t choose_level(const struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t count)
+{
+	const uint32_t longest = state->lane->device->backend->settings.chain_length;
+	uint64_t sum_ns = period_of(&launches[0]);
+	uint32_t run = 1, level = 0;
+
+	for (; run < count && !launches[run - 1].direct; run++) {
+		sum_ns += period_of(&launches[run]);
+		if (sum_ns > CUDA_CHAIN_NS)
+			break;
+	}
+	while (level + 1 < CUDA_LEVELS && 2u << level <= run && 2u << level <= longest)
+		level++;
+	return level;
+}
+
+void cuda_lane_send(struct cuda_lane_state *state)
+{
+	struct cuda_lanes *lanes = state->lane->device->lanes;
+	const struct cuda_collected *at = state->collected;
+	uint32_t left = state->collected_count;
+
+	state->collected_count = 0;
+	while (left > 0 && !cuda_lost(state->lane->device)) {
+		uint32_t level = choose_level(state, at, left);
+		uint32_t count = 1u << level;
+		struct cuda_flight *first = cuda_flight_at(state, state->sent_end);
+		uint32_t value = cuda_flight_at(state, state->sent_end + count - 1)->value;
+
+		int error = cuda_chain_send(state, at, level, value);
+		if (error == -EIO)
+			return; /* progress() tells */
+		if (error == 0) {
+			first->is_send_start = true;
+			state->sent = state->written = value;
+			lanes->chains_sent++;
+		} else {
+			send_plainly(state, at, count);
+			lanes->chains_refused++;
+		}
+		state->sent_end += count;
+		at += count;
+		left -= count;
+	}
+}
+
+void cuda_flush(struct backend_device *device)
+{
+	struct cuda_lanes *lanes = device->lanes;
+
+	if (!lanes->unsent || cuda_enter(device, NULL) < 0)
+		return;
+	while (lanes->unsent) {
+		struct cuda_lane_state *state = lanes->unsent;
+		lanes->unsent = state->next_unsent;
+		state->is_unsent = false;
+		state->next_unsent = NULL;
+		cuda_lane_send(state);
+	}
+}

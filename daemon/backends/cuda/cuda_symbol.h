@@ -1,0 +1,46 @@
+/*
+ * A kernel's symbol in CUDA C++: its name as the source has it and the types of its parameters, which is more than PTX
+ * and cubins say of them (there a pointer is a 64-bit word). Reads what the C++ ABI calls mangled names.
+ * Pure: any thread, never blocks. Symbols may be hostile.
+ */
+#ifndef SYCL_BACKENDS_CUDA_SYMBOL_H
+#define SYCL_BACKENDS_CUDA_SYMBOL_H
+
+#include "cleanup.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CUDA_SYMBOL_TYPE_BYTES     64u
+#define CUDA_SYMBOL_NAME_BYTES     256u
+#define CUDA_SYMBOL_PARAMETERS_MAX 1024u
+
+enum cuda_type_kind {
+	CUDA_TYPE_VALUE = 0,
+	CUDA_TYPE_POINTER = 1,
+	CUDA_TYPE_LOCAL = 2, /* the prelude's SYCL_LOCAL */
+};
+
+struct cuda_type {
+	enum cuda_type_kind kind;
+	bool is_const; /* it is const itself */
+	bool points_to_const;
+	char text[CUDA_SYMBOL_TYPE_BYTES]; /* "float const*"; cut off where it is longer */
+};
+
+struct cuda_symbol {
+	char name[CUDA_SYMBOL_NAME_BYTES]; /* "space::scale<float>", without namespaces that have no name */
+	uint32_t parameter_count;
+	struct cuda_type *parameters;
+};
+
+/* -EINVAL: not a mangled function, or more of the language than this reads; -ENOMEM. */
+int cuda_symbol_parse(const char *symbol, struct cuda_symbol **symbol_out);
+/* Accepts NULL, returns NULL. */
+struct cuda_symbol *cuda_symbol_free(struct cuda_symbol *symbol);
+DEFINE_CLEANUP(cuda_symbol)
+
+/* Do two names mean the same kernel, but for spaces? */
+bool cuda_symbol_same_name(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,139 @@
+/*
+ * Commands that move bytes. From and to registered memory one DMA does it, however large it is; what the driver does
+ * not know goes through cuda_staging.h. Ranges were checked by the engine and are checked here once more: the driver
+ * would write to a neighbour without a word.
+ */
+#include "cuda_memory_state.h"
+#include "cuda_peer.h"
+#include "cuda_staging.h"
+#include "protocol_limits.h"
+#include "status.h"
+
+#include <errno.h>
+
+static bool is_inside(const struct backend_memory *memory, uint64_t offset, uint64_t size_bytes)
+{
+	return memory && offset <= memory->size_bytes && size_bytes <= memory->size_bytes - offset;
+}
+
+static int outside(struct backend_fault *fault_out)
+{
+	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a range that is not inside of its memory");
+}
+
+static int tell(struct backend_lane *lane, CUresult result, struct backend_fault *fault_out, const char *what)
+{
+	if (result == CUDA_SUCCESS)
+		return 0;
+	return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out, "%s", what);
+}
+
+static int transfer(struct backend_lane *lane, const struct backend_command *command, struct cuda_finish **finish_out,
+		    struct backend_fault *fault_out)
+{
+	const struct cuda_library *cuda = &lane->device->backend->library;
+	struct backend_memory *memory = command->transfer.memory;
+	uint64_t size_bytes = command->transfer.size_bytes;
+	void *host = command->transfer.host;
+	bool to_device = command->kind == BACKEND_COMMAND_WRITE;
+
+	if (!is_inside(memory, command->transfer.offset_bytes, size_bytes))
+		return outside(fault_out);
+	if (size_bytes == 0)
+		return 0;
+	int error = cuda_memory_settle(lane, memory, fault_out);
+	if (error < 0)
+		return error;
+	CUdeviceptr address = memory->address + command->transfer.offset_bytes;
+	if (!cuda_host_is_registered(lane->device, host, size_bytes))
+		return cuda_staging_enqueue(lane, to_device, address, host, size_bytes, finish_out, fault_out);
+	if (to_device)
+		return tell(lane, cuda->cuMemcpyHtoDAsync(address, host, size_bytes, lane->stream), fault_out,
+			    "cannot write to a buffer");
+	return tell(lane, cuda->cuMemcpyDtoHAsync(host, address, size_bytes, lane->stream), fault_out,
+		    "cannot read from a buffer");
+}
+
+static bool overlaps(const struct backend_command *command)
+{
+	uint64_t from = command->copy.source_offset_bytes, to = command->copy.destination_offset_bytes;
+	uint64_t distance = from < to ? to - from : from - to;
+
+	return command->copy.source == command->copy.destination && distance < command->copy.size_bytes;
+}
+
+static int copy(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+{
+	const struct cuda_library *cuda = &lane->device->backend->library;
+	struct backend_memory *source = command->copy.source, *destination = command->copy.destination;
+	uint64_t size_bytes = command->copy.size_bytes;
+
+	if (!is_inside(source, command->copy.source_offset_bytes, size_bytes) ||
+	    !is_inside(destination, command->copy.destination_offset_bytes, size_bytes))
+		return outside(fault_out);
+	if (destination->device != lane->device)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a copy on a lane of another device");
+	if (size_bytes == 0)
+		return 0;
+	if (overlaps(command))
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a copy onto itself");
+	int error = cuda_memory_settle(lane, source, fault_out);
+	if (error == 0)
+		error = cuda_memory_settle(lane, destination, fault_out);
+	if (error < 0)
+		return error;
+	if (source->device != lane->device)
+		return cuda_peer_copy(lane, command, fault_out);
+	return tell(lane,
+		    cuda->cuMemcpyDtoDAsync(destination->address + command->copy.destination_offset_bytes,
+					    source->address + command->copy.source_offset_bytes, size_bytes,
+					    lane->stream),
+		    fault_out, "cannot copy");
+}
+
+static int fill(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+{
+	struct backend_memory *memory = command->fill.memory;
+
+	if (!is_inside(memory, command->fill.offset_bytes, command->fill.size_bytes))
+		return outside(fault_out);
+	if (command->fill.pattern_bytes == 0 || command->fill.pattern_bytes > FILL_PATTERN_BYTES_MAX)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a fill with a pattern of %zu bytes",
+					command->fill.pattern_bytes);
+	if (command->fill.size_bytes == 0)
+		return 0;
+	int error = cuda_memory_settle(lane, memory, fault_out);
+	if (error < 0)
+		return error;
+	CUresult result =
+		cuda_fill(&lane->device->backend->library, lane->stream, memory->address + command->fill.offset_bytes,
+			  command->fill.size_bytes, command->fill.pattern, command->fill.pattern_bytes);
+	return tell(lane, result, fault_out, "cannot fill a buffer");
+}
+
+int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_command *command,
+			  struct cuda_finish **finish_out, struct backend_fault *fault_out)
+{
+	*finish_out = NULL;
+	switch (command->kind) {
+	case BACKEND_COMMAND_WRITE:
+	case BACKEND_COMMAND_READ:
+		return transfer(lane, command, finish_out, fault_out);
+	case BACKEND_COMMAND_COPY:
+	case BACKEND_COMMAND_COPY_PEER:
+		return copy(lane, command, fault_out);
+	case BACKEND_COMMAND_FILL:
+		return fill(lane, command, fault_out);
+	case BACKEND_COMMAND_USM_COPY:
+	case BACKEND_COMMAND_USM_FILL:
+	case BACKEND_COMMAND_USM_PREFETCH:
+	case BACKEND_COMMAND_USM_ADVISE:
+		return cuda_usm_enqueue(lane, command, fault_out);
+	case BACKEND_COMMAND_NOP:
+	case BACKEND_COMMAND_LAUNCH:
+	case BACKEND_COMMAND_EVENT_RECORD:
+	case BACKEND_COMMAND_EVENT_WAIT:
+		break;
+	}
+	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "command %d moves no bytes", (int)command->kind);
+}

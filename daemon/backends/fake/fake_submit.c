@@ -1,0 +1,152 @@
+/* The way of a command into a lane of the fake backend. */
+#include "fake_internal.h"
+
+#include "status.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool launch_good(const struct backend_command *command, struct backend_fault *fault_out)
+{
+	const struct fake_function *function = command->launch.kernel->function;
+	bool good = function->any_arguments || function->argument_count == command->launch.argument_count;
+	for (uint32_t i = 0; good && !function->any_arguments && i < function->argument_count; i++) {
+		const struct backend_argument *argument = &command->launch.arguments[i];
+		good = argument->kind == function->kinds[i] &&
+		       (argument->kind != BACKEND_ARGUMENT_VALUE || argument->value.size_bytes == sizeof(uint32_t));
+	}
+	if (!good)
+		fake_fault(fault_out, STATUS_KERNEL_ARGUMENT, "%s does not take these arguments", function->name);
+	return good;
+}
+
+static size_t value_bytes(const struct backend_command *command)
+{
+	size_t bytes = 0;
+	if (command->kind == BACKEND_COMMAND_FILL)
+		bytes = command->fill.pattern_bytes;
+	if (command->kind == BACKEND_COMMAND_LAUNCH)
+		for (uint32_t i = 0; i < command->launch.argument_count; i++)
+			if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_VALUE)
+				bytes += command->launch.arguments[i].value.size_bytes;
+	return bytes;
+}
+
+static void keep_arguments(struct fake_command *copy, uint8_t *at)
+{
+	struct backend_argument *arguments = (struct backend_argument *)(void *)at;
+	uint32_t count = copy->command.launch.argument_count;
+	if (count > 0)
+		memcpy(arguments, copy->command.launch.arguments, count * sizeof(*arguments));
+	at += count * sizeof(*arguments);
+	copy->command.launch.arguments = arguments;
+	for (uint32_t i = 0; i < count; i++) {
+		if (arguments[i].kind != BACKEND_ARGUMENT_VALUE)
+			continue;
+		memcpy(at, arguments[i].value.bytes, arguments[i].value.size_bytes);
+		arguments[i].value.bytes = at;
+		at += arguments[i].value.size_bytes;
+	}
+}
+
+/* The pointers of a command are good until submit returns only; so everything that they lead to is copied. */
+static struct fake_command *copy_command(struct backend_lane *lane, const struct backend_command *command,
+					 const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence)
+{
+	bool launch = command->kind == BACKEND_COMMAND_LAUNCH;
+	size_t wait_bytes = wait_count * sizeof(*waits);
+	size_t argument_bytes = launch ? command->launch.argument_count * sizeof(struct backend_argument) : 0;
+	struct fake_command *copy = malloc(sizeof(*copy) + wait_bytes + argument_bytes + value_bytes(command));
+	if (!copy)
+		return NULL;
+	memset(copy, 0, offsetof(struct fake_command, fault) + offsetof(struct backend_fault, text) + 1);
+	copy->end_ns = 0;
+	copy->lane = lane;
+	copy->command = *command;
+	if (launch && command->launch.properties) {
+		copy->properties = *command->launch.properties;
+		copy->command.launch.properties = &copy->properties;
+	}
+	copy->sequence = sequence;
+	copy->wait_count = wait_count;
+	copy->waits = (struct backend_wait *)(void *)copy->storage;
+	if (wait_count > 0)
+		memcpy(copy->waits, waits, wait_bytes);
+	if (launch) {
+		keep_arguments(copy, copy->storage + wait_bytes);
+	} else if (command->kind == BACKEND_COMMAND_FILL) {
+		memcpy(copy->storage + wait_bytes, command->fill.pattern, command->fill.pattern_bytes);
+		copy->command.fill.pattern = copy->storage + wait_bytes;
+	}
+	return copy;
+}
+
+/* What this device, or this kind of lane, does not take. */
+static int check(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+{
+	const struct backend_device *device = lane->device;
+	switch (command->kind) {
+	case BACKEND_COMMAND_LAUNCH: {
+		const struct backend_launch_properties *properties = command->launch.properties;
+		if (lane->kind != BACKEND_LANE_COMPUTE)
+			return fake_refuse(device, "launch on a lane for copies", fault_out);
+		if (properties && properties->cooperative && !fake_has(device, BACKEND_FEATURE_COOPERATIVE))
+			return fake_refuse(device, "launch cooperatively", fault_out);
+		if (properties && properties->cluster[0] && !fake_has(device, BACKEND_FEATURE_CLUSTER))
+			return fake_refuse(device, "launch clusters", fault_out);
+		return launch_good(command, fault_out) ? 0 : -EINVAL;
+	}
+	case BACKEND_COMMAND_COPY_PEER:
+		return fake_has(device, BACKEND_FEATURE_PEER) ? 0 : fake_refuse(device, "copy from another", fault_out);
+	case BACKEND_COMMAND_EVENT_RECORD:
+	case BACKEND_COMMAND_EVENT_WAIT:
+		if (lane->kind != BACKEND_LANE_COMPUTE)
+			return fake_refuse(device, "use events on a lane for copies", fault_out);
+		return 0;
+	case BACKEND_COMMAND_NOP:
+	case BACKEND_COMMAND_COPY:
+	case BACKEND_COMMAND_WRITE:
+	case BACKEND_COMMAND_READ:
+	case BACKEND_COMMAND_FILL:
+		return 0;
+	default:
+		return fake_refuse(device, "run such a command", fault_out);
+	}
+}
+
+static void note_event_locked(struct fake_command *command)
+{
+	if (command->command.kind == BACKEND_COMMAND_EVENT_RECORD)
+		command->event_record = ++command->command.event->shared->recorded;
+	else if (command->command.kind == BACKEND_COMMAND_EVENT_WAIT)
+		command->event_record = command->command.event->shared->recorded;
+}
+
+int fake_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
+		uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
+		struct backend_fault *fault_out)
+{
+
+	if (fake_entry_fails(FAKE_SUBMIT, lane->device, fault_out))
+		return -EIO;
+	if (completion)
+		return fake_refuse(lane->device, "write completions", fault_out);
+	int result = check(lane, command, fault_out);
+	if (result < 0)
+		return result;
+	struct fake_command *copy = copy_command(lane, command, waits, wait_count, sequence);
+	if (!copy) {
+		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for a command");
+		return -ENOMEM;
+	}
+	fake_lock();
+	note_event_locked(copy);
+	if (lane->last)
+		lane->last->next = copy;
+	else
+		lane->first = copy;
+	lane->last = copy;
+	fake_unlock();
+	return 0;
+}

@@ -1,0 +1,115 @@
+/*
+ * Host memory that devices register. Each device has a registration of its own; both ways go through the loader, because
+ * pinning pages takes long.
+ */
+#include "sched_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Without memory for it the device's transfers are slower, nothing more. */
+static void add_registration(struct sched_host *host, struct scheduler_device *device)
+{
+	if (!(device->features & BACKEND_FEATURE_HOST_REGISTER))
+		return;
+	struct sched_registration *registration = malloc(sizeof(*registration));
+	if (!registration)
+		return;
+	*registration = (struct sched_registration){
+		.message = {.kind = SCHED_MESSAGE_HOST_REGISTER},
+		.next = host->registrations,
+		.host = host,
+		.device = device,
+		.away = true,
+	};
+	host->registrations = registration;
+	sched_device_post_load(device, &registration->message);
+}
+
+int scheduler_host_register(struct scheduler *scheduler, void *memory, uint64_t size_bytes,
+			    struct sched_host **host_out)
+{
+	struct sched_host *host = malloc(sizeof(*host));
+	if (!host)
+		return -ENOMEM;
+	*host = (struct sched_host){
+		.scheduler = scheduler, .next = scheduler->hosts, .host = memory, .size_bytes = size_bytes};
+	if (scheduler->hosts)
+		scheduler->hosts->previous = host;
+	scheduler->hosts = host;
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i])
+			add_registration(host, scheduler->devices[i]);
+	*host_out = host;
+	return 0;
+}
+
+void sched_host_device_opened(struct scheduler_device *device)
+{
+	for (struct sched_host *host = device->scheduler->hosts; host; host = host->next)
+		add_registration(host, device);
+}
+
+static void release_if_gone(struct sched_host *host)
+{
+	if (host->registrations || !host->release)
+		return;
+	host->release(host->owner);
+	free(host);
+}
+
+static void remove_registration(struct sched_registration *registration)
+{
+	struct sched_registration **at = &registration->host->registrations;
+	while (*at != registration)
+		at = &(*at)->next;
+	*at = registration->next;
+	free(registration);
+}
+
+static void leave(struct sched_registration *registration)
+{
+	registration->away = true;
+	registration->message.kind = SCHED_MESSAGE_HOST_UNREGISTER;
+	sched_device_post_load(registration->device, &registration->message);
+}
+
+void scheduler_host_unregister(struct sched_host *host, void (*release)(void *owner), void *owner)
+{
+	if (!host) {
+		release(owner);
+		return;
+	}
+	if (host->previous)
+		host->previous->next = host->next;
+	else
+		host->scheduler->hosts = host->next;
+	if (host->next)
+		host->next->previous = host->previous;
+	host->release = release;
+	host->owner = owner;
+	for (struct sched_registration *registration = host->registrations; registration;
+	     registration = registration->next)
+		if (!registration->away)
+			leave(registration);
+	release_if_gone(host);
+}
+
+void sched_registration_returned(struct sched_registration *registration)
+{
+	struct sched_host *host = registration->host;
+	struct scheduler_counters *counters = &host->scheduler->counters;
+	registration->away = false;
+	sched_loss_seen(registration->device, &registration->fault);
+	if (registration->message.kind == SCHED_MESSAGE_HOST_UNREGISTER) {
+		counters->host_registrations--;
+		remove_registration(registration);
+	} else if (!registration->handle) {
+		remove_registration(registration);
+	} else {
+		counters->host_registrations++;
+		if (host->release)
+			leave(registration);
+	}
+	release_if_gone(host);
+}

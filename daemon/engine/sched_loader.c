@@ -1,0 +1,191 @@
+/*
+ * What may take long on a device - translating a program for it, loading a kernel, pinning memory - on a thread of its
+ * own, so that launches go on meanwhile (F11). A device without BACKEND_FEATURE_LOADER does it all on its one thread.
+ */
+#include "sched_internal.h"
+
+#include "status.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+
+static bool is_there(struct scheduler_device *device, struct backend_fault *fault_out)
+{
+	if (!atomic_load(&device->gone))
+		return true;
+	*fault_out = device->gone_fault;
+	return false;
+}
+
+/* The device's own thread ends what is on it. */
+static void complete_fault(struct scheduler_device *device, struct backend_fault *fault, int result)
+{
+	struct sched_loader *loader = &device->loader;
+	sched_fault_complete(fault, result);
+	if (!fault->device_lost)
+		return;
+	if (!(device->features & BACKEND_FEATURE_LOADER)) {
+		sched_worker_lose(device, fault);
+	} else if (atomic_load_explicit(&loader->lost, memory_order_relaxed) == 0) {
+		loader->fault = *fault;
+		atomic_store(&loader->lost, 1);
+		(void)sched_sleeper_wake(&device->port.sleeper);
+	}
+}
+
+static void load_program(struct scheduler_device *device, struct sched_program *program)
+{
+	if (!is_there(device, &program->fault))
+		return;
+	bool loaded = device->ops->program_is_loaded &&
+		      device->ops->program_is_loaded(device->handle, program->binary, program->binary_bytes);
+	if (!loaded)
+		sched_gate_enter(device);
+	int result = device->ops->program_load(device->handle, program->binary, program->binary_bytes, &program->handle,
+					       &program->fault);
+	if (!loaded)
+		sched_gate_leave(device);
+	if (result < 0) {
+		program->handle = NULL;
+		complete_fault(device, &program->fault, result);
+		return;
+	}
+	/* Names are a convenience: a program without them still has its kernels. */
+	struct backend_fault unimportant = {.status = STATUS_SUCCESS};
+	program->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+	if (device->ops->program_kernels(program->handle, &program->names, &unimportant) < 0)
+		program->names = NULL;
+}
+
+static void create_kernel(struct scheduler_device *device, struct sched_kernel *kernel)
+{
+	if (!is_there(device, &kernel->fault))
+		return;
+	if (!kernel->program->handle) {
+		kernel->fault = kernel->program->fault;
+		return;
+	}
+	int result = device->ops->kernel_create(kernel->program->handle, kernel->name, &kernel->handle, &kernel->fault);
+	if (result == 0) {
+		kernel->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+		device->ops->kernel_facts(kernel->handle, &kernel->facts);
+		return;
+	}
+	kernel->handle = NULL;
+	complete_fault(device, &kernel->fault, result);
+}
+
+static void answer(struct scheduler_device *device, struct sched_occupancy *question)
+{
+	struct backend_fault *fault = &question->fault;
+	if (!is_there(device, fault))
+		return;
+	if (!question->kernel->handle) {
+		*fault = question->kernel->fault;
+		return;
+	}
+	if (!(device->features & BACKEND_FEATURE_OCCUPANCY) || !device->ops->kernel_occupancy) {
+		fault->status = STATUS_FEATURE_NOT_SUPPORTED;
+		(void)snprintf(fault->text, sizeof(fault->text), "the device does not tell of a kernel's occupancy");
+		return;
+	}
+	int result = device->ops->kernel_occupancy(question->kernel->handle, question->local, question->local_mem_bytes,
+						   &question->answer, fault);
+	if (result < 0)
+		complete_fault(device, fault, result);
+	else
+		*fault = (struct backend_fault){.status = STATUS_SUCCESS};
+}
+
+static void register_host(struct scheduler_device *device, struct sched_registration *registration)
+{
+	if (!is_there(device, &registration->fault))
+		return;
+	int result =
+		device->ops->host_register(device->handle, registration->host->host, registration->host->size_bytes,
+					   &registration->handle, &registration->fault);
+	if (result == 0) {
+		registration->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+		return;
+	}
+	registration->handle = NULL;
+	complete_fault(device, &registration->fault, result);
+}
+
+void sched_loader_handle(struct scheduler_device *device, struct sched_message *message)
+{
+	void *object = message; /* it begins with the message */
+	switch (message->kind) {
+	case SCHED_MESSAGE_PROGRAM_LOAD:
+		load_program(device, object);
+		break;
+	case SCHED_MESSAGE_KERNEL_CREATE:
+		create_kernel(device, object);
+		break;
+	case SCHED_MESSAGE_OCCUPANCY:
+		answer(device, object);
+		break;
+	case SCHED_MESSAGE_HOST_REGISTER:
+		register_host(device, object);
+		break;
+	case SCHED_MESSAGE_HOST_UNREGISTER:
+		device->ops->host_unregister(((struct sched_registration *)object)->handle);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool must_rest(struct scheduler_device *device)
+{
+	return !atomic_load(&device->quit) &&
+	       (!atomic_load(&device->opened) || !sched_mailbox_has_mail(&device->loader.port.out));
+}
+
+static void *loader_main(void *argument)
+{
+	struct scheduler_device *device = argument;
+	struct sched_port *port = &device->loader.port;
+	char name[16];
+	(void)snprintf(name, sizeof(name), "loader-%u", device->index);
+	(void)pthread_setname_np(pthread_self(), name);
+	for (;;) {
+		struct sched_message *message = NULL;
+		if (atomic_load(&device->opened))
+			message = sched_mailbox_read(&port->out);
+		if (message) {
+			sched_loader_handle(device, message);
+			sched_mailbox_write(&port->back, message);
+			sched_worker_publish(device, port);
+			continue;
+		}
+		if (atomic_load(&device->quit))
+			return NULL;
+		sched_sleeper_prepare(&port->sleeper);
+		if (must_rest(device))
+			sched_sleeper_sleep(&port->sleeper, SCHED_SLEEP_UNTIL_WOKEN);
+		sched_sleeper_cancel(&port->sleeper);
+	}
+}
+
+int sched_loader_start(struct scheduler_device *device)
+{
+	sigset_t all, before;
+	(void)sigfillset(&all);
+	int result = pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (result != 0)
+		return -result;
+	result = pthread_create(&device->loader.thread, NULL, loader_main, device);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	device->loader.started = result == 0;
+	return -result;
+}
+
+void sched_loader_stop(struct scheduler_device *device)
+{
+	if (!device->loader.started)
+		return;
+	(void)sched_sleeper_wake(&device->loader.port.sleeper);
+	(void)pthread_join(device->loader.thread, NULL);
+}

@@ -1,0 +1,108 @@
+/* Objects of a device that are made and freed on its own thread. */
+#include "sched_internal.h"
+
+#include "status.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static void fail(struct task *task, struct backend_fault *fault, int result)
+{
+	sched_fault_complete(fault, result);
+	task->send.cause = sched_cause_create(fault);
+}
+
+static void prepare_memory(struct scheduler_device *device, struct task *task)
+{
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	int result = sched_worker_memory(device, task->memory, &fault);
+	if (result < 0)
+		fail(task, &fault, result);
+	if (result < 0 && fault.device_lost)
+		sched_worker_lose(device, &fault);
+}
+
+static void export_memory(struct scheduler_device *device, struct task *task)
+{
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	int result = sched_worker_memory(device, task->memory, &fault);
+	task->shared->descriptor = -1;
+	if (result == 0)
+		result = device->worker.unusable ? -EIO
+			 : device->ops->memory_export
+				 ? device->ops->memory_export(atomic_load(&task->memory->handle), task->shared, &fault)
+				 : -ENOTSUP;
+	if (result < 0 && device->worker.unusable)
+		fault = device->gone_fault;
+	if (result < 0)
+		fail(task, &fault, result);
+	if (result < 0 && fault.device_lost)
+		sched_worker_lose(device, &fault);
+}
+
+static void make_event(struct scheduler_device *device, struct sched_event *event)
+{
+	const struct backend_ops *ops = device->ops;
+	if (device->worker.unusable) {
+		event->fault = device->gone_fault;
+		return;
+	}
+	int result = -ENOTSUP;
+	if (event->opened && ops->event_open)
+		result = ops->event_open(device->handle, event->bytes, &event->handle, &event->fault);
+	else if (!event->opened && ops->event_create)
+		result = ops->event_create(device->handle, &event->handle, event->bytes, &event->fault);
+	if (result == 0) {
+		event->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+		return;
+	}
+	event->handle = NULL;
+	sched_fault_complete(&event->fault, result);
+	if (event->fault.device_lost)
+		sched_worker_lose(device, &event->fault);
+}
+
+static void free_memory(struct scheduler_device *device, struct sched_memory *memory)
+{
+	struct backend_memory *handle = atomic_load(&memory->handle);
+	if (handle)
+		device->ops->memory_free(handle);
+	/* Of an import that never came to be. */
+	if (memory->shared.descriptor >= 0)
+		(void)close(memory->shared.descriptor);
+}
+
+void sched_objects_handle(struct scheduler_device *device, struct sched_message *message)
+{
+	const struct backend_ops *ops = device->ops;
+	void *object = message; /* it begins with the message */
+	switch (message->kind) {
+	case SCHED_MESSAGE_MEMORY_PREPARE:
+		prepare_memory(device, object);
+		break;
+	case SCHED_MESSAGE_MEMORY_EXPORT:
+		export_memory(device, object);
+		break;
+	case SCHED_MESSAGE_MEMORY_FREE:
+		free_memory(device, object);
+		break;
+	case SCHED_MESSAGE_PROGRAM_FREE:
+		if (((struct sched_program *)object)->handle)
+			ops->program_free(((struct sched_program *)object)->handle);
+		break;
+	case SCHED_MESSAGE_KERNEL_FREE:
+		if (((struct sched_kernel *)object)->handle)
+			ops->kernel_free(((struct sched_kernel *)object)->handle);
+		break;
+	case SCHED_MESSAGE_EVENT_MAKE:
+		make_event(device, object);
+		break;
+	case SCHED_MESSAGE_EVENT_FREE:
+		if (((struct sched_event *)object)->handle)
+			ops->event_free(((struct sched_event *)object)->handle);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,44 @@
+/* See sched_pace.h. */
+#include "sched_pace.h"
+
+void sched_pace_init(struct sched_pace *pace, bool may_spin)
+{
+	*pace = (struct sched_pace){
+		.may_spin = may_spin,
+		.spin_ns = {SCHED_PACE_SPIN_MAX_NS, SCHED_PACE_SPIN_MAX_NS},
+	};
+}
+
+void sched_pace_found(struct sched_pace *pace, uint64_t now_ns)
+{
+	if (pace->quiet_since_ns == 0)
+		return;
+	uint64_t waited = now_ns - pace->quiet_since_ns;
+	uint64_t *spin = &pace->spin_ns[pace->was_in_flight];
+	pace->quiet_since_ns = 0;
+	/* What came within reach of a spin is worth one next time, what did not makes it shorter. */
+	if (waited > SCHED_PACE_SPIN_MAX_NS)
+		*spin /= 2;
+	else if (*spin < 2 * waited)
+		*spin = 2 * waited;
+	if (*spin > SCHED_PACE_SPIN_MAX_NS)
+		*spin = SCHED_PACE_SPIN_MAX_NS;
+	if (*spin < SCHED_PACE_SPIN_MIN_NS)
+		*spin = SCHED_PACE_SPIN_MIN_NS;
+}
+
+uint64_t sched_pace_rest(struct sched_pace *pace, uint64_t now_ns, bool in_flight)
+{
+	if (pace->quiet_since_ns == 0)
+		pace->quiet_since_ns = now_ns;
+	pace->was_in_flight = in_flight;
+	uint64_t waited = now_ns - pace->quiet_since_ns;
+	if (pace->may_spin && waited < pace->spin_ns[in_flight])
+		return 0;
+	if (!in_flight)
+		return UINT64_MAX;
+	uint64_t step = waited / SCHED_PACE_STEP_FRACTION;
+	if (step < SCHED_PACE_STEP_MIN_NS)
+		return SCHED_PACE_STEP_MIN_NS;
+	return step > SCHED_PACE_STEP_MAX_NS ? SCHED_PACE_STEP_MAX_NS : step;
+}

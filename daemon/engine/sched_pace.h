@@ -1,0 +1,34 @@
+/*
+ * How a device's thread rests when it has found nothing to do. Pure: times come in, times go out.
+ *
+ * A device that wakes nobody must be asked while something is in flight. For a moment the thread asks without a pause,
+ * if there are processors for it, as long as that has paid lately; then it sleeps in steps of a fraction of the time
+ * waited so far, so that what takes long costs little and is noticed late by that fraction at most. With nothing in
+ * flight it looks for mail for a moment in the same way, then sleeps until it is woken.
+ */
+#ifndef SYCL_ENGINE_SCHED_PACE_H
+#define SYCL_ENGINE_SCHED_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SCHED_PACE_SPIN_MAX_NS   50000u
+#define SCHED_PACE_SPIN_MIN_NS   1000u
+#define SCHED_PACE_STEP_MIN_NS   20000u
+#define SCHED_PACE_STEP_MAX_NS   1000000u
+#define SCHED_PACE_STEP_FRACTION 20u
+
+struct sched_pace {
+	bool may_spin;
+	uint64_t quiet_since_ns; /* 0: something was done since the last rest */
+	bool was_in_flight;      /* at the last rest */
+	uint64_t spin_ns[2];     /* how long it pays: for mail, for completions */
+};
+
+void sched_pace_init(struct sched_pace *pace, bool may_spin);
+/* Something was done at `now_ns`: mail, or a completion. */
+void sched_pace_found(struct sched_pace *pace, uint64_t now_ns);
+/* Nothing was. How long to sleep: 0: look again, UINT64_MAX: until woken. */
+uint64_t sched_pace_rest(struct sched_pace *pace, uint64_t now_ns, bool in_flight);
+
+#endif

@@ -1,0 +1,203 @@
+/* Buffers that other processes open, or opened: contents with a home, told to others through it. */
+#include "sched_dependencies.h"
+#include "sched_internal.h"
+#include "sched_residency.h"
+
+#include "cleanup.h"
+#include "status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define USE_BYTES ((sizeof(struct task_use) + 15) & ~(size_t)15)
+
+static struct sched_buffer *make_buffer(struct scheduler *scheduler, struct sched_contents *contents, void *host,
+					void *owner)
+{
+	struct sched_buffer *buffer = malloc(sizeof(*buffer));
+	if (!buffer)
+		return NULL;
+	*buffer = (struct sched_buffer){
+		.scheduler = scheduler,
+		.owner = owner,
+		.host = host,
+		.contents = contents,
+		.references = 1,
+	};
+	contents->references++;
+	scheduler->counters.buffers++;
+	return buffer;
+}
+
+/* A buffer with new contents and the memory that they live in; nothing of it is known to a device. */
+static int make_shared(struct scheduler *scheduler, struct scheduler_device *home, uint64_t size_bytes, void *host,
+		       void *owner, struct sched_buffer **buffer_out)
+{
+	if (home->unified || size_bytes == 0)
+		return -EINVAL;
+	CLEANUP(free_pointer) struct sched_contents *contents = malloc(sizeof(*contents));
+	if (!contents)
+		return -ENOMEM;
+	sched_contents_init(contents, scheduler, size_bytes);
+	/* The task that makes the memory, the move of the first contents there, and the edge between them. */
+	if (sched_reserve_tasks(scheduler, 2) < 0 || sched_reserve_edges(scheduler, 1) < 0)
+		return -ENOMEM;
+	struct sched_buffer *buffer = make_buffer(scheduler, contents, host, owner);
+	if (!buffer)
+		return -ENOMEM;
+	contents->home = sched_memory_of(buffer, home);
+	if (!contents->home) {
+		scheduler->counters.buffers--;
+		free(buffer);
+		return -ENOMEM;
+	}
+	contents->valid = 1ull << home->place;
+	contents = NULL; /* the buffer's */
+	*buffer_out = buffer;
+	return 0;
+}
+
+/* Nothing uses the contents before their memory is there. */
+static void prepare(struct sched_buffer *buffer)
+{
+	struct sched_contents *contents = buffer->contents;
+	struct task *task = sched_take_task(buffer->scheduler, sizeof(struct task_use));
+	task->role = TASK_ROLE_PREPARE;
+	task->device = contents->home->device;
+	task->memory = contents->home;
+	task->owner = buffer;
+	task->front_only = true;
+	task->state = TASK_HELD; /* on no lane */
+	(void)snprintf(task->send.what, sizeof(task->send.what), "shared memory");
+	contents->writer = task;
+	(void)sched_use_add(task, buffer, TASK_USE_WRITE, contents->home->device->place, NULL);
+	task_open(task);
+	task->message.kind = SCHED_MESSAGE_MEMORY_PREPARE;
+	sched_device_post(task->device, &task->message);
+}
+
+int sched_buffer_create_shared(struct scheduler *scheduler, struct scheduler_device *home,
+			       enum backend_export_kind export_kind, uint64_t size_bytes, void *host, bool initialised,
+			       void *owner, struct sched_buffer **buffer_out)
+{
+	struct sched_buffer *buffer;
+	int result = make_shared(scheduler, home, size_bytes, host, owner, &buffer);
+	if (result < 0)
+		return result;
+	buffer->contents->home->export_kind = export_kind;
+	prepare(buffer);
+	if (initialised) {
+		sched_residency_written(buffer, SCHED_HOST_PLACE, 0, size_bytes);
+		sched_residency_return(NULL, buffer, SCHED_HOST_PLACE);
+	}
+	*buffer_out = buffer;
+	return 0;
+}
+
+int sched_buffer_import(struct scheduler *scheduler, struct scheduler_device *home,
+			const struct backend_shared_memory *shared, uint64_t size_bytes, void *host, void *owner,
+			struct sched_buffer **buffer_out)
+{
+	struct sched_buffer *buffer;
+	CLEANUP(close_fd) int descriptor = -1;
+	if (shared->descriptor >= 0) {
+		descriptor = fcntl(shared->descriptor, F_DUPFD_CLOEXEC, 0);
+		if (descriptor < 0)
+			return -errno;
+	}
+	int result = make_shared(scheduler, home, size_bytes, host, owner, &buffer);
+	if (result < 0)
+		return result;
+	struct sched_memory *memory = buffer->contents->home;
+	memory->imported = true;
+	memory->shared = *shared;
+	memory->shared.descriptor = take_fd(&descriptor);
+	buffer->references++; /* until it is told */
+	prepare(buffer);
+	*buffer_out = buffer;
+	return 0;
+}
+
+int sched_buffer_share(struct sched_buffer *of, void *host, void *owner, struct sched_buffer **buffer_out)
+{
+	if (!of->contents->home)
+		return -EINVAL;
+	struct sched_buffer *buffer = make_buffer(of->scheduler, of->contents, host, owner);
+	if (!buffer)
+		return -ENOMEM;
+	*buffer_out = buffer;
+	return 0;
+}
+
+/* After what has been submitted, as a reader at home; but whether that succeeded is nothing to it. */
+int sched_buffer_export(struct sched_buffer *buffer, void *owner)
+{
+	struct sched_contents *contents = buffer->contents;
+	struct scheduler *scheduler = buffer->scheduler;
+	if (!contents->home || contents->home->export_kind == BACKEND_EXPORT_NONE)
+		return -EINVAL;
+	struct task *task = sched_take_task(scheduler, USE_BYTES + sizeof(struct backend_shared_memory));
+	if (!task)
+		return -ENOMEM;
+	if (sched_reserve_edges(scheduler, 1 + contents->moves.count) < 0) {
+		sched_give_task(scheduler, task);
+		return -ENOMEM;
+	}
+	uint32_t place = contents->home->device->place;
+	task->role = TASK_ROLE_EXPORT;
+	task->shared = (struct backend_shared_memory *)(void *)(task->storage + USE_BYTES);
+	task->device = contents->home->device;
+	task->memory = contents->home;
+	task->owner = owner;
+	task->front_only = true;
+	(void)snprintf(task->send.what, sizeof(task->send.what), "export");
+	if (contents->writer)
+		task_edge_add(contents->writer, task, false);
+	for (const struct task_use *use = contents->moves.first; use; use = use->next)
+		if (use->place == place)
+			task_edge_add(use->task, task, false);
+	(void)sched_use_add(task, buffer, TASK_USE_READ, place, &contents->readers);
+	buffer->references++; /* until it is told */
+	task_open(task);
+	task_consider(task);
+	scheduler_run(scheduler);
+	return 0;
+}
+
+void sched_shared_export(struct task *task)
+{
+	task->state = TASK_HELD;
+	task->message.kind = SCHED_MESSAGE_MEMORY_EXPORT;
+	sched_device_post(task->device, &task->message);
+}
+
+void sched_shared_returned(struct task *task)
+{
+	struct sched_cause *cause = task->send.cause;
+	if (cause) {
+		sched_loss_seen(task->device, &cause->fault);
+		task_doom(task, cause, true);
+		sched_cause_drop(cause);
+		task->send.cause = NULL;
+	}
+	task_finish(task);
+}
+
+void sched_shared_tell(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	struct sched_buffer *buffer = task->uses[0].buffer;
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	task_outcome_fault(task, &fault);
+	if (task->role == TASK_ROLE_PREPARE)
+		scheduler->callbacks.on_buffer_imported(scheduler->context, buffer->owner, buffer, &fault);
+	else
+		scheduler->callbacks.on_buffer_exported(scheduler->context, task->owner,
+							task->cause ? NULL : task->shared, &fault);
+	task_release(task);
+	sched_buffer_drop(buffer);
+}

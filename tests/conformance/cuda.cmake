@@ -1,0 +1,37 @@
+# The list on the CUDA backend, over the double of its driver: with PTX always, in the portable form where NVRTC is.
+if(NOT SYCL_HAS_CUDA OR NOT TARGET fake_cuda)
+  return()
+endif()
+function(conformance_cuda_uses_double name)
+  if(TARGET ${name})
+    target_compile_definitions(${name} PRIVATE CONFORMANCE_CACHE="${CMAKE_CURRENT_BINARY_DIR}/cache"
+      FAKE_CUDA_LIBRARY="$<TARGET_FILE_DIR:fake_cuda>/libcuda.so.1")
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/fake_cuda)
+    add_dependencies(${name} fake_cuda)
+    if(SYCLD_NVRTC)
+      target_compile_definitions(${name} PRIVATE SYCLD_NVRTC_LIBRARY="${SYCLD_NVRTC}")
+    endif()
+  endif()
+endfunction()
+
+sycl_test(conformance_cuda SOURCES target_cuda.c target_cuda_options.c ${conformance_list}
+  LIBS ${conformance_libraries} TIMEOUT 300 LABELS cuda)
+conformance_cuda_uses_double(conformance_cuda)
+
+sycl_test(conformance_cuda_chains SOURCES cuda_chains.c target_cuda.c target_cuda_options.c fixture.c
+  LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 120 LABELS cuda)
+conformance_cuda_uses_double(conformance_cuda_chains)
+
+# What only the driver sees: streams, contexts, waits, faults.
+sycl_test(conformance_cuda_rules SOURCES cuda_rules.c cuda_threads.c cuda_workers.c cuda_faults.c cuda_versions.c cuda_double.c
+  target_cuda.c target_cuda_options.c fixture.c
+  LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
+conformance_cuda_uses_double(conformance_cuda_rules)
+
+if(SYCLD_NVRTC)
+  sycl_test(conformance_cuda_portable SOURCES target_cuda_portable.c target_cuda_options.c ${conformance_list}
+    LIBS ${conformance_libraries} TIMEOUT 300 LABELS cuda)
+  conformance_cuda_uses_double(conformance_cuda_portable)
+else()
+  message(STATUS "Left out: tests of portable kernels on CUDA (no NVRTC: give -DSYCLD_NVRTC=FILE)")
+endif()

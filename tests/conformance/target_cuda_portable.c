@@ -1,0 +1,15 @@
+/* CUDA with the kernels of the list in the portable form: through NVRTC, and completed for ranges and offsets. */
+#include "target_cuda.h"
+
+static const char source[] =
+#include "portable_list.h"
+	;
+
+const struct conformance_target conformance_target = {
+	.ops = &backend_cuda_ops,
+	.options = target_cuda_options,
+	.prepare = target_cuda_prepare,
+	.source_kind = BACKEND_SOURCE_PORTABLE,
+	.source = source,
+	.has_offsets = true,
+};

@@ -1,0 +1,367 @@
+/* Order and streams as a client sees them: the embedded engine on the double of NVIDIA's driver, whose gates hold kernels. */
+#include "fake_cuda.h"
+#include "syclclient.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+TestSuite(client_cuda_order, .timeout = 120);
+
+#define N          256u
+#define LANES      4u
+#define WAIT_NS    30000000000ull
+#define RECORDS    8192u
+#define BUFFERS    5u
+#define STEPS      120u
+
+static const struct fake_cuda_control *fake;
+static sycl_platform connection;
+static sycl_device device;
+static sycl_context context;
+static sycl_kernel_bundle bundle;
+static struct fake_cuda_record records[RECORDS];
+
+#define MUST(call)                                                                                                     \
+	do {                                                                                                           \
+		sycl_result must_ = (call);                                                                            \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s", #call, sycl_result_name(must_),                             \
+			  sycl_get_last_error_text());                                                                 \
+	} while (0)
+
+#define PLACE                                                                                                          \
+	"\t.reg .b32 %r<6>, %v<4>; .reg .b64 %rd<6>;\n"                                                                \
+	"\tmov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n"         \
+	"\tmul.wide.u32 %rd1, %r4, 4; ld.param.u64 %rd2, [to]; add.u64 %rd2, %rd2, %rd1;\n"
+#define TO   ".param .u64 .ptr .global .align 4 to"
+#define FROM ".param .u64 .ptr .global .align 4 from"
+
+/* to[i] = value; to[i] = to[i] * 31 + from[i] + value; and the first again by another name, to be held. */
+static const char ptx[] =
+	".version 8.0\n.target sm_80\n.address_size 64\n"
+	".visible .entry put(" TO ", .param .u32 value)\n{\n" PLACE
+	"\tld.param.u32 %v1, [value]; st.global.u32 [%rd2], %v1;\n\tret;\n}\n"
+	".visible .entry held(" TO ", .param .u32 value)\n{\n" PLACE
+	"\tld.param.u32 %v1, [value]; st.global.u32 [%rd2], %v1;\n\tret;\n}\n"
+	".visible .entry mix(" TO ", " FROM ", .param .u32 value)\n{\n" PLACE
+	"\tld.param.u64 %rd3, [from]; add.u64 %rd3, %rd3, %rd1; ld.param.u32 %v1, [value];\n"
+	"\tld.global.u32 %v2, [%rd2]; ld.global.u32 %v3, [%rd3]; mad.lo.u32 %v2, %v2, 31, %v3; add.u32 %v2, %v2, %v1;\n"
+	"\tst.global.u32 [%rd2], %v2;\n\tret;\n}\n";
+
+static void find_fake(void)
+{
+	fake_cuda_control_function *function;
+	void *library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *symbol = library ? dlsym(library, FAKE_CUDA_CONTROL_SYMBOL) : NULL;
+	cr_assert(ne(ptr, symbol, NULL));
+	memcpy(&function, &symbol, sizeof(function));
+	fake = function();
+}
+
+static void open_with(unsigned lanes)
+{
+	char options[1024];
+	uint32_t count = 0;
+	find_fake();
+	(void)snprintf(options, sizeof(options), "cuda:lanes=%u cuda:library=%s", lanes, FAKE_CUDA_LIBRARY);
+	cr_assert(eq(int, setenv("SYCLD_BACKEND_OPTIONS", options, 1), 0));
+	cr_assert(eq(int, setenv("XDG_CACHE_HOME", TEST_CACHE, 1), 0));
+	cr_assert(eq(int, setenv("OCL_ICD_VENDORS", "/nonexistent", 1), 0));
+	MUST(sycl_platform_open("embedded:", &connection));
+	MUST(sycl_device_get_devices(connection, SYCL_DEVICE_TYPE_GPU, 1, &device, &count));
+	cr_assert(eq(u32, count, 1));
+	MUST(sycl_context_create(1, &device, &context));
+}
+
+static sycl_queue make_queue(int in_order)
+{
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	sycl_queue queue = NULL;
+	options.properties = in_order ? SYCL_QUEUE_IN_ORDER : 0;
+	MUST(sycl_queue_create(context, device, &options, &queue));
+	if (!bundle)
+		MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, ptx, NULL, &bundle));
+	return queue;
+}
+
+static sycl_kernel make_kernel(const char *name)
+{
+	sycl_kernel kernel = NULL;
+	MUST(sycl_kernel_create(bundle, name, &kernel));
+	return kernel;
+}
+
+static sycl_buffer make_buffer(void)
+{
+	sycl_buffer buffer = NULL;
+	MUST(sycl_buffer_create(connection, NULL, N * 4, SYCL_HOST_NONE, &buffer));
+	return buffer;
+}
+
+static void close_all(void)
+{
+	MUST(sycl_kernel_bundle_release(bundle));
+	MUST(sycl_context_release(context));
+	MUST(sycl_device_release(device));
+	MUST(sycl_platform_release(connection));
+	size_t count = fake->records(records, RECORDS);
+	for (size_t i = 0; i < (count < RECORDS ? count : RECORDS); i++)
+		if (records[i].kind == FAKE_CUDA_MISUSE)
+			cr_log_error("%s: %s", records[i].call, records[i].text);
+	cr_assert(eq(u64, fake->count("misuse"), 0));
+	cr_assert(eq(u64, fake->count("null_stream"), 0));
+}
+
+/* put or held */
+static sycl_event launch(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, uint32_t value)
+{
+	sycl_handler handler = NULL;
+	sycl_event event = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, to, SYCL_ACCESS_WRITE));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(N)));
+	MUST(sycl_handler_submit(handler, &event));
+	return event;
+}
+
+static void mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, sycl_buffer from, uint32_t value)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, to, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_set_accessor(handler, 1, from, SYCL_ACCESS_READ));
+	MUST(sycl_handler_set_value(handler, 2, sizeof(value), &value));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(N)));
+	MUST(sycl_handler_submit(handler, NULL));
+}
+
+static uint32_t first_word(sycl_buffer buffer)
+{
+	sycl_host_accessor accessor = NULL;
+	void *words = NULL;
+	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor));
+	MUST(sycl_host_accessor_get_pointer(accessor, &words));
+	uint32_t word = *(uint32_t *)words;
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert(eq(u32, ((uint32_t *)words)[i], word));
+	MUST(sycl_host_accessor_release(accessor));
+	return word;
+}
+
+/* Streams that kernels of a name ran on since `from` records ago, by bits. */
+static int streams_of(const char *name)
+{
+	uint64_t streams = 0;
+	size_t count = fake->records(records, RECORDS);
+	for (size_t i = 0; i < (count < RECORDS ? count : RECORDS); i++)
+		if (records[i].kind == FAKE_CUDA_LAUNCH && strcmp(records[i].text, name) == 0)
+			streams |= UINT64_C(1) << (records[i].stream & 63);
+	return __builtin_popcountll(streams);
+}
+
+static void gate(const char *line)
+{
+	cr_assert(eq(int, fake->command(line), 0));
+}
+
+Test(client_cuda_order, F1_an_in_order_queue_is_one_stream)
+{
+	open_with(LANES);
+	sycl_queue queue = make_queue(1);
+	sycl_kernel put = make_kernel("put");
+	sycl_buffer buffers[8];
+	for (unsigned i = 0; i < 8; i++)
+		buffers[i] = make_buffer();
+	for (uint32_t i = 0; i < 200; i++)
+		MUST(sycl_event_release(launch(queue, put, buffers[i % 8], i)));
+	MUST(sycl_queue_wait(queue));
+	cr_assert(eq(int, streams_of("put"), 1));
+	for (unsigned i = 0; i < 8; i++) {
+		cr_assert(eq(u32, first_word(buffers[i]), 192 + i));
+		MUST(sycl_buffer_release(buffers[i]));
+	}
+	MUST(sycl_kernel_release(put));
+	MUST(sycl_queue_release(queue));
+	close_all();
+}
+
+/* Independent kernels that are all held: as many as there are lanes have begun, so they would overlap. */
+Test(client_cuda_order, F2_an_out_of_order_queue_uses_several_streams)
+{
+	open_with(LANES);
+	sycl_queue queue = make_queue(0);
+	sycl_kernel held = make_kernel("held");
+	sycl_buffer buffers[8];
+	gate("gate close held");
+	for (unsigned i = 0; i < 8; i++) {
+		buffers[i] = make_buffer();
+		MUST(sycl_event_release(launch(queue, held, buffers[i], i)));
+	}
+	cr_assert(fake->wait_count("held held", 2, WAIT_NS));
+	gate("gate open held");
+	MUST(sycl_queue_wait(queue));
+	cr_assert(gt(int, streams_of("held"), 1));
+	cr_assert(le(int, streams_of("held"), (int)LANES));
+	for (unsigned i = 0; i < 8; i++)
+		MUST(sycl_buffer_release(buffers[i]));
+	MUST(sycl_kernel_release(held));
+	MUST(sycl_queue_release(queue));
+	close_all();
+}
+
+Test(client_cuda_order, F3_a_thousand_queues_share_the_streams_of_the_pool)
+{
+	enum { QUEUES = 1000 };
+	static sycl_queue queues[QUEUES];
+	open_with(LANES);
+	sycl_queue first = make_queue(1);
+	sycl_kernel put = make_kernel("put");
+	sycl_buffer buffer = make_buffer();
+	for (unsigned i = 0; i < QUEUES; i++)
+		queues[i] = make_queue(i % 2);
+	for (unsigned i = 0; i < QUEUES; i += 25)
+		MUST(sycl_event_release(launch(queues[i], put, buffer, i)));
+	for (unsigned i = 0; i < QUEUES; i++)
+		MUST(sycl_queue_release(queues[i]));
+	MUST(sycl_queue_wait(first));
+	cr_assert(eq(u32, first_word(buffer), 975));
+	cr_assert(le(int, streams_of("put"), (int)LANES));
+	/* Beside the lanes: copies in and out, memory, opening. */
+	cr_assert(le(u64, fake->count("streams_created"), LANES + 8));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_kernel_release(put));
+	MUST(sycl_queue_release(first));
+	close_all();
+}
+
+/* A queue's wait is for all its streams; a buffer's release for its own groups; nobody waits for a stranger's kernel. */
+Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
+{
+	open_with(LANES);
+	sycl_queue long_queue = make_queue(0), queue = make_queue(0);
+	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
+	sycl_buffer long_buffer = make_buffer(), buffer = make_buffer(), more = NULL;
+	static uint32_t words[N]; /* whose release waits, and writes back */
+	MUST(sycl_buffer_create(connection, words, sizeof(words), SYCL_HOST_BORROWED, &more));
+	gate("gate close held 1");
+	sycl_event event = launch(long_queue, held, long_buffer, 1);
+	cr_assert(fake->wait_count("held held", 1, WAIT_NS));
+	MUST(sycl_event_release(launch(queue, put, buffer, 2)));
+	MUST(sycl_event_release(launch(queue, put, more, 3)));
+	MUST(sycl_queue_wait_for(queue, WAIT_NS));
+	MUST(sycl_buffer_release_for(more, WAIT_NS));
+	cr_assert(eq(u32, words[N - 1], 3));
+	cr_assert(eq(u32, first_word(buffer), 2));
+	/* The same queue as the held kernel's: other groups of it are done, the queue is not. */
+	MUST(sycl_event_release(launch(long_queue, put, buffer, 4)));
+	cr_assert(eq(u32, first_word(buffer), 4));
+	cr_assert(eq(int, sycl_queue_wait_for(long_queue, 0), SYCL_ERROR_TIMEOUT));
+	cr_assert(eq(int, sycl_event_wait_for(event, 0), SYCL_ERROR_TIMEOUT));
+	cr_assert(eq(u64, fake->count("held held"), 1));
+	gate("gate open held");
+	MUST(sycl_queue_wait_for(long_queue, WAIT_NS));
+	cr_assert(eq(u32, first_word(long_buffer), 1));
+	MUST(sycl_event_release(event));
+	MUST(sycl_buffer_release(long_buffer));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_kernel_release(put));
+	MUST(sycl_kernel_release(held));
+	MUST(sycl_queue_release(long_queue));
+	MUST(sycl_queue_release(queue));
+	close_all();
+}
+
+/* The device's thread makes, fills, copies and frees beside a held kernel, and calls nothing that would wait for it. */
+Test(client_cuda_order, F8_a_thousand_buffers_beside_a_kernel_of_another)
+{
+	open_with(LANES);
+	sycl_queue long_queue = make_queue(1), queue = make_queue(1);
+	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
+	sycl_buffer long_buffer = make_buffer();
+	MUST(sycl_event_release(launch(queue, put, long_buffer, 0))); /* both kernels are on the device now */
+	MUST(sycl_queue_wait(queue));
+	gate("gate close held 1");
+	sycl_event event = launch(long_queue, held, long_buffer, 1);
+	cr_assert(fake->wait_count("held held", 1, WAIT_NS));
+	uint64_t syncs = fake->count("implicit_sync");
+	for (uint32_t i = 0; i < 1000; i++) {
+		sycl_buffer buffer = make_buffer();
+		MUST(sycl_queue_fill(queue, buffer, 0, N * 4, &i, sizeof(i), NULL));
+		MUST(sycl_event_release(launch(queue, put, buffer, i)));
+		if (i % 40 == 0)
+			cr_assert(eq(u32, first_word(buffer), i));
+		MUST(sycl_buffer_release_for(buffer, WAIT_NS));
+	}
+	cr_assert(eq(u64, fake->count("held held"), 1));
+	cr_assert(eq(u64, fake->count("implicit_sync"), syncs));
+	gate("gate open held");
+	MUST(sycl_event_wait_for(event, WAIT_NS));
+	MUST(sycl_event_release(event));
+	MUST(sycl_buffer_release(long_buffer));
+	MUST(sycl_kernel_release(put));
+	MUST(sycl_kernel_release(held));
+	MUST(sycl_queue_release(long_queue));
+	MUST(sycl_queue_release(queue));
+	close_all();
+}
+
+/* Groups over a few buffers in a random order of reads and writes, on several queues; the buffers' words at the end. */
+static void random_groups(unsigned seed, unsigned lanes, int in_order, uint32_t words[BUFFERS])
+{
+	sycl_queue queues[3];
+	sycl_buffer buffers[BUFFERS];
+	uint32_t expected[BUFFERS];
+	open_with(lanes);
+	for (unsigned i = 0; i < 3; i++)
+		queues[i] = make_queue(in_order);
+	sycl_kernel put = make_kernel("put"), mixer = make_kernel("mix");
+	for (uint32_t i = 0; i < BUFFERS; i++) {
+		buffers[i] = make_buffer();
+		expected[i] = i + 1;
+		MUST(sycl_event_release(launch(queues[i % 3], put, buffers[i], i + 1)));
+	}
+	for (uint32_t i = 0; i < STEPS; i++) {
+		unsigned to = (unsigned)rand_r(&seed) % BUFFERS, from = (to + 1 + (unsigned)rand_r(&seed) % (BUFFERS - 1)) % BUFFERS;
+		mix(queues[(unsigned)rand_r(&seed) % 3], mixer, buffers[to], buffers[from], i);
+		expected[to] = expected[to] * 31 + expected[from] + i;
+	}
+	for (uint32_t i = 0; i < BUFFERS; i++) {
+		words[i] = first_word(buffers[i]);
+		cr_assert(eq(u32, words[i], expected[i]));
+		MUST(sycl_buffer_release(buffers[i]));
+	}
+	MUST(sycl_kernel_release(put));
+	MUST(sycl_kernel_release(mixer));
+	for (unsigned i = 0; i < 3; i++)
+		MUST(sycl_queue_release(queues[i]));
+	close_all();
+}
+
+Test(client_cuda_order, F5_results_do_not_depend_on_streams_one)
+{
+	uint32_t words[BUFFERS];
+	random_groups(1, 1, 0, words);
+}
+
+Test(client_cuda_order, F5_results_do_not_depend_on_streams_few)
+{
+	uint32_t words[BUFFERS];
+	random_groups(2, 3, 0, words);
+}
+
+Test(client_cuda_order, F5_results_do_not_depend_on_streams_many)
+{
+	uint32_t words[BUFFERS];
+	random_groups(3, 32, 0, words);
+}
+
+Test(client_cuda_order, F5_results_do_not_depend_on_streams_in_order)
+{
+	uint32_t words[BUFFERS];
+	random_groups(4, 2, 1, words);
+}

@@ -1,0 +1,8 @@
+# Memory of the CUDA backend over the double of its driver: the device's thread, the loader's, the copy thread, the reaper
+# and the driver's own thread at once.
+if(SYCL_HAS_CUDA AND TARGET fake_cuda)
+  sycl_race_test(race_cuda_memory SOURCES ${CMAKE_CURRENT_LIST_DIR}/cuda_memory.c
+    LIBS sycl_backends sycl_shared TIMEOUT 120 LABELS cuda)
+  target_compile_definitions(race_cuda_memory PRIVATE FAKE_CUDA_LIBRARY="$<TARGET_FILE_DIR:fake_cuda>/libcuda.so.1")
+  add_dependencies(race_cuda_memory fake_cuda)
+endif()

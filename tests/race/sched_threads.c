@@ -1,0 +1,180 @@
+/*
+ * All threads of a device at once: polled ones that spin or rest, loaders that translate, pin and answer while launches
+ * go on, a front that sleeps and is awake in turns, memory and events that are shared, and a process that is lost in
+ * the middle of it. ThreadSanitizer judges; what is counted must come out right too.
+ */
+#include "sched_harness.h"
+
+#include "access_mode.h"
+#include "status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORDS   64u
+#define ROUNDS  120u
+#define DEVICES 3u
+
+static int fail(const char *what)
+{
+	(void)fprintf(stderr, "%s\n", what);
+	return 1;
+}
+
+static void start(struct harness *harness, uint32_t processors, uint32_t more_features)
+{
+	fake_reset();
+	for (uint32_t i = 0; i < DEVICES; i++)
+		fake_device_options(i, (struct fake_device_options){.features = FAKE_FEATURES_ALL | more_features,
+								    .preferred_lanes = 4});
+	harness_start_with(harness, DEVICES, &(struct scheduler_config){.processors = processors});
+}
+
+static void release(void *owner)
+{
+	free(owner);
+}
+
+/* Registered and given back while everything else goes on. */
+static void pin(struct harness *harness)
+{
+	struct sched_host *host = NULL;
+	void *memory = aligned_alloc(4096, 4096);
+	if (memory && scheduler_host_register(harness->scheduler, memory, 4096, &host) < 0)
+		host = NULL;
+	if (memory)
+		scheduler_host_unregister(host, release, memory);
+}
+
+/* Programs, kernels and questions for the loader, thrown away as soon as they are asked for. */
+static void load(struct harness *harness, uint32_t device, struct probe *probes)
+{
+	static const uint64_t local[3] = {64, 0, 0};
+	struct backend_fault fault;
+	struct sched_program *program;
+	struct sched_kernel *kernel;
+	void *binary;
+	size_t bytes;
+	char *log;
+	memset(probes, 0, 3 * sizeof(*probes));
+	if (backend_fake_ops.build(NULL, device, BACKEND_SOURCE_BUILTIN, "noop\n", 5, "", &binary, &bytes, &log,
+				   &fault) < 0)
+		return;
+	if (sched_program_load(harness->scheduler, harness->devices[device], binary, bytes, &probes[0], &program) ==
+	    0) {
+		if (sched_kernel_create(harness->scheduler, program, "noop", &probes[1], &kernel) == 0) {
+			(void)sched_kernel_occupancy(kernel, local, 0, &probes[2]);
+			sched_kernel_release(kernel);
+		}
+		sched_program_release(program);
+	}
+	free(binary);
+}
+
+static void turn(struct harness *harness, uint32_t round)
+{
+	if (round % 3 == 0) {
+		scheduler_awake(harness->scheduler);
+		scheduler_progress(harness->scheduler);
+		while (!scheduler_sleep(harness->scheduler))
+			scheduler_progress(harness->scheduler);
+	} else {
+		scheduler_flush(harness->scheduler);
+	}
+}
+
+static int check(struct harness *harness, struct words *words, uint32_t expected)
+{
+	struct probe probe;
+	struct task *access = harness_host(harness, words, ACCESS_MODE_READ, &probe);
+	if (!harness_wait(harness, &probe) || probe.fault.status != STATUS_SUCCESS)
+		return fail("the contents were not granted");
+	for (uint32_t i = 0; i < WORDS; i++)
+		if (words->host[i] != expected + i)
+			return fail("the contents are wrong");
+	host_access_release(access);
+	return 0;
+}
+
+static int all_at_once(uint32_t processors)
+{
+	static struct probe probes[ROUNDS], exported[ROUNDS], loads[ROUNDS][3];
+	struct harness harness;
+	struct words x, y;
+	start(&harness, processors, BACKEND_FEATURE_QUIET_LOAD);
+	harness_words(&harness, &x, WORDS, true, 0);
+	harness_words_shared(&harness, &y, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
+	memset(exported, 0, sizeof(exported));
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		struct use use = {.words = i % 2 ? &x : &y, .mode = ACCESS_MODE_READ_WRITE};
+		struct launch launch = {
+			.device = i % DEVICES,
+			.kernel = "increment_u32",
+			.uses = &use,
+			.use_count = 1,
+			.home_lane = i % 4,
+		};
+		(void)harness_launch(&harness, &launch, &probes[i]);
+		if (i % 10 == 0)
+			load(&harness, i % DEVICES, loads[i]);
+		if (i % 15 == 0)
+			pin(&harness);
+		if (i % 40 == 0)
+			(void)sched_buffer_export(y.buffer, &exported[i]);
+		turn(&harness, i);
+	}
+	if (!harness_settle(&harness))
+		return fail("not everything ended");
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		if (!probes[i].done || probes[i].fault.status != STATUS_SUCCESS)
+			return fail("a group failed");
+		if (exported[i].done)
+			(void)close(exported[i].shared.descriptor);
+	}
+	if (check(&harness, &x, ROUNDS / 2) != 0 || check(&harness, &y, ROUNDS / 2) != 0)
+		return 1;
+	harness_words_free(&harness, &x);
+	harness_words_free(&harness, &y);
+	const char *left = harness_stop(&harness);
+	return left ? fail(left) : 0;
+}
+
+static int lose(uint32_t processors, uint32_t at)
+{
+	static struct probe probes[ROUNDS], loads[ROUNDS][3];
+	struct harness harness;
+	start(&harness, processors, 0);
+	if (fake_lose_process(FAKE_COMPLETION, at % DEVICES, at, "lost") < 0)
+		return fail("no script");
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		struct launch launch = {.device = i % DEVICES, .kernel = "noop", .session = i + 1};
+		(void)harness_launch(&harness, &launch, &probes[i]);
+		if (i % 10 == 0)
+			load(&harness, i % DEVICES, loads[i]);
+		turn(&harness, i);
+	}
+	if (!harness_settle(&harness))
+		return fail("not all tasks of a lost process ended");
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		if (probes[i].calls != 1 ||
+		    (probes[i].fault.status != STATUS_SUCCESS &&
+		     (probes[i].fault.status != STATUS_DEVICE_LOST || probes[i].order < harness.process_lost.order)))
+			return fail("a group was told wrongly of its loss");
+	if (harness.process_lost.calls != 1)
+		return fail("the loss was not told once");
+	const char *left = harness_stop(&harness);
+	return left ? fail(left) : 0;
+}
+
+int main(void)
+{
+	for (uint32_t i = 0; i < 12; i++)
+		if (all_at_once(i % 2 ? 2 : 16) != 0)
+			return 1;
+	for (uint32_t i = 0; i < 20; i++)
+		if (lose(i % 2 ? 2 : 16, i) != 0)
+			return 1;
+	return 0;
+}

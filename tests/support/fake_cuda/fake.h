@@ -1,0 +1,332 @@
+/*
+ * Inside of the double. One lock guards everything but the bytes of memory; what a stream does, it does without the lock.
+ * Handles are the addresses of the structures below; fake_handles.c knows which of them are alive.
+ */
+#ifndef SYCL_TESTS_FAKE_H
+#define SYCL_TESTS_FAKE_H
+
+#include "fake_cuda.h"
+
+/* The header's functions are what this library exports. */
+#pragma GCC visibility push(default)
+#include <cuda.h>
+#pragma GCC visibility pop
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+
+#define FAKE_DEVICES_MAX 16
+#define FAKE_GRANULE     ((size_t)2 << 20)
+#define FAKE_ATTRIBUTES  256
+
+struct fake_device {
+	int ordinal;
+	int attributes[FAKE_ATTRIBUTES];
+	size_t total_bytes, used_bytes;
+	CUuuid uuid;
+	char name[64], bus_id[16];
+	struct CUctx_st *primary;
+	unsigned primary_references, primary_flags;
+	struct CUmemPoolHandle_st *default_pool, *current_pool;
+	int64_t clock_offset_ns;
+	double clock_drift; /* 1e-6: a microsecond in a second too fast */
+	uint64_t clock_start_ns;
+};
+
+struct CUctx_st {
+	int device;
+	unsigned flags;
+	bool primary;
+	unsigned peers; /* bits of the devices whose memory is mapped */
+	struct CUstream_st *null_stream;
+	size_t limits[16];
+};
+
+/* One thing that a stream does. `run` is called without the lock; `drop` always, with it, also when it never ran. */
+struct fake_op {
+	struct fake_op *next;
+	const char *name; /* for gates: the kernel's, "copy", "memset" */
+	bool kernel;
+	void (*run)(struct fake_op *op, struct CUstream_st *stream);
+	void (*drop)(struct fake_op *op);
+};
+
+struct CUstream_st {
+	int number, device, priority;
+	unsigned flags;
+	struct CUctx_st *context;
+	struct fake_op *head, **tail;
+	uint64_t submitted, completed;
+	unsigned kernels; /* submitted and not complete */
+	bool running;     /* an operation, now */
+	uint64_t stall_target; /* kernels of other streams wait until so much is complete here */
+	bool started, destroyed;
+	bool attributes_set;
+	pthread_t thread;
+	pthread_cond_t work;
+	struct CUstream_st *next;
+};
+
+/* What one cuEventRecord stands for. */
+struct fake_mark {
+	unsigned references;
+	bool done;
+	uint64_t gpu_ns;
+};
+
+struct CUevent_st {
+	int device;
+	unsigned flags;
+	struct fake_mark *mark; /* NULL: never recorded */
+	struct fake_shared_event *shared;
+	char shared_name[64];
+	bool shared_owner;
+};
+
+enum fake_kind {
+	FAKE_DEVICE = 1,
+	FAKE_POOL = 2,
+	FAKE_RESERVED = 3, /* addresses only */
+	FAKE_MAPPED = 4,   /* VMM */
+	FAKE_IPC = 5,
+	FAKE_HOST = 6,
+	FAKE_REGISTERED = 7,
+	FAKE_MANAGED = 8,
+};
+
+struct fake_advice {
+	bool read_mostly;
+	CUmemLocation preferred, prefetched;
+	uint32_t accessed_by; /* bits of devices; bit 31: the host */
+};
+
+/* A range of addresses that the driver knows. */
+struct fake_range {
+	CUdeviceptr base;
+	size_t size;
+	unsigned char *host; /* where its bytes are */
+	size_t host_bytes;   /* as mapped */
+	enum fake_kind kind;
+	int device;
+	unsigned flags;
+	unsigned busy;       /* operations that use it now */
+	bool live;           /* an asynchronous allocation has happened */
+	bool freed;          /* it was given back; goes when nobody is busy */
+	uint32_t access;     /* VMM: bits of the devices that may use it */
+	struct CUmemPoolHandle_st *pool;
+	struct fake_physical *physical;
+	int file; /* -1: none */
+	char shared_name[64];
+	struct fake_advice advice;
+};
+
+struct CUmemPoolHandle_st {
+	int device;
+	bool is_default;
+	size_t used, reserved, used_high, reserved_high, maximum;
+	uint64_t release_threshold;
+	int reuse_event, reuse_opportunistic, reuse_internal;
+	uint32_t access;
+	CUmemAllocationHandleType handle_types;
+};
+
+struct fake_parameter {
+	size_t offset, size;
+};
+
+struct CUfunc_st {
+	char *name;
+	struct CUmod_st *module;
+	struct fake_parameter *parameters;
+	unsigned parameter_count;
+	size_t parameter_bytes;
+	int static_shared, max_threads, dynamic_shared_max, registers, local_bytes, max_registers;
+	int required_cluster[3], reqntid[3], nonportable_cluster;
+	bool loaded;
+	unsigned running; /* launches that have not ended */
+	struct fake_code *code; /* what the interpreter runs; NULL: only registered kernels */
+};
+
+struct CUmod_st {
+	struct CUctx_st *context;
+	struct CUfunc_st **functions;
+	unsigned function_count;
+	int ptx_version, binary_version;
+	struct fake_program *program; /* NULL: not of PTX */
+};
+
+/* A launch with all that it needs, copied. */
+struct fake_launch {
+	struct CUfunc_st *function;
+	unsigned grid[3], block[3], cluster[3], shared_bytes;
+	bool cooperative;
+	unsigned char *bytes; /* the parameters, by the function's layout */
+};
+
+enum fake_handle {
+	FAKE_CONTEXT = 1,
+	FAKE_STREAM,
+	FAKE_EVENT,
+	FAKE_MEMORY_POOL,
+	FAKE_MODULE,
+	FAKE_FUNCTION,
+	FAKE_GRAPH,
+	FAKE_GRAPH_NODE,
+	FAKE_GRAPH_EXEC,
+	FAKE_PHYSICAL,
+	FAKE_LIBRARY,
+};
+
+struct fake_state {
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* broadcast whenever something completes, opens or fails */
+	bool configured, initialised;
+	CUresult init_result;
+	_Atomic int sticky;
+	int driver_version;
+	int device_count;
+	struct fake_device devices[FAKE_DEVICES_MAX];
+	struct CUstream_st *streams;
+	int stream_numbers;
+	unsigned kernels_running; /* submitted and not complete, all devices */
+	unsigned holding;         /* calls that hold up all launches */
+	bool eager;               /* loading of modules */
+	uint64_t event_tick_ns;
+	uint64_t copy_ns_per_mib;
+	bool block_implicit, strict_print, launch_blocking;
+};
+
+extern struct fake_state fake;
+
+/* fake_entry.c: each function of the driver begins with ENTER; its name without _v2. */
+struct fake_site {
+	char name[48];
+	uint64_t calls;
+	struct fake_site *next;
+};
+#define NEED_NOTHING 0u  /* not even cuInit, and works after a fault */
+#define NEED_INIT    1u
+#define NEED_CONTEXT 2u  /* a current one */
+#define NOTED_SYNC   4u  /* waits for the device by itself, or may: recorded while kernels run */
+#define WAITS        8u  /* returns when what runs on the device has ended, as measured on a real one */
+#define HOLDS        16u /* and no launch of the process goes on meanwhile */
+CUresult fake_enter(struct fake_site *site, const char *name, unsigned needs);
+#define ENTER(needs)                                                    \
+	static struct fake_site site_;                                  \
+	CUresult entered_ = fake_enter(&site_, __func__, needs);        \
+	if (entered_ != CUDA_SUCCESS)                                   \
+	return entered_
+void *fake_entry_find(const char *name, int version);
+bool fake_entry_exists(const char *name);
+
+static inline void fake_lock(void)
+{
+	(void)pthread_mutex_lock(&fake.lock);
+}
+
+static inline void fake_unlock(void)
+{
+	(void)pthread_mutex_unlock(&fake.lock);
+}
+
+void fake_unlock_cleanup(int *unused);
+/* The lock until the end of the block. */
+#define LOCKED() fake_lock(); __attribute__((cleanup(fake_unlock_cleanup), unused)) int locked_ = 0
+
+/* fake_record.c; with the lock. */
+void fake_record(const struct fake_cuda_record *record);
+void fake_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+extern __thread const char *fake_call_name; /* of this thread */
+void fake_number_add(const char *what, int64_t by);
+uint64_t fake_number(const char *what);
+size_t fake_records_read(struct fake_cuda_record *records, size_t capacity);
+
+/* fake_handles.c; with the lock. */
+void fake_handle_add(enum fake_handle kind, void *handle);
+bool fake_handle_alive(enum fake_handle kind, const void *handle); /* records a misuse when not */
+void fake_handle_retire(enum fake_handle kind, void *handle);      /* kept for a while, then freed */
+
+/* fake_fault.c; with the lock. */
+bool fake_gate_passes(const char *name); /* waits; false: the device was lost meanwhile */
+CUresult fake_launch_fault(int device);  /* of the launch that begins now */
+void fake_make_sticky(CUresult result);
+CUresult fake_call_fault(const char *name);
+bool fake_is_missing(const char *name);
+int fake_fault_command(const char *verb, const char *rest);
+
+/* fake_command.c */
+int fake_command(const char *line);
+void fake_configure(void); /* once, before anything else: defaults, then the environment and the file */
+
+/* fake_context.c */
+struct CUctx_st *fake_current(void); /* NULL: none */
+uint64_t fake_gpu_now(int device);
+void fake_devices_default(void);
+int fake_device_command(const char *verb, const char *rest);
+const char *fake_environment(const char *name);
+bool fake_can_reach(const struct CUctx_st *context, const struct fake_range *range);
+
+/* fake_stream.c; with the lock. */
+struct CUstream_st *fake_stream_use(CUstream stream); /* records stream 0; NULL: not a stream */
+void fake_stream_add(struct CUstream_st *stream, struct fake_op *op);
+void fake_stream_wait(struct CUstream_st *stream, uint64_t target); /* until so many are complete, or a fault */
+void fake_device_wait(int device); /* for all that has been sent so far */
+void fake_launch_hold(void);       /* until no call holds up launches */
+void fake_streams_stall(int device); /* kernels that begin later wait for those that run now */
+void fake_wait_changed(void);
+struct CUstream_st *fake_stream_make(struct CUctx_st *context, unsigned flags, int priority);
+
+/* fake_memory.c; with the lock. */
+struct fake_range *fake_range_find(CUdeviceptr address, size_t size); /* all of it inside of one; or NULL */
+CUresult fake_range_add(enum fake_kind kind, int device, size_t size, struct fake_range **range_out); /* with storage */
+CUresult fake_addresses_take(size_t size, size_t alignment, CUdeviceptr *base_out);
+struct fake_range *fake_range_insert(const struct fake_range *range);
+void fake_range_drop(struct fake_range *range);      /* when nobody is busy */
+void fake_range_unbusy(struct fake_range *range);
+CUresult fake_range_share(struct fake_range *range); /* other processes find it by shared_name then */
+unsigned char *fake_range_bytes(struct fake_range *range, CUdeviceptr address);
+void fake_poison(void *bytes, size_t size);
+void fake_free_in_order(struct fake_range *range);
+size_t fake_device_free_bytes(int device);
+bool fake_overlaps(CUdeviceptr base, size_t size);
+struct fake_range *fake_range_at(size_t index);
+size_t fake_range_count(void);
+
+/* fake_vmm.c */
+void fake_physical_unmap(struct fake_range *range);
+
+/* fake_copy.c */
+CUresult fake_memset_check(CUdeviceptr address, size_t bytes, unsigned element);
+void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned element, size_t width, size_t height);
+
+/* fake_launch.c */
+CUresult fake_launch_check(const struct fake_launch *launch);
+CUresult fake_launch_copy(struct CUfunc_st *function, const unsigned grid[3], const unsigned block[3],
+			  unsigned shared_bytes, void **parameters, void **extra, struct fake_launch *launch_out);
+void fake_launch_free(struct fake_launch *launch);
+void fake_launch_run(const struct fake_launch *launch, struct CUstream_st *stream); /* without the lock */
+void fake_launch_loads(struct CUfunc_st *function);
+struct fake_range *fake_kernel_reach(int device, uint64_t address, uint64_t bytes); /* with the lock; NULL: illegal */
+fake_cuda_kernel *fake_kernel_find(const char *name);
+int fake_kernel_register(const char *name, fake_cuda_kernel *function);
+void *fake_kernel_memory(const struct fake_cuda_launch *launch, uint64_t address, uint64_t bytes);
+void fake_kernel_fault(const struct fake_cuda_launch *launch, int result) __attribute__((noreturn));
+
+/* fake_kernels.c: what the kernels of the conformance list do, for PTX that has their names and no instructions. */
+fake_cuda_kernel *fake_builtin_find(const char *name);
+
+/* fake_ptx.c: the entries of a PTX text. */
+CUresult fake_ptx_read(const char *text, int compute, struct CUmod_st *module, char *log, size_t log_bytes);
+struct CUfunc_st *fake_function_make(struct CUmod_st *module, const char *name, size_t length); /* NULL: no memory */
+/* fake_interpreter.c: runs the whole grid; on the stream's thread, without the lock. Ends by fake_kernel_fault. */
+void fake_program_free(struct fake_program *program); /* accepts NULL; with the lock */
+bool fake_code_is_empty(const struct fake_code *code); /* NULL too */
+bool fake_program_global(const struct fake_program *program, const char *name, CUdeviceptr *address_out, size_t *size_out);
+void fake_code_end(void); /* what a launch left on this thread, however it ended */
+void fake_code_run(const struct CUfunc_st *function, const struct fake_cuda_launch *launch, unsigned char *parameters);
+/* fake_cubin.c */
+CUresult fake_fatbin_read(const void *image, int compute, struct CUmod_st *module, char *log, size_t log_bytes);
+CUresult fake_cubin_read(const void *image, int compute, struct CUmod_st *module, char *log, size_t log_bytes);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * How tests steer the double of NVIDIA's driver (README.md). The double is libcuda.so.1 of this folder's target; a test
+ * opens it, or lets the backend open it, and finds this table with dlsym(library, FAKE_CUDA_CONTROL_SYMBOL).
+ * All of it may be called from any thread at any time, unless it says otherwise.
+ */
+#ifndef SYCL_TESTS_FAKE_CUDA_H
+#define SYCL_TESTS_FAKE_CUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAKE_CUDA_CONTROL_SYMBOL  "fake_cuda_control"
+#define FAKE_CUDA_CONTROL_VERSION 1u
+
+/* One launch, as a registered kernel sees it. Everything is good until the function returns. */
+struct fake_cuda_launch {
+	const char *name;
+	unsigned grid[3], block[3], cluster[3]; /* CUDA's order: x y z; cluster 0: none */
+	unsigned shared_bytes;                  /* dynamic */
+	bool cooperative;
+	int device;
+	unsigned parameter_count;
+	const void *const *parameters; /* the bytes of each */
+	const size_t *parameter_bytes;
+};
+
+/* Runs the whole grid. Called on the stream's own thread; must not call the driver. */
+typedef void fake_cuda_kernel(const struct fake_cuda_launch *launch);
+
+enum fake_cuda_record_kind {
+	FAKE_CUDA_MISUSE = 1,        /* what the real driver punishes, at once or some day; `text` says what */
+	FAKE_CUDA_NULL_STREAM = 2,   /* work on stream 0, or a call that implies it */
+	FAKE_CUDA_IMPLICIT_SYNC = 3, /* a call that can make streams wait for each other, while kernels were running */
+	FAKE_CUDA_ADVICE = 4,        /* value: enum CUmem_advise; location_type, location_id */
+	FAKE_CUDA_PREFETCH = 5,      /* location_type, location_id */
+	FAKE_CUDA_LAUNCH = 6,        /* a kernel began to run; `text`: its name; value: its number */
+	FAKE_CUDA_PEER_COPY = 7,     /* value: bytes; device: the source's; location_id: the destination's */
+	FAKE_CUDA_LAZY_LOAD = 8,     /* a first launch had to load its function; `text`: its name */
+};
+
+struct fake_cuda_record {
+	enum fake_cuda_record_kind kind;
+	const char *call; /* the driver's function */
+	int thread;       /* gettid() */
+	int device;       /* of the thread's current context; -1: none */
+	int stream;       /* number of the stream, from 1; 0: none */
+	uint64_t address, size_bytes, value;
+	int location_type, location_id;
+	char text[160];
+};
+
+struct fake_cuda_control {
+	uint32_t version; /* FAKE_CUDA_CONTROL_VERSION */
+
+	/* One line of the language of README.md, "devices 2". 0, or -EINVAL. */
+	int (*command)(const char *line);
+	/* A number of README.md's list, "call cuMemFree" or "misuse". 0 for what never happened. */
+	uint64_t (*count)(const char *what);
+	/* The last records, oldest first; how many there were (at most `capacity` are stored). */
+	size_t (*records)(struct fake_cuda_record *records, size_t capacity);
+	/* Wait until a number of the list is at least so large. false: not within the time. */
+	bool (*wait_count)(const char *what, uint64_t at_least, uint64_t timeout_ns);
+
+	/* What a kernel of that name does; over anything else that the double would do for it. */
+	int (*kernel)(const char *name, fake_cuda_kernel *function);
+	/*
+	 * For kernels: where the double keeps what the device knows as address .. address + bytes. Ends the launch with an
+	 * illegal address, and does not return, where the device may not reach all of it.
+	 */
+	void *(*memory)(const struct fake_cuda_launch *launch, uint64_t address, uint64_t bytes);
+	/* For kernels: end the launch with this CUresult; does not return. */
+	void (*fault)(const struct fake_cuda_launch *launch, int result);
+
+	/* What a CUDA_* variable was when the driver was initialised; NULL: not set. */
+	const char *(*environment)(const char *name);
+};
+
+typedef const struct fake_cuda_control *fake_cuda_control_function(void);
+
+#endif

@@ -1,0 +1,360 @@
+/* Launches: what they ask for is checked when they are sent; the kernel runs on the stream's thread. */
+#include "fake.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KERNELS 256u
+
+static struct {
+	char name[128];
+	fake_cuda_kernel *function;
+} kernels[KERNELS];
+static unsigned kernel_count;
+
+/* Of the launch that runs on this thread. */
+static __thread jmp_buf *escape;
+static __thread CUresult escape_result;
+
+fake_cuda_kernel *fake_kernel_find(const char *name)
+{
+	for (unsigned i = 0; i < kernel_count; i++)
+		if (strcmp(kernels[i].name, name) == 0)
+			return kernels[i].function;
+	return NULL;
+}
+
+int fake_kernel_register(const char *name, fake_cuda_kernel *function)
+{
+	for (unsigned i = 0; i < kernel_count; i++)
+		if (strcmp(kernels[i].name, name) == 0) {
+			kernels[i].function = function;
+			return 0;
+		}
+	if (kernel_count == KERNELS || strlen(name) >= sizeof(kernels[0].name))
+		return -ENOSPC;
+	(void)snprintf(kernels[kernel_count].name, sizeof(kernels[0].name), "%s", name);
+	kernels[kernel_count++].function = function;
+	return 0;
+}
+
+void fake_kernel_fault(const struct fake_cuda_launch *launch, int result)
+{
+	(void)launch;
+	escape_result = (CUresult)result;
+	longjmp(*escape, 1);
+}
+
+struct fake_range *fake_kernel_reach(int device, uint64_t address, uint64_t bytes)
+{
+	struct fake_range *range = fake_range_find((CUdeviceptr)address, bytes);
+	const struct CUctx_st *context = fake.devices[device].primary;
+
+	if (!range || !range->live || (range->freed && !range->pool) || !context)
+		return NULL;
+	if (range->kind == FAKE_POOL && !range->pool)
+		return NULL;
+	return fake_can_reach(context, range) ? range : NULL;
+}
+
+void *fake_kernel_memory(const struct fake_cuda_launch *launch, uint64_t address, uint64_t bytes)
+{
+	void *place = NULL;
+
+	fake_lock();
+	struct fake_range *range = fake_kernel_reach(launch->device, address, bytes ? bytes : 1);
+	if (range)
+		place = fake_range_bytes(range, (CUdeviceptr)address);
+	fake_unlock();
+	if (!place)
+		fake_kernel_fault(launch, CUDA_ERROR_ILLEGAL_ADDRESS);
+	return place;
+}
+
+static CUresult check_shape(const struct fake_launch *launch, const struct fake_device *device)
+{
+	const struct CUfunc_st *function = launch->function;
+	const int *limits = device->attributes;
+
+	for (int i = 0; i < 3; i++) {
+		if (!launch->grid[i] || !launch->block[i])
+			return CUDA_ERROR_INVALID_VALUE;
+		if (launch->grid[i] > (unsigned)limits[CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i] ||
+		    launch->block[i] > (unsigned)limits[CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i])
+			return CUDA_ERROR_INVALID_VALUE;
+		if (function->reqntid[0] && launch->block[i] != (unsigned)function->reqntid[i])
+			return CUDA_ERROR_INVALID_VALUE;
+		if (launch->cluster[i] && launch->grid[i] % launch->cluster[i])
+			return CUDA_ERROR_INVALID_VALUE;
+	}
+	uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+	if (threads > (uint64_t)function->max_threads)
+		return threads > 1024 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	if (launch->shared_bytes > (unsigned)function->dynamic_shared_max)
+		return CUDA_ERROR_INVALID_VALUE;
+	unsigned cluster = launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+	if (cluster && (cluster > (function->nonportable_cluster ? 16u : 8u) || !limits[CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH]))
+		return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+	return CUDA_SUCCESS;
+}
+
+static CUresult check_cooperative(const struct fake_launch *launch)
+{
+	size_t threads = (size_t)launch->block[0] * launch->block[1] * launch->block[2];
+	size_t blocks = 32, each = launch->shared_bytes + (size_t)launch->function->static_shared + 1024;
+
+	if (64 / ((threads + 31) / 32) < blocks)
+		blocks = 64 / ((threads + 31) / 32);
+	if (233472 / each < blocks)
+		blocks = 233472 / each;
+	if ((uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] > blocks * 132)
+		return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+	return CUDA_SUCCESS;
+}
+
+/* What the real one refuses at the call. */
+CUresult fake_launch_check(const struct fake_launch *launch)
+{
+	const struct CUfunc_st *function = launch->function;
+	CUresult result = check_shape(launch, &fake.devices[function->module->context->device]);
+
+	if (result == CUDA_SUCCESS && launch->cooperative)
+		result = check_cooperative(launch);
+	if (result != CUDA_SUCCESS)
+		fake_misuse("%s: a launch that no device takes (%d)", function->name, (int)result);
+	else if (!fake_kernel_find(function->name) && !function->code) { /* of a cubin */
+		fake_misuse("%s: no kernel of that name is registered", function->name);
+		(void)fprintf(stderr, "fake_cuda: no kernel named %s is registered\n", function->name);
+		result = CUDA_ERROR_NOT_SUPPORTED;
+	}
+	return result;
+}
+
+/* Parameters one by one, or all in one buffer. */
+static CUresult copy_parameters(struct fake_launch *launch, void **parameters, void **extra)
+{
+	const struct CUfunc_st *function = launch->function;
+	const void *buffer = NULL;
+	size_t size = 0;
+
+	if (parameters && extra)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (unsigned i = 0; parameters && i < function->parameter_count; i++) {
+		if (!parameters[i])
+			return CUDA_ERROR_INVALID_VALUE;
+		memcpy(launch->bytes + function->parameters[i].offset, parameters[i], function->parameters[i].size);
+	}
+	if (parameters || (!extra && function->parameter_count == 0))
+		return CUDA_SUCCESS;
+	for (; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+		if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			buffer = extra[1];
+		else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+			size = *(size_t *)extra[1];
+		else
+			return CUDA_ERROR_INVALID_VALUE;
+	}
+	if (!buffer || size < function->parameter_bytes || size > ((function->parameter_bytes + 15) & ~(size_t)15)) {
+		fake_misuse("%s: %zu bytes of parameters, it has %zu", function->name, size, function->parameter_bytes);
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	memcpy(launch->bytes, buffer, function->parameter_bytes);
+	return CUDA_SUCCESS;
+}
+
+CUresult fake_launch_copy(struct CUfunc_st *function, const unsigned grid[3], const unsigned block[3],
+			  unsigned shared_bytes, void **parameters, void **extra, struct fake_launch *launch_out)
+{
+	struct fake_launch launch = {.function = function, .shared_bytes = shared_bytes};
+
+	memcpy(launch.grid, grid, sizeof(launch.grid));
+	memcpy(launch.block, block, sizeof(launch.block));
+	launch.bytes = malloc(function->parameter_bytes ? function->parameter_bytes : 1);
+	if (!launch.bytes)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	CUresult result = copy_parameters(&launch, parameters, extra);
+	if (result != CUDA_SUCCESS) {
+		free(launch.bytes);
+		return result;
+	}
+	*launch_out = launch;
+	return CUDA_SUCCESS;
+}
+
+void fake_launch_free(struct fake_launch *launch)
+{
+	free(launch->bytes);
+	launch->bytes = NULL;
+}
+
+static void run_kernel(const struct fake_launch *launch, int device)
+{
+	const struct CUfunc_st *function = launch->function;
+	const void *parameters[1024];
+	size_t sizes[1024];
+	struct fake_cuda_launch call = {.name = function->name, .shared_bytes = launch->shared_bytes,
+					.cooperative = launch->cooperative, .device = device,
+					.parameter_count = function->parameter_count, .parameters = parameters,
+					.parameter_bytes = sizes};
+	jmp_buf buffer;
+	/* Written before setjmp and not after. */
+	fake_lock();
+	fake_cuda_kernel *registered = fake_kernel_find(function->name);
+	if (!registered && fake_code_is_empty(function->code))
+		registered = fake_builtin_find(function->name);
+	fake_unlock();
+
+	memcpy(call.grid, launch->grid, sizeof(call.grid));
+	memcpy(call.block, launch->block, sizeof(call.block));
+	memcpy(call.cluster, launch->cluster, sizeof(call.cluster));
+	for (unsigned i = 0; i < function->parameter_count; i++) {
+		parameters[i] = launch->bytes + function->parameters[i].offset;
+		sizes[i] = function->parameters[i].size;
+	}
+	escape = &buffer;
+	escape_result = CUDA_SUCCESS;
+	if (setjmp(buffer) == 0) {
+		if (registered)
+			registered(&call);
+		else if (function->code)
+			fake_code_run(function, &call, launch->bytes);
+	}
+	escape = NULL;
+	fake_code_end();
+	if (escape_result == CUDA_SUCCESS)
+		return;
+	fake_lock();
+	fake_make_sticky(escape_result);
+	fake_unlock();
+}
+
+void fake_launch_run(const struct fake_launch *launch, struct CUstream_st *stream)
+{
+	struct fake_cuda_record record = {.kind = FAKE_CUDA_LAUNCH, .call = "launch"};
+
+	fake_lock();
+	record.stream = stream->number;
+	record.device = stream->device;
+	record.value = fake_number("launches") + 1;
+	(void)snprintf(record.text, sizeof(record.text), "%s", launch->function->name);
+	fake_record(&record);
+	CUresult fault = fake_launch_fault(stream->device);
+	if (fault != CUDA_SUCCESS)
+		fake_make_sticky(fault);
+	fake_unlock();
+	if (fault == CUDA_SUCCESS)
+		run_kernel(launch, stream->device);
+}
+
+struct launch_op {
+	struct fake_op op;
+	struct fake_launch launch;
+};
+
+static void launch_run(struct fake_op *base, struct CUstream_st *stream)
+{
+	fake_launch_run(&((struct launch_op *)base)->launch, stream);
+}
+
+static void launch_drop(struct fake_op *base)
+{
+	struct launch_op *op = (struct launch_op *)base;
+
+	op->launch.function->running--;
+	fake_launch_free(&op->launch);
+}
+
+struct launch_shape {
+	unsigned grid[3], block[3], cluster[3], shared_bytes;
+	bool cooperative;
+};
+
+static CUresult launch(CUfunction function, const struct launch_shape *shape, CUstream handle, void **parameters,
+		       void **extra)
+{
+	LOCKED();
+	fake_launch_hold();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream || !function || !fake_handle_alive(FAKE_FUNCTION, function))
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (function->module->context != stream->context) {
+		fake_misuse("%s belongs to another context than its stream", function->name);
+		return CUDA_ERROR_INVALID_HANDLE;
+	}
+	struct launch_op *op = calloc(1, sizeof(*op));
+	if (!op)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	CUresult result = fake_launch_copy(function, shape->grid, shape->block, shape->shared_bytes, parameters, extra,
+					   &op->launch);
+	if (result == CUDA_SUCCESS) {
+		memcpy(op->launch.cluster, shape->cluster, sizeof(shape->cluster));
+		op->launch.cooperative = shape->cooperative;
+		result = fake_launch_check(&op->launch);
+		if (result != CUDA_SUCCESS)
+			fake_launch_free(&op->launch);
+	}
+	if (result != CUDA_SUCCESS) {
+		free(op);
+		return result;
+	}
+	fake_launch_loads(function);
+	function->running++;
+	op->op = (struct fake_op){.name = function->name, .kernel = true, .run = launch_run, .drop = launch_drop};
+	fake_stream_add(stream, &op->op);
+	return CUDA_SUCCESS;
+}
+
+/* A function that is not loaded yet is loaded by its first launch, which can wait for running kernels (F11). */
+void fake_launch_loads(struct CUfunc_st *function)
+{
+	struct fake_cuda_record record = {.kind = FAKE_CUDA_LAZY_LOAD};
+
+	if (function->loaded)
+		return;
+	function->loaded = true;
+	(void)snprintf(record.text, sizeof(record.text), "%s", function->name);
+	fake_record(&record);
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+			unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters,
+			void **extra)
+{
+	ENTER(NEED_CONTEXT);
+	const struct launch_shape shape = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z},
+					   .shared_bytes = shared_bytes};
+	return launch(function, &shape, stream, parameters, extra);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+				   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+				   CUstream stream, void **parameters)
+{
+	ENTER(NEED_CONTEXT);
+	const struct launch_shape shape = {.grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z},
+					   .shared_bytes = shared_bytes, .cooperative = true};
+	return launch(function, &shape, stream, parameters, NULL);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
+{
+	ENTER(NEED_CONTEXT);
+	if (!config)
+		return CUDA_ERROR_INVALID_VALUE;
+	struct launch_shape shape = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+				     .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+				     .shared_bytes = config->sharedMemBytes};
+	for (unsigned i = 0; i < config->numAttrs; i++) {
+		const CUlaunchAttribute *attribute = &config->attrs[i];
+		if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
+			shape.cooperative = attribute->value.cooperative != 0;
+		} else if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+			shape.cluster[0] = attribute->value.clusterDim.x;
+			shape.cluster[1] = attribute->value.clusterDim.y;
+			shape.cluster[2] = attribute->value.clusterDim.z;
+		}
+	}
+	return launch(function, &shape, config->hStream, parameters, extra);
+}

@@ -1,0 +1,8 @@
+/* Controls of a double that lives in another process: a datagram socket in the library's folder. */
+#ifndef SYCL_TESTS_FAKE_SOCKET_H
+#define SYCL_TESTS_FAKE_SOCKET_H
+
+/* FOLDER/PID.socket takes "command LINE" and "count WHAT" and answers with a number. Once, with the lock. */
+void fake_socket_start(const char *folder);
+
+#endif

@@ -1,0 +1,519 @@
+/* Streams: a queue and a thread each, so streams run beside each other and each in order. */
+#include "fake.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The memory that a stream waits on changes without a word to the driver. */
+#define POLL_NS 200000
+
+void fake_wait_changed(void)
+{
+	(void)pthread_cond_wait(&fake.changed, &fake.lock);
+}
+
+static void wait_polling(void)
+{
+	struct timespec until;
+
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += POLL_NS;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	(void)pthread_cond_timedwait(&fake.changed, &fake.lock, &until);
+}
+
+static void op_end(struct CUstream_st *stream, struct fake_op *op)
+{
+	if (op->kernel) {
+		stream->kernels--;
+		fake.kernels_running--;
+	}
+	if (op->drop)
+		op->drop(op);
+	free(op);
+	stream->completed++;
+	(void)pthread_cond_broadcast(&fake.changed);
+}
+
+/* Gone when its work is done; cuStreamDestroy has not waited for that. */
+static void stream_free(struct CUstream_st *stream)
+{
+	struct CUstream_st **link = &fake.streams;
+
+	while (*link != stream)
+		link = &(*link)->next;
+	*link = stream->next;
+	(void)pthread_cond_destroy(&stream->work);
+	fake_handle_retire(FAKE_STREAM, stream);
+}
+
+static void wait_for_stalls(const struct CUstream_st *own);
+
+static void *stream_thread(void *argument)
+{
+	struct CUstream_st *stream = argument;
+
+	fake_lock();
+	for (;;) {
+		while (!stream->head && !stream->destroyed)
+			(void)pthread_cond_wait(&stream->work, &fake.lock);
+		struct fake_op *op = stream->head;
+		if (!op)
+			break;
+		stream->head = op->next;
+		if (!stream->head)
+			stream->tail = &stream->head;
+		if (op->kernel)
+			wait_for_stalls(stream);
+		stream->running = true;
+		if (fake_gate_passes(op->name)) {
+			fake_unlock();
+			op->run(op, stream);
+			fake_lock();
+		}
+		stream->running = false;
+		op_end(stream, op);
+	}
+	stream_free(stream);
+	fake_unlock();
+	return NULL;
+}
+
+/* Threads of the double take no signals: those belong to the program under test. */
+static bool stream_start(struct CUstream_st *stream)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	(void)pthread_attr_init(&attributes);
+	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	int error = pthread_create(&stream->thread, &attributes, stream_thread, stream);
+	(void)pthread_attr_destroy(&attributes);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error == 0;
+}
+
+void fake_stream_add(struct CUstream_st *stream, struct fake_op *op)
+{
+	op->next = NULL;
+	*stream->tail = op;
+	stream->tail = &op->next;
+	stream->submitted++;
+	if (op->kernel) {
+		stream->kernels++;
+		fake.kernels_running++;
+	}
+	if (!stream->started) {
+		stream->started = true;
+		if (!stream_start(stream)) {
+			(void)fprintf(stderr, "fake_cuda: no thread for a stream\n");
+			abort();
+		}
+	}
+	(void)pthread_cond_signal(&stream->work);
+	if (fake.launch_blocking)
+		fake_stream_wait(stream, stream->submitted);
+}
+
+void fake_stream_wait(struct CUstream_st *stream, uint64_t target)
+{
+	while (stream->completed < target && !fake.sticky)
+		fake_wait_changed();
+}
+
+/* A stream may end meanwhile: then its work is done. */
+static struct CUstream_st *stream_numbered(int number)
+{
+	for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
+		if (stream->number == number)
+			return stream;
+	return NULL;
+}
+
+void fake_device_wait(int device)
+{
+	struct {
+		int number;
+		uint64_t target;
+	} *list = NULL;
+	size_t count = 0;
+
+	for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
+		count++;
+	list = calloc(count + 1, sizeof(*list));
+	if (!list)
+		abort();
+	count = 0;
+	for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
+		if (device < 0 || stream->device == device) {
+			list[count].number = stream->number;
+			list[count++].target = stream->submitted;
+		}
+	for (size_t i = 0; i < count; i++)
+		for (const struct CUstream_st *stream = stream_numbered(list[i].number);
+		     stream && stream->completed < list[i].target && !fake.sticky;
+		     stream = stream_numbered(list[i].number))
+			fake_wait_changed();
+	free(list);
+}
+
+void fake_launch_hold(void)
+{
+	while (fake.holding && !fake.sticky)
+		fake_wait_changed();
+}
+
+void fake_streams_stall(int device)
+{
+	for (struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
+		if (stream->device == device && stream->running && stream->kernels)
+			stream->stall_target = stream->completed + 1;
+}
+
+/* A kernel waits for those that ran when somebody loaded a function. */
+static void wait_for_stalls(const struct CUstream_st *own)
+{
+	for (const struct CUstream_st *stream = fake.streams; stream;) {
+		bool stalls = stream != own && stream->device == own->device && stream->completed < stream->stall_target;
+		if (!stalls || fake.sticky) {
+			stream = stream->next;
+			continue;
+		}
+		fake_wait_changed();
+		stream = fake.streams; /* the list may be another one */
+	}
+}
+
+struct CUstream_st *fake_stream_make(struct CUctx_st *context, unsigned flags, int priority)
+{
+	struct CUstream_st *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		return NULL;
+	stream->number = ++fake.stream_numbers;
+	stream->device = context->device;
+	stream->context = context;
+	stream->flags = flags;
+	stream->priority = priority;
+	stream->tail = &stream->head;
+	(void)pthread_cond_init(&stream->work, NULL);
+	stream->next = fake.streams;
+	fake.streams = stream;
+	fake_handle_add(FAKE_STREAM, stream);
+	return stream;
+}
+
+struct CUstream_st *fake_stream_use(CUstream stream)
+{
+	struct CUctx_st *context = fake_current();
+
+	if (stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD) {
+		fake_record(&(struct fake_cuda_record){.kind = FAKE_CUDA_NULL_STREAM});
+		if (context && !context->null_stream)
+			context->null_stream = fake_stream_make(context, 0, 0);
+		return context ? context->null_stream : NULL;
+	}
+	if (!fake_handle_alive(FAKE_STREAM, stream))
+		return NULL;
+	if (stream->destroyed) {
+		fake_misuse("stream %d was destroyed", stream->number);
+		return NULL;
+	}
+	if (context && context != stream->context)
+		fake_misuse("stream %d belongs to another context than the current one", stream->number);
+	return stream;
+}
+
+static CUresult create(CUstream *stream_out, unsigned flags, int priority)
+{
+	LOCKED();
+	if (!stream_out || (flags & ~1u))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!(flags & CU_STREAM_NON_BLOCKING))
+		fake_misuse("a stream that waits for stream 0");
+	struct CUstream_st *stream = fake_stream_make(fake_current(), flags, priority);
+	if (!stream)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	fake_number_add("streams", 1);
+	fake_number_add("streams_created", 1);
+	*stream_out = stream;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *stream_out, unsigned flags)
+{
+	ENTER(NEED_CONTEXT);
+	return create(stream_out, flags, 0);
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *stream_out, unsigned flags, int priority)
+{
+	ENTER(NEED_CONTEXT);
+	if (priority > 0)
+		priority = 0;
+	return create(stream_out, flags, priority < -5 ? -5 : priority);
+}
+
+CUresult cuStreamDestroy(CUstream handle)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	if (!handle || !fake_handle_alive(FAKE_STREAM, handle) || handle->destroyed)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (handle->attributes_set)
+		fake_misuse("stream %d is destroyed with attributes set", handle->number);
+	fake_number_add("streams", -1);
+	handle->destroyed = true;
+	if (handle->started)
+		(void)pthread_cond_signal(&handle->work);
+	else
+		stream_free(handle);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamQuery(CUstream handle)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	return stream->completed == stream->submitted ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult cuStreamSynchronize(CUstream handle)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	fake_stream_wait(stream, stream->submitted);
+	return (CUresult)fake.sticky;
+}
+
+CUresult cuStreamGetPriority(CUstream handle, int *priority_out)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	*priority_out = stream->priority;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetFlags(CUstream handle, unsigned *flags_out)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	*flags_out = stream->flags;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetId(CUstream handle, unsigned long long *id_out)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	*id_out = (unsigned long long)stream->number;
+	return CUDA_SUCCESS;
+}
+
+/* The default attributes are those of a stream that nobody touched; copying from one resets. */
+CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute, const CUstreamAttrValue *value)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream || !value)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (attribute == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW)
+		stream->attributes_set = value->accessPolicyWindow.num_bytes != 0;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID attribute, CUstreamAttrValue *value_out)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	const struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream || !value_out)
+		return CUDA_ERROR_INVALID_HANDLE;
+	memset(value_out, 0, sizeof(*value_out));
+	if (attribute == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+		value_out->priority = stream->priority;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCopyAttributes(CUstream destination, CUstream source)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	struct CUstream_st *to = fake_stream_use(destination), *from = fake_stream_use(source);
+	if (!to || !from)
+		return CUDA_ERROR_INVALID_HANDLE;
+	to->attributes_set = from->attributes_set;
+	return CUDA_SUCCESS;
+}
+
+struct value_op {
+	struct fake_op op;
+	CUdeviceptr address;
+	uint64_t value;
+	unsigned flags;
+	bool wide;
+};
+
+static void *value_place(const struct value_op *op)
+{
+	struct fake_range *range = fake_range_find(op->address, op->wide ? 8 : 4);
+
+	if (!range) {
+		fake_make_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+		return NULL;
+	}
+	return fake_range_bytes(range, op->address);
+}
+
+/* All that the stream did before is visible to whoever sees the value. */
+static void write_run(struct fake_op *base, struct CUstream_st *stream)
+{
+	struct value_op *op = (struct value_op *)base;
+
+	(void)stream;
+	fake_lock();
+	void *place = value_place(op);
+	if (place && op->wide)
+		atomic_store((_Atomic uint64_t *)place, op->value);
+	else if (place)
+		atomic_store((_Atomic uint32_t *)place, (uint32_t)op->value);
+	fake_unlock();
+}
+
+static bool value_reached(const struct value_op *op, uint64_t now)
+{
+	uint64_t value = op->value;
+
+	switch (op->flags & 3u) {
+	case CU_STREAM_WAIT_VALUE_GEQ:
+		return op->wide ? (int64_t)(now - value) >= 0 : (int32_t)((uint32_t)now - (uint32_t)value) >= 0;
+	case CU_STREAM_WAIT_VALUE_EQ:
+		return now == value;
+	case CU_STREAM_WAIT_VALUE_AND:
+		return (now & value) != 0;
+	default:
+		return ~(now | value) != 0;
+	}
+}
+
+static void wait_run(struct fake_op *base, struct CUstream_st *stream)
+{
+	struct value_op *op = (struct value_op *)base;
+
+	(void)stream;
+	fake_lock();
+	while (!fake.sticky) {
+		void *place = value_place(op);
+		if (!place || value_reached(op, op->wide ? atomic_load((_Atomic uint64_t *)place)
+							 : atomic_load((_Atomic uint32_t *)place)))
+			break;
+		wait_polling();
+	}
+	fake_unlock();
+}
+
+static CUresult value_add(CUstream handle, CUdeviceptr address, uint64_t value, unsigned flags, bool wide, bool write)
+{
+	LOCKED();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (address % (wide ? 8 : 4)) {
+		fake_misuse("a word at 0x%llx, which is not aligned", address);
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	const struct fake_range *range = fake_range_find(address, wide ? 8 : 4);
+	if (!range || range->freed) {
+		fake_misuse("a word at 0x%llx, which the driver does not know", address);
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	struct value_op *op = calloc(1, sizeof(*op));
+	if (!op)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*op = (struct value_op){.op = {.name = write ? "write_value" : "wait_value", .run = write ? write_run : wait_run},
+				.address = address, .value = value, .flags = flags, .wide = wide};
+	fake_stream_add(stream, &op->op);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags)
+{
+	ENTER(NEED_INIT);
+	return value_add(stream, address, value, flags, false, true);
+}
+
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags)
+{
+	ENTER(NEED_INIT);
+	return value_add(stream, address, value, flags, true, true);
+}
+
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags)
+{
+	ENTER(NEED_INIT);
+	return value_add(stream, address, value, flags, false, false);
+}
+
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags)
+{
+	ENTER(NEED_INIT);
+	return value_add(stream, address, value, flags, true, false);
+}
+
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams *parameters, unsigned flags)
+{
+	ENTER(NEED_INIT);
+	CUresult result = CUDA_SUCCESS;
+
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
+		const CUstreamBatchMemOpParams *one = &parameters[i];
+		switch (one->operation) {
+		case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+			result = value_add(stream, one->writeValue.address, one->writeValue.value,
+					   one->writeValue.flags, false, true);
+			break;
+		case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+			result = value_add(stream, one->writeValue.address, one->writeValue.value64,
+					   one->writeValue.flags, true, true);
+			break;
+		case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+			result = value_add(stream, one->waitValue.address, one->waitValue.value, one->waitValue.flags,
+					   false, false);
+			break;
+		case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+			result = value_add(stream, one->waitValue.address, one->waitValue.value64,
+					   one->waitValue.flags, true, false);
+			break;
+		default:
+			result = CUDA_ERROR_NOT_SUPPORTED;
+		}
+	}
+	return result;
+}

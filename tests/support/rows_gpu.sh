@@ -1,0 +1,65 @@
+#!/bin/sh
+# What rows.awk makes of a run on a GPU, with rows and results made up here: rows_gpu.sh TESTS-FOLDER
+set -u
+tests=$1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+bad=0
+
+cat >"$folder/rows.txt" <<'TXT'
+A1 | 001 | C | on the processor
+A5 | 000 | G | passed on a GPU
+A6 | 000 | G | passed without one only
+A7 | 000 | 2G | nothing at all
+F3 | 000 | G | failed on a GPU
+H8 | design | N/G | passed on a GPU, which it does not need
+TXT
+cat >"$folder/results" <<'TXT'
+pass unit::A1_works
+pass unit::A6_works
+TXT
+cat >"$folder/last-run.md" <<'TXT'
+# What a run on a GPU showed
+pass gpu::A7_outside_of_the_results
+| commit | 0123456789ab |
+```results
+pass gpu::suite::A5_works
+fail gpu::suite::F3_fails
+pass gpu::suite::H8_works
+```
+pass gpu::A7_behind_the_results
+TXT
+
+# expect ID START: so must the row's state begin, with the last run and without it.
+expect() {
+	got=$(awk -v gpus="$3" -v document=/dev/null -f "$tests/support/rows.awk" "$folder/rows.txt" "$folder/results" ${4:+"$4"} |
+		sed -n "s/^$1  *//p")
+	case $got in
+	"$2"*) ;;
+	*)
+		echo "$1: '$got' instead of '$2'"
+		bad=1
+		;;
+	esac
+}
+
+run=$folder/last-run.md
+expect A1 'pass (1 test)' 0 "$run"
+expect A5 'pass on a GPU (1 test, commit 0123456789ab)' 0 "$run"
+expect A5 'out of reach here: needs a GPU' 0 ''
+expect A6 'out of reach here: needs a GPU, 1 test without' 0 "$run"
+expect A6 'pass (1 test)' 1 ''
+expect A7 'out of reach here: needs two GPUs' 0 "$run"
+expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit 0123456789ab)' 0 "$run"
+expect H8 'pass on a GPU (1 test, commit 0123456789ab)' 0 "$run"
+expect H8 'no test yet' 0 ''
+
+# What was committed is what run.sh writes.
+for run in "$tests"/gpu/last-run*.md; do
+	[ -e "$run" ] || continue
+	if ! grep -q '^| commit | [0-9a-f]\{12\}' "$run" || ! grep -q '^```results$' "$run"; then
+		echo "$run: not as run.sh writes it"
+		bad=1
+	fi
+done
+exit "$bad"

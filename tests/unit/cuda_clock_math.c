@@ -1,0 +1,171 @@
+/* When things happened on a GPU, over an hour and a day (H2, H8). */
+#include "cuda_clock_simulation.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#define MS     1000000ull
+#define SECOND (1000u * MS)
+#define HOUR   (3600u * SECOND)
+#define DAY    (24u * HOUR)
+
+/* Two times are told with at most +-0.5 us each. */
+#define BAND_NS 1000
+
+TestSuite(cuda_clock, .timeout = 20);
+
+static int64_t band(const struct simulation *simulation)
+{
+	return simulation->error_max_ns - simulation->error_min_ns;
+}
+
+static void use_over_a_day(struct simulation *simulation)
+{
+	simulation_commands(simulation, 200, 5000, 20000);
+	simulation_commands(simulation, 2000, 100000, MS);
+	simulation_commands(simulation, 600, 100000, SECOND);
+	simulation_pass(simulation, HOUR);
+	simulation_set_drift(simulation, simulation->drift + 3e-7); /* it is warmer now */
+	simulation_commands(simulation, 1000, 100000, MS);
+	simulation_pass(simulation, DAY);
+	simulation_set_drift(simulation, simulation->drift - 2e-7);
+	simulation_commands(simulation, 1000, 100000, MS);
+}
+
+Test(cuda_clock, H2_H8_times_agree_to_half_a_microsecond_over_an_hour_and_a_day)
+{
+	static const double drifts[] = {0.0, 8e-6, -2e-5, 5e-5, -9e-5};
+	for (unsigned i = 0; i < sizeof(drifts) / sizeof(*drifts); i++) {
+		struct simulation simulation;
+		simulation_init(&simulation, 1000 + i, drifts[i]);
+		use_over_a_day(&simulation);
+		cr_assert(le(i64, band(&simulation), BAND_NS), "drift %g: from %lld to %lld ns", drifts[i],
+			  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
+		/* And all of them close to the truth: the way to the GPU is known. */
+		cr_assert(ge(i64, simulation.error_min_ns, -1000));
+		cr_assert(le(i64, simulation.error_max_ns, 1500));
+		cr_assert(le(i64, simulation.duration_error_ns, 64)); /* the GPU's ticks, at both ends */
+		cr_assert(eq(uint, simulation.waits, 0));             /* nothing ended after it was seen */
+	}
+}
+
+Test(cuda_clock, H8_one_base_for_ever_would_be_wrong)
+{
+	struct simulation simulation;
+	simulation_init(&simulation, 5, 1e-5);
+	simulation_commands(&simulation, 1000, 100000, MS);
+	cr_assert(le(i64, simulation.naive_error_ns, 500), "%lld", (long long)simulation.naive_error_ns);
+	simulation_pass(&simulation, HOUR);
+	simulation_commands(&simulation, 1000, 100000, MS);
+	cr_assert(gt(i64, simulation.naive_error_ns, 50000), "%lld", (long long)simulation.naive_error_ns);
+	simulation_pass(&simulation, DAY);
+	simulation_commands(&simulation, 1000, 100000, MS);
+	cr_assert(gt(i64, simulation.naive_error_ns, 1000000), "%lld", (long long)simulation.naive_error_ns);
+	cr_assert(le(i64, band(&simulation), BAND_NS));
+}
+
+Test(cuda_clock, H8_ten_minutes_of_probes)
+{
+	struct simulation simulation;
+	simulation_init(&simulation, 9, -1.2e-5);
+	simulation_commands(&simulation, 6000, 100000, 100 * MS);
+	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns", (long long)simulation.error_min_ns,
+		  (long long)simulation.error_max_ns);
+}
+
+Test(cuda_clock, H8_pauses_of_every_length)
+{
+	struct simulation simulation;
+	simulation_init(&simulation, 17, 2e-5);
+	for (uint64_t pause = MS; pause < HOUR; pause += pause / 2)
+		simulation_commands(&simulation, 20, 30000, pause);
+	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns", (long long)simulation.error_min_ns,
+		  (long long)simulation.error_max_ns);
+}
+
+Test(cuda_clock, H8_a_late_burst_does_not_move_the_clock)
+{
+	struct simulation simulation;
+	simulation_init(&simulation, 23, 1e-5);
+	simulation_commands(&simulation, 5000, 100000, MS);
+	simulation_forget(&simulation);
+	/* Now the GPU serves another process half of the time, in slices of 2 ms. */
+	for (unsigned i = 0; i < 2000; i++) {
+		simulation.hold_ns = i % 2 == 0 ? 0 : 2 * MS;
+		simulation_commands(&simulation, 1, 100000, 7 * MS);
+	}
+	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns", (long long)simulation.error_min_ns,
+		  (long long)simulation.error_max_ns);
+}
+
+Test(cuda_clock, H8_without_a_base_near_the_host_says_when)
+{
+	struct simulation simulation;
+	simulation_init(&simulation, 31, 1e-5);
+	simulation_commands(&simulation, 100, 100000, MS);
+	simulation_pass(&simulation, HOUR);
+	/* A burst that does not come back: then the end is when it was seen, and the duration is the GPU's. */
+	uint64_t told_start = 0, told_end = 0;
+	struct simulated_event start = {.device_ns = simulation.since_device_ns + (int64_t)HOUR};
+	struct simulated_event end = {.device_ns = start.device_ns + 64000};
+	simulation.hold_ns = DAY;
+	cr_assert(eq(int, cuda_bases_prepare(&simulation.bases), 0));
+	uint64_t before = simulation.now_ns;
+	cr_assert(eq(int, cuda_bases_times(&simulation.bases, &start, &end, &told_start, &told_end), 0));
+	cr_assert(ge(u64, told_end, before));
+	cr_assert(le(u64, told_end, before + 100));
+	cr_assert(eq(u64, told_end - told_start, 64000));
+}
+
+Test(cuda_clock, H8_a_host_clock_that_changes_its_rate_is_followed)
+{
+	struct simulation simulation;
+	simulation_init(&simulation, 41, 1e-5);
+	simulation_commands(&simulation, 5000, 100000, MS);
+	simulation_set_drift(&simulation, 1e-4); /* somebody sets the host's clock, the GPU seems too fast */
+	simulation_commands(&simulation, 3000, 100000, MS);
+	cr_assert(eq(uint, simulation.waits, 0));
+	simulation_forget(&simulation);
+	simulation_commands(&simulation, 3000, 100000, MS);
+	cr_assert(le(i64, band(&simulation), BAND_NS), "from %lld to %lld ns", (long long)simulation.error_min_ns,
+		  (long long)simulation.error_max_ns);
+}
+
+Test(cuda_clock, H8_an_unused_clock_does_nothing)
+{
+	struct simulation simulation;
+	simulation_init(&simulation, 3, 0.0);
+	cr_assert(eq(uint, simulation.records, 0));
+	simulation_commands(&simulation, 10000, 20000, 80000); /* a second */
+	/* Four bursts a second at most, some more at first. */
+	cr_assert(le(uint, simulation.records, 20 * CUDA_CLOCK_BURST), "%u", simulation.records);
+	unsigned before = simulation.records;
+	simulation_commands(&simulation, 10000, 20000, 80000);
+	cr_assert(le(uint, simulation.records - before, 6 * CUDA_CLOCK_BURST));
+}
+
+Test(cuda_clock, H2_rounding_of_the_driver)
+{
+	/* Floats of milliseconds: 15 ns at half a second, 31 us at ten minutes, 4 ms at a day. */
+	cr_assert(le(i64, cuda_clock_rounding_ns(500 * (int64_t)MS), 20));
+	cr_assert(ge(i64, cuda_clock_rounding_ns(600 * (int64_t)SECOND), 31000));
+	cr_assert(ge(i64, cuda_clock_rounding_ns((int64_t)DAY), 4000000));
+	cr_assert(eq(i64, cuda_clock_elapsed_ns(1.5f), 1500000));
+	cr_assert(eq(i64, cuda_clock_elapsed_ns(-0.25f), -250000));
+}
+
+Test(cuda_clock, H8_a_device_clock_that_was_set_is_followed_at_once)
+{
+	static const int64_t jumps[] = {(int64_t)HOUR, -(int64_t)HOUR, (int64_t)DAY, 2 * (int64_t)SECOND,
+					-2 * (int64_t)SECOND};
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++) {
+		struct simulation simulation;
+		simulation_init(&simulation, 50 + i, 1e-5);
+		simulation_commands(&simulation, 1000, 100000, MS);
+		simulation.since_device_ns += jumps[i];
+		simulation_pass(&simulation, 300 * MS);
+		simulation_commands(&simulation, 1000, 100000, MS);
+		cr_assert(le(i64, band(&simulation), BAND_NS), "jump %lld: from %lld to %lld ns", (long long)jumps[i],
+			  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
+	}
+}

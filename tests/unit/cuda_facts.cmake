@@ -1,0 +1,25 @@
+# The CUDA backend's clock and facts, and the configuration of backends. The clock's arithmetic needs no CUDA at all.
+set(cuda_clock_sources ${PROJECT_SOURCE_DIR}/daemon/backends/cuda/cuda_clock_bases.c
+  ${PROJECT_SOURCE_DIR}/daemon/backends/cuda/cuda_clock_math.c)
+sycl_test(unit_cuda_clock SOURCES cuda_clock_math.c cuda_clock_simulation.c ${cuda_clock_sources} LIBS sycl_shared m)
+if(TARGET unit_cuda_clock)
+  target_include_directories(unit_cuda_clock PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends/cuda)
+endif()
+if(TARGET fake_cuda)
+  sycl_test(unit_cuda_facts SOURCES cuda_clock.c cuda_facts.c LIBS sycl_backends sycl_cuda_headers sycl_shared Threads::Threads)
+  if(TARGET unit_cuda_facts)
+    target_include_directories(unit_cuda_facts PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/fake_cuda
+      ${PROJECT_SOURCE_DIR}/include)
+    target_compile_definitions(unit_cuda_facts PRIVATE FAKE_CUDA_LIBRARY="$<TARGET_FILE:fake_cuda>")
+    add_dependencies(unit_cuda_facts fake_cuda)
+  endif()
+endif()
+
+sycl_test(unit_configuration SOURCES cuda_facts_configuration.c cuda_facts_options.c
+  ${PROJECT_SOURCE_DIR}/daemon/supervisor/configuration.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/configuration_cuda.c
+  LIBS sycl_shared PkgConfig::inih)
+if(TARGET unit_configuration)
+  target_include_directories(unit_configuration PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor
+    ${PROJECT_SOURCE_DIR}/daemon/engine)
+  target_compile_definitions(unit_configuration PRIVATE SYCLD_SYSCONFDIR="/etc")
+endif()

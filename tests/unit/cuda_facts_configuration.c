@@ -1,0 +1,108 @@
+/* Section [cuda] of sycld.conf: what is taken, what is refused and where. */
+#include "cleanup.h"
+#include "configuration.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <stdio.h>
+#include <unistd.h>
+#include <string.h>
+
+TestSuite(configuration_cuda, .timeout = 10);
+
+static int read_text(const char *text, struct configuration *configuration, char message[256])
+{
+	char path[] = "/tmp/sycl-conf.XXXXXX";
+	CLEANUP(close_fd) int fd = mkstemp(path);
+	cr_assert(ge(int, fd, 0));
+	cr_assert(eq(sz, (size_t)write(fd, text, strlen(text)), strlen(text)));
+	int r = configuration_read(path, configuration, message, 256);
+	(void)unlink(path);
+	return r;
+}
+
+static const char *option(const struct configuration *configuration, const char *name)
+{
+	for (unsigned i = 0; i < CONFIGURATION_CUDA_OPTIONS; i++)
+		if (!strcmp(configuration_cuda_names[i], name))
+			return configuration->cuda[i].given ? configuration->cuda[i].value : NULL;
+	cr_assert(false, "no option %s", name);
+	return NULL;
+}
+
+Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
+{
+	static const char text[] =
+		"[cuda]\npeer_path = host\nstack_bytes = 64K\nheadroom_bytes = 1G\nlanes = 64\n"
+		"chain_length = 0\nlibrary = /opt/libcuda.so.1\nnvrtc = libnvrtc.so.13\nconnections = 32\n";
+	static const char *const wanted[][2] = {
+		{"peer_path", "host"},
+		{"stack_bytes", "65536"},
+		{"headroom_bytes", "1073741824"},
+		{"lanes", "64"},
+		{"chain_length", "0"},
+		{"library", "/opt/libcuda.so.1"},
+		{"nvrtc", "libnvrtc.so.13"},
+		{"connections", "32"},
+	};
+	struct configuration configuration;
+	char message[256] = "";
+	cr_assert(eq(int, read_text(text, &configuration, message), 0), "%s", message);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		const char *value = option(&configuration, wanted[i][0]);
+		cr_assert(ne(ptr, (void *)(uintptr_t)value, NULL), "%s", wanted[i][0]);
+		cr_assert_str_eq(value, wanted[i][1]);
+	}
+}
+
+Test(configuration_cuda, what_is_not_given_is_left_to_the_backend)
+{
+	struct configuration configuration;
+	char message[256] = "";
+	cr_assert(eq(int, read_text("[cuda]\nlanes = 3\n", &configuration, message), 0), "%s", message);
+	cr_assert_str_eq(option(&configuration, "lanes"), "3");
+	cr_assert(eq(ptr, (void *)(uintptr_t)option(&configuration, "peer_path"), NULL));
+	cr_assert(eq(int, read_text("", &configuration, message), 0));
+	cr_assert(eq(ptr, (void *)(uintptr_t)option(&configuration, "lanes"), NULL));
+}
+
+Test(configuration_cuda, mistakes_name_file_line_and_what_is_wanted)
+{
+	static const struct {
+		const char *text, *where, *words;
+	} cases[] = {
+		{"[cuda]\npeer_path = fast\n", ":2: ", "auto, direct, peer, managed or host"},
+		{"[cuda]\n\nstack_bytes = 513K\n", ":3: ", "up to 512K"},
+		{"[cuda]\nstack_bytes = -1\n", ":2: ", "stack_bytes wants"},
+		{"[cuda]\nheadroom_bytes = much\n", ":2: ", "headroom_bytes wants"},
+		{"[cuda]\nlanes = 0\n", ":2: ", "1 to 64"},
+		{"[cuda]\nlanes = 65\n", ":2: ", "1 to 64"},
+		{"[cuda]\nlanes = 1K\n", ":2: ", "1 to 64"},
+		{"[cuda]\nchain_length = 3\n", ":2: ", "0, 1, 2, 4, 8 or 16"},
+		{"[cuda]\nlibrary =\n", ":2: ", "library wants"},
+		{"[cuda]\nlibrary = lib/libcuda.so\n", ":2: ", "whole path"},
+		{"[cuda]\nnvrtc = ../libnvrtc.so\n", ":2: ", "whole path"},
+		{"[cuda]\nlane = 1\n", ":2: ", "no such key in [cuda]"},
+		{"[cuda]\nlanes = 1\n[service]\n[cuda]\nlanes = 2\n", ":5: ", "twice"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct configuration configuration;
+		char message[256] = "";
+		cr_assert(eq(int, read_text(cases[i].text, &configuration, message), -EINVAL), "case %zu", i);
+		cr_assert(ne(ptr, strstr(message, cases[i].where), NULL), "case %zu: %s", i, message);
+		cr_assert(ne(ptr, strstr(message, cases[i].words), NULL), "case %zu: %s", i, message);
+	}
+}
+
+Test(configuration_cuda, a_value_that_is_too_long_is_refused_not_cut)
+{
+	char text[400] = "[cuda]\nlibrary = /";
+	size_t length = strlen(text);
+	memset(text + length, 'x', 300);
+	memcpy(text + length + 300, "\n", 2);
+	struct configuration configuration;
+	char message[256] = "";
+	cr_assert(eq(int, read_text(text, &configuration, message), -EINVAL));
+	cr_assert(ne(ptr, strstr(message, "too long"), NULL), "%s", message);
+}

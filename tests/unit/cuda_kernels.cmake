@@ -1,0 +1,24 @@
+# What of the CUDA backend's kernels needs no driver: PTX, symbols, grids, arguments, options, the container.
+if(TARGET sycl_cuda_headers)
+  set(cuda_folder ${PROJECT_SOURCE_DIR}/daemon/backends/cuda)
+  sycl_test(unit_cuda_kernels SOURCES
+    cuda_kernels_arguments.c
+    cuda_kernels_binary.c
+    cuda_kernels_geometry.c
+    cuda_kernels_options.c
+    cuda_kernels_ptx.c
+    cuda_kernels_symbol.c
+    ${cuda_folder}/cuda_arguments.c
+    ${cuda_folder}/cuda_binary.c
+    ${cuda_folder}/cuda_fault.c
+    ${cuda_folder}/cuda_geometry.c
+    ${cuda_folder}/cuda_image.c
+    ${cuda_folder}/cuda_options.c
+    ${cuda_folder}/cuda_ptx.c
+    ${cuda_folder}/cuda_ptx_complete.c
+    ${cuda_folder}/cuda_symbol.c
+    LIBS sycl_cuda_headers sycl_shared Threads::Threads)
+  if(TARGET unit_cuda_kernels)
+    target_include_directories(unit_cuda_kernels PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)
+  endif()
+endif()

@@ -1,0 +1,33 @@
+# Lanes of the CUDA backend against a driver of a few functions, whose streams move only when a test says so. The files are
+# compiled into the test: what they call of the rest of the backend is the test's own.
+if(TARGET sycl_cuda_headers)
+  set(cuda_folder ${PROJECT_SOURCE_DIR}/daemon/backends/cuda)
+  sycl_test(unit_cuda_lanes SOURCES
+    cuda_fault_header.c
+    cuda_lanes_chain.c
+    cuda_lanes_driver.c
+    cuda_lanes_fault.c
+    cuda_lanes_order.c
+    cuda_lanes_result.c
+    cuda_lanes_settings.c
+    ${cuda_folder}/cuda_chain.c
+    ${cuda_folder}/cuda_environment.c
+    ${cuda_folder}/cuda_fault.c
+    ${cuda_folder}/cuda_lane.c
+    ${cuda_folder}/cuda_progress.c
+    ${cuda_folder}/cuda_send.c
+    ${cuda_folder}/cuda_settings.c
+    ${cuda_folder}/cuda_streams.c
+    ${cuda_folder}/cuda_submit.c
+    ${cuda_folder}/../vendor_environment.c
+    LIBS sycl_cuda_headers sycl_shared Threads::Threads)
+  if(TARGET unit_cuda_lanes)
+    target_include_directories(unit_cuda_lanes PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)
+    get_target_property(cuda_header_folders sycl_cuda_headers INTERFACE_INCLUDE_DIRECTORIES)
+    foreach(folder ${cuda_header_folders})
+      if(EXISTS ${folder}/cuda.h)
+        target_compile_definitions(unit_cuda_lanes PRIVATE CUDA_HEADER="${folder}/cuda.h")
+      endif()
+    endforeach()
+  endif()
+endif()

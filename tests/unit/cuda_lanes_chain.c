@@ -1,0 +1,286 @@
+/* Launches are collected and sent as chains; what cannot be in one goes by itself. */
+#include "cuda_lanes_driver.h"
+
+#include <criterion/criterion.h>
+
+TestSuite(cuda_lanes_chain, .timeout = 10);
+
+static uint32_t finish_all(struct backend_device *device)
+{
+	struct backend_completion completions[64];
+	uint32_t count = 0, more;
+
+	driver_run_all(device);
+	while ((more = cuda_progress(device, completions, 64)) > 0) {
+		for (uint32_t i = 0; i < more; i++)
+			cr_assert_eq(completions[i].fault.status, 0, "%s", completions[i].fault.text);
+		count += more;
+	}
+	return count;
+}
+
+static void expect_order(uint32_t count)
+{
+	cr_assert_eq(driver.ran_count, count);
+	for (uint32_t i = 0; i < count; i++)
+		cr_assert_eq(driver.ran[i], (int)i);
+}
+
+Test(cuda_lanes_chain, templates_are_made_with_the_lane_and_never_by_a_launch)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernels[16] = {{.id = 0}};
+
+	cr_assert_eq(driver.counts.graphs_made, CUDA_LEVELS);
+	for (uint64_t i = 0; i < 16; i++)
+		lanes_launch(lane, &kernels[0], i + 1);
+	cuda_flush(device);
+	cr_assert_eq(finish_all(device), 16);
+	cr_assert_eq(driver.counts.graphs_made, CUDA_LEVELS);
+	/* Copies make no chains. */
+	(void)lanes_lane(device, BACKEND_LANE_COPY_IN);
+	cr_assert_eq(driver.counts.graphs_made, CUDA_LEVELS);
+	lanes_device_free(device);
+}
+
+Test(cuda_lanes_chain, nothing_is_sent_before_flush_and_everything_after)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernels[7];
+
+	for (int i = 0; i < 7; i++) {
+		kernels[i] = (struct backend_kernel){.id = i};
+		lanes_launch(lane, &kernels[i], (uint64_t)i + 1);
+	}
+	cr_assert_eq(driver_pending(lane), 0);
+	cuda_flush(device);
+	/* 4 + 2 + 1, each with its word. */
+	cr_assert_eq(driver_pending(lane), 7 + 3);
+	cr_assert_eq(driver.counts.chains[2], 1);
+	cr_assert_eq(driver.counts.chains[1], 1);
+	cr_assert_eq(driver.counts.chains[0], 1);
+	cr_assert_eq(driver.counts.kernel_launches, 0);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.graph_launches, 3);
+	cr_assert_eq(finish_all(device), 7);
+	expect_order(7);
+	lanes_device_free(device);
+}
+
+Test(cuda_lanes_chain, the_longest_chain_goes_without_flush)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernels[17];
+
+	for (int i = 0; i < 17; i++) {
+		kernels[i] = (struct backend_kernel){.id = i};
+		lanes_launch(lane, &kernels[i], (uint64_t)i + 1);
+	}
+	cr_assert_eq(driver.counts.chains[4], 1);
+	cr_assert_eq(driver_pending(lane), 17);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.chains[0], 1);
+	cr_assert_eq(finish_all(device), 17);
+	expect_order(17);
+	lanes_device_free(device);
+}
+
+Test(cuda_lanes_chain, the_option_bounds_the_length)
+{
+	struct backend_device *device = lanes_device(4, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernel = {.id = 0};
+
+	cr_assert_eq(driver.counts.graphs_made, 3);
+	for (uint64_t i = 0; i < 10; i++)
+		lanes_launch(lane, &kernel, i + 1);
+	cr_assert_eq(driver.counts.chains[2], 2);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.chains[1], 1);
+	cr_assert_eq(driver.counts.chains[4] + driver.counts.chains[3], 0);
+	cr_assert_eq(finish_all(device), 10);
+	lanes_device_free(device);
+}
+
+static void launch_three_plainly(uint32_t chain_length, bool has_graphs)
+{
+	struct backend_device *device = lanes_device(chain_length, has_graphs);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernel = {.id = 0};
+
+	for (uint64_t i = 0; i < 3; i++)
+		lanes_launch(lane, &kernel, i + 1);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.kernel_launches, 3);
+	cr_assert_eq(driver.counts.graph_launches, 0);
+	cr_assert_eq(finish_all(device), 3);
+	lanes_device_free(device);
+}
+
+Test(cuda_lanes_chain, without_chains_launches_go_plainly)
+{
+	launch_three_plainly(0, true);
+	launch_three_plainly(16, false);
+}
+
+Test(cuda_lanes_chain, a_chain_that_the_driver_refuses_goes_plainly_with_one_word)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernels[4];
+
+	driver.set_parameters_result = CUDA_ERROR_INVALID_VALUE;
+	for (int i = 0; i < 4; i++) {
+		kernels[i] = (struct backend_kernel){.id = i};
+		lanes_launch(lane, &kernels[i], (uint64_t)i + 1);
+	}
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.kernel_launches, 4);
+	cr_assert_eq(driver.counts.graph_launches, 0);
+	cr_assert_eq(driver.counts.writes, 1);
+	cr_assert_eq(finish_all(device), 4);
+	expect_order(4);
+	lanes_device_free(device);
+}
+
+Test(cuda_lanes_chain, cooperative_and_large_launches_send_what_was_collected_and_go_by_themselves)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel first = {.id = 0}, cooperative = {.id = 1, .cooperative = true},
+			      large = {.id = 2, .parameter_bytes = CUDA_CHAIN_STORAGE_BYTES + 1}, last = {.id = 3};
+
+	lanes_launch(lane, &first, 1);
+	lanes_launch(lane, &cooperative, 2);
+	lanes_launch(lane, &large, 3);
+	lanes_launch(lane, &last, 4);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.kernel_launches, 2);
+	cr_assert_eq(driver.counts.chains[0], 2);
+	cr_assert_eq(finish_all(device), 4);
+	expect_order(4);
+	lanes_device_free(device);
+}
+
+Test(cuda_lanes_chain, a_copy_comes_after_what_was_collected_before_it)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernel = {.id = 7};
+	const struct backend_command copy = {.kind = BACKEND_COMMAND_COPY, .transfer = {.size_bytes = 1}};
+
+	lanes_launch(lane, &kernel, 1);
+	lanes_submit(lane, &copy, 2);
+	lanes_launch(lane, &kernel, 3);
+	cuda_flush(device);
+	cr_assert_eq(finish_all(device), 3);
+	cr_assert_eq(driver.ran[0], 7);
+	cr_assert_eq(driver.ran[1], 1000 + BACKEND_COMMAND_COPY);
+	cr_assert_eq(driver.ran[2], 7);
+	lanes_device_free(device);
+}
+
+Test(cuda_lanes_chain, a_command_in_flight_holds_its_kernel)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernel = {.id = 0}, cooperative = {.id = 1, .cooperative = true};
+
+	lanes_launch(lane, &kernel, 1);
+	lanes_launch(lane, &kernel, 2);
+	lanes_launch(lane, &cooperative, 3);
+	cr_assert_eq(kernel.holds, 2);
+	cr_assert_eq(cooperative.holds, 1);
+	cr_assert_eq(finish_all(device), 3);
+	cr_assert_eq(kernel.holds, 0);
+	cr_assert_eq(cooperative.holds, 0);
+	lanes_device_free(device);
+}
+
+static struct backend_direct_completion direct_to(struct backend_host *host, uint64_t offset, uint32_t value)
+{
+	return (struct backend_direct_completion){.host = host, .offset_bytes = offset, .value = value};
+}
+
+static int launch_direct(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence,
+			 struct backend_direct_completion completion)
+{
+	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH, .launch = {.kernel = kernel}};
+	struct backend_fault fault = {0};
+
+	return cuda_submit(lane, &command, NULL, 0, sequence, &completion, &fault);
+}
+
+Test(cuda_lanes_chain, a_direct_completion_ends_a_chain_and_is_written_before_the_word)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	static uint32_t slots[4];
+	struct backend_host host = {.size_bytes = sizeof(slots), .address = (CUdeviceptr)(uintptr_t)slots};
+	struct backend_kernel kernel = {.id = 0};
+	struct backend_completion completion;
+
+	lanes_launch(lane, &kernel, 1);
+	cr_assert_eq(launch_direct(lane, &kernel, 2, direct_to(&host, 4, 42)), 0);
+	lanes_launch(lane, &kernel, 3);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.chains[1], 1);
+	cr_assert_eq(driver.counts.chains[0], 1);
+	/* Two kernels and the slot, but not the word. */
+	cr_assert_eq(driver_run(lane, 3), 3);
+	cr_assert_eq(slots[1], 42);
+	cr_assert_eq(cuda_progress(device, &completion, 1), 0);
+	cr_assert_eq(driver_run(lane, 1), 1);
+	cr_assert_eq(cuda_progress(device, &completion, 1), 1);
+	cr_assert_eq(finish_all(device), 2);
+	cr_assert_eq(slots[0] + slots[2] + slots[3], 0);
+	lanes_device_free(device);
+}
+
+Test(cuda_lanes_chain, a_direct_completion_outside_of_its_memory_is_refused)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_host host = {.size_bytes = 16, .address = 4096}, tiny = {.size_bytes = 2, .address = 4096};
+	struct backend_kernel kernel = {.id = 0};
+
+	cr_assert_eq(launch_direct(lane, &kernel, 1, direct_to(&host, 16, 1)), -22);
+	cr_assert_eq(launch_direct(lane, &kernel, 1, direct_to(&host, 2, 1)), -22);
+	cr_assert_eq(launch_direct(lane, &kernel, 1, direct_to(&host, UINT64_MAX - 3, 1)), -22);
+	cr_assert_eq(launch_direct(lane, &kernel, 1, direct_to(&tiny, 0, 1)), -22);
+	cuda_flush(device);
+	cr_assert_eq(driver_pending(lane), 0);
+	cr_assert_eq(device->lanes->in_flight, 0);
+	lanes_device_free(device);
+}
+
+/* Only the end of a chain is told: long kernels, and those of which nothing is known, do not hide in one. */
+Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel fresh = {.id = 0, .is_new = true},
+			      middling = {.id = 1, .is_new = true, .period_ns = 30000},
+			      slow = {.id = 2, .is_new = true, .period_ns = 5000000};
+
+	for (uint64_t i = 1; i <= 4; i++)
+		lanes_launch(lane, &fresh, i);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.chains[0], 4);
+	for (uint64_t i = 5; i <= 8; i++)
+		lanes_launch(lane, &middling, i);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.chains[1], 2); /* three would do, but there is no such template */
+	for (uint64_t i = 9; i <= 12; i++)
+		lanes_launch(lane, &slow, i);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.chains[0], 8);
+	cr_assert_eq(finish_all(device), 12);
+	/* What is known now counts next time. */
+	cr_assert_gt(fresh.period_ns, 0);
+	cr_assert_lt(slow.period_ns, 5000000);
+	lanes_device_free(device);
+}

@@ -1,0 +1,64 @@
+/*
+ * A driver in a few functions for the tests of the CUDA backend's lanes. Streams are lists of operations that run when
+ * the test says so, one at a time, on its own thread: everything is in order and nothing is timed. Whatever the lanes must
+ * not call is not there: a call of it crashes.
+ */
+#ifndef SYCL_TESTS_CUDA_LANES_DRIVER_H
+#define SYCL_TESTS_CUDA_LANES_DRIVER_H
+
+#include "cuda_entries.h"
+#include "cuda_lane.h"
+
+#define RAN_MAX 4096u
+
+/* What was called, in all. */
+struct driver_counts {
+	uint32_t kernel_launches, graph_launches, writes, records, waits, queries, synchronizes, streams_made,
+		streams_destroyed, events_made, graphs_made, attributes_copied;
+	uint32_t chains[CUDA_LEVELS]; /* graph launches by their length */
+};
+
+struct driver {
+	struct driver_counts counts;
+	int ran[RAN_MAX]; /* ids of kernels, in the order in which they ran */
+	uint32_t ran_count;
+	uint32_t finished; /* cuda_finish_run */
+	/* What goes wrong. */
+	CUresult dead;                    /* every call from now on; CUDA_SUCCESS: none */
+	CUresult set_parameters_result;   /* cuGraphExecKernelNodeSetParams */
+	CUresult launch_result;           /* cuLaunchKernel */
+	uint32_t launches_before_failure; /* cuLaunchKernel works so often before */
+	CUresult write_result;            /* cuStreamWriteValue32 */
+	CUresult clock_result;            /* cuda_clock_times: 0, or -EAGAIN and the like */
+};
+
+extern struct driver driver;
+
+struct backend_kernel {
+	int id;
+	int holds;
+	uint32_t parameter_bytes;
+	bool cooperative;
+	uint64_t period_ns; /* 0: lanes_launch sets a microsecond, which does not bound chains */
+	bool is_new;        /* it has no period yet, and lanes_launch sets none */
+};
+
+/* A device with `chain_length`, nothing in flight. */
+struct backend_device *lanes_device(uint32_t chain_length, bool has_graphs);
+void lanes_device_free(struct backend_device *device);
+struct backend_lane *lanes_lane(struct backend_device *device, enum backend_lane_kind kind);
+
+/* Run up to `most` operations of the lane's stream; how many ran. It stops at a wait that is not over. */
+uint32_t driver_run(struct backend_lane *lane, uint32_t most);
+/* Run all streams until nothing moves any more. */
+void driver_run_all(struct backend_device *device);
+/* Operations on the lane's stream that have not run. */
+uint32_t driver_pending(const struct backend_lane *lane);
+
+/* Submits a launch, or something else; fails the test if it is refused. */
+void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence);
+void lanes_submit(struct backend_lane *lane, const struct backend_command *command, uint64_t sequence);
+void lanes_launch_after(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence,
+			struct backend_lane *other, uint64_t other_sequence);
+
+#endif

@@ -1,0 +1,97 @@
+/* How a device's thread rests: pure times. */
+#include "sched_pace.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#define START 1000000000ull
+
+static struct sched_pace pace;
+
+static void without_processors(void)
+{
+	sched_pace_init(&pace, false);
+}
+
+static void with_processors(void)
+{
+	sched_pace_init(&pace, true);
+}
+
+TestSuite(pace, .timeout = 5, .init = without_processors);
+TestSuite(pace_spinning, .timeout = 5, .init = with_processors);
+
+Test(pace, nothing_in_flight_sleeps_until_it_is_woken)
+{
+	cr_expect(eq(u64, sched_pace_rest(&pace, START, false), UINT64_MAX));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + 5000000000ull, false), UINT64_MAX));
+}
+
+Test(pace, steps_are_a_twentieth_of_what_was_waited_within_bounds)
+{
+	cr_expect(eq(u64, sched_pace_rest(&pace, START, true), SCHED_PACE_STEP_MIN_NS));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + 100000, true), SCHED_PACE_STEP_MIN_NS));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + 2000000, true), 100000));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + 10000000, true), 500000));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + 60000000000ull, true), SCHED_PACE_STEP_MAX_NS));
+}
+
+Test(pace, what_was_found_begins_the_steps_anew)
+{
+	(void)sched_pace_rest(&pace, START, true);
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + 100000000, true), SCHED_PACE_STEP_MAX_NS));
+	sched_pace_found(&pace, START + 101000000);
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + 101000000, true), SCHED_PACE_STEP_MIN_NS));
+}
+
+Test(pace_spinning, a_spin_is_bounded)
+{
+	cr_expect(eq(u64, sched_pace_rest(&pace, START, true), 0));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + SCHED_PACE_SPIN_MAX_NS - 1, true), 0));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + SCHED_PACE_SPIN_MAX_NS, true), SCHED_PACE_STEP_MIN_NS));
+}
+
+Test(pace_spinning, with_nothing_in_flight_it_ends_in_sleep)
+{
+	cr_expect(eq(u64, sched_pace_rest(&pace, START, false), 0));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + SCHED_PACE_SPIN_MAX_NS, false), UINT64_MAX));
+}
+
+/* One wait of this length: how long it was spun for. */
+static uint64_t wait_for(uint64_t now, uint64_t length, bool in_flight)
+{
+	uint64_t spun = 0;
+	for (uint64_t at = 0; at < length; at += 500)
+		if (sched_pace_rest(&pace, now + at, in_flight) == 0)
+			spun = at;
+	sched_pace_found(&pace, now + length);
+	return spun;
+}
+
+Test(pace_spinning, long_waits_make_spins_short_and_short_ones_bring_them_back)
+{
+	uint64_t now = START, first = wait_for(now, 1000000, true), last = first;
+	for (uint32_t i = 0; i < 10; i++) {
+		now += 2000000;
+		uint64_t spun = wait_for(now, 1000000, true);
+		cr_expect(le(u64, spun, last));
+		last = spun;
+	}
+	cr_expect(lt(u64, last, first / 10));
+	cr_expect(le(u64, last, SCHED_PACE_SPIN_MIN_NS));
+	/* 20 us are within reach of a spin: the next wait of that length is spun through. */
+	now += 2000000;
+	(void)wait_for(now, 20000, true);
+	now += 2000000;
+	cr_expect(ge(u64, wait_for(now, 20000, true), 19000));
+}
+
+Test(pace_spinning, mail_and_completions_are_learned_apart)
+{
+	uint64_t now = START;
+	for (uint32_t i = 0; i < 10; i++, now += 2000000)
+		(void)wait_for(now, 1000000, false);
+	cr_expect(le(u64, wait_for(now, 40000, false), SCHED_PACE_SPIN_MIN_NS));
+	now += 2000000;
+	cr_expect(ge(u64, wait_for(now, 40000, true), 39000));
+}

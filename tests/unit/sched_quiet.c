@@ -1,0 +1,78 @@
+/* When a device is kept quiet for a load: soon where it can be, and never at the cost of others where it cannot. */
+#include "sched_quiet.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+TestSuite(sched_quiet, .timeout = 10);
+
+#define MS 1000000ull
+
+Test(sched_quiet, F11_an_idle_device_grants_at_once)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
+	cr_assert(not(sched_quiet_step(&quiet, 5 * MS, 0, 0)), "nobody asked");
+	sched_quiet_want(&quiet, 5 * MS);
+	cr_assert(not(sched_quiet_holds(&quiet)));
+	cr_assert(sched_quiet_step(&quiet, 5 * MS, 0, 0));
+	cr_assert(sched_quiet_holds(&quiet));
+	sched_quiet_end(&quiet);
+	cr_assert(not(sched_quiet_holds(&quiet)));
+}
+
+Test(sched_quiet, F11_a_stream_of_short_kernels_is_held_back_for_a_moment)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
+	uint64_t now = 1000 * MS;
+	sched_quiet_want(&quiet, now);
+	uint64_t held_since = 0;
+	for (; now < 1100 * MS && !held_since; now += MS) {
+		cr_assert(not(sched_quiet_step(&quiet, now, 40, now - MS)));
+		held_since = sched_quiet_holds(&quiet) ? now : 0;
+	}
+	cr_assert(eq(u64, held_since, 1000 * MS + SCHED_QUIET_PATIENCE_NS));
+	cr_assert(sched_quiet_step(&quiet, now + MS, 0, 0), "what was in flight has ended");
+}
+
+Test(sched_quiet, F11_nobody_is_held_back_behind_a_long_kernel)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
+	uint64_t began = 1000 * MS, now;
+	sched_quiet_want(&quiet, began + SCHED_QUIET_LONG_NS);
+	for (now = began + SCHED_QUIET_LONG_NS; now < began + 20000 * MS; now += MS) {
+		cr_assert(not(sched_quiet_step(&quiet, now, 3, began)));
+		cr_assert(not(sched_quiet_holds(&quiet)), "sends are held back at %llu ms",
+			  (unsigned long long)(now / MS));
+	}
+	cr_assert(sched_quiet_step(&quiet, now, 0, 0), "it has ended");
+}
+
+/* Short when the holding began, and then it does not end: everybody is let go again. */
+Test(sched_quiet, F11_holding_ends_when_what_runs_turns_out_to_be_long)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
+	uint64_t now = 0, held = 0, began = SCHED_QUIET_PATIENCE_NS - MS;
+	sched_quiet_want(&quiet, now);
+	for (; now < 2000 * MS; now += MS / 2) {
+		(void)sched_quiet_step(&quiet, now, 1, began > now ? now : began);
+		held += sched_quiet_holds(&quiet) ? MS / 2 : 0;
+	}
+	cr_assert(gt(u64, held, 0));
+	cr_assert(le(u64, held, SCHED_QUIET_HOLD_NS + MS));
+}
+
+Test(sched_quiet, F11_a_load_is_not_put_off_for_ever)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
+	sched_quiet_want(&quiet, 0);
+	cr_assert(not(sched_quiet_step(&quiet, SCHED_QUIET_MOST_NS - 1, 1, 0)));
+	cr_assert(sched_quiet_step(&quiet, SCHED_QUIET_MOST_NS, 1, 0));
+}
+
+Test(sched_quiet, asking_again_changes_nothing)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
+	sched_quiet_want(&quiet, 0);
+	sched_quiet_want(&quiet, 10 * MS);
+	cr_assert(eq(u64, quiet.wanted_ns, 0));
+}
