@@ -49,6 +49,16 @@ int row_stream(struct bench *bench);
 int row_submit(struct bench *bench);
 int row_first_kernel(struct bench *bench);
 int row_idle(struct bench *bench);
+int row_gpu_round_trip(struct bench *bench);
+int row_gpu_stream(struct bench *bench);
+int row_gpu_small(struct bench *bench);
+int row_gpu_spin(struct bench *bench);
+int row_gpu_first(struct bench *bench);
+int row_gpu_memory(struct bench *bench);
+int row_gpu_pages(struct bench *bench);
+int row_gpu_arena(struct bench *bench);
+int row_gpu_fault(struct bench *bench);
+int row_gpu_several(struct bench *bench);
 
 /* Is it as the target wants? False without a target. */
 bool bench_met(const struct bench_result *result);
@@ -60,6 +70,10 @@ void bench_tell(struct bench *bench, const struct bench_result *result);
 void bench_tell_json(FILE *out, const struct bench_result *result);
 void bench_tell_table(FILE *out, const struct bench_result *result, bool first);
 
+/* A row that cannot be measured here, and why. */
+void bench_skip(struct bench *bench, const char *row, const char *why);
+void bench_skip_json(FILE *out, const char *row, const char *why);
+
 /*
  * Values of `runs` runs of the service and, unless NULL, of the baseline beside them: fills value, baseline, ratio,
  * spread and runs of the result.
@@ -68,6 +82,8 @@ void bench_summarise(const double *values, const double *baselines, unsigned run
 
 /* A private service with this build's programs; caches are kept between runs of syclbench. */
 int bench_service(struct private_service **service_out);
+/* The same with text of sycld.conf (NULL: none), and for every user of the machine if root asks for it. */
+int bench_service_with(const char *configuration, bool everybody, struct private_service **service_out);
 
 /* Pin this process, and what it starts from now on, to one processor. `unpin` undoes it. */
 int bench_pin(void);

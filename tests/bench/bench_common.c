@@ -22,17 +22,22 @@ void bench_complain(const char *format, ...)
 	(void)fprintf(stderr, "syclbench: %s\n", text);
 }
 
-int bench_service(struct private_service **service_out)
+int bench_service_with(const char *configuration, bool everybody, struct private_service **service_out)
 {
 	char cache[PATH_MAX];
-	int r = build_path("tests", "cache", cache, sizeof(cache));
+	int r = build_path("tests", everybody ? "cache-system" : "cache", cache, sizeof(cache));
 	if (r < 0)
 		return r;
-	const char *options[] = { "--cache-dir", cache, NULL };
-	r = private_service_start(NULL, options, service_out);
+	const char *options[] = { "--cache-dir", cache, everybody ? "--system" : NULL, NULL };
+	r = private_service_start(configuration, options, service_out);
 	if (r < 0)
 		bench_complain("no private service: %s", strerror(-r));
 	return r;
+}
+
+int bench_service(struct private_service **service_out)
+{
+	return bench_service_with(NULL, false, service_out);
 }
 
 int bench_direct_cache(char *path_out, size_t size)
@@ -107,6 +112,15 @@ void bench_summarise(const double *values, const double *baselines, unsigned run
 		ratios[run] = values[run] / baselines[run];
 	result->baseline = statistics_median(baselines, runs);
 	result->ratio = statistics_median(ratios, runs);
+}
+
+void bench_skip(struct bench *bench, const char *row, const char *why)
+{
+	if (bench->json)
+		bench_skip_json(bench->out, row, why);
+	else
+		(void)fprintf(bench->out, "%-26s skipped: %s\n", row, why);
+	(void)fflush(bench->out);
 }
 
 void bench_tell(struct bench *bench, const struct bench_result *result)

@@ -11,6 +11,22 @@ static json_t *number(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
+static void print_line(FILE *out, json_t *line)
+{
+	char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(6));
+	(void)fprintf(out, "%s\n", text ? text : "{}");
+	free(text);
+	json_decref(line);
+}
+
+void bench_skip_json(FILE *out, const char *row, const char *why)
+{
+	json_t *line = json_object();
+	(void)json_object_set_new(line, "row", json_string(row));
+	(void)json_object_set_new(line, "skipped", json_string(why));
+	print_line(out, line);
+}
+
 void bench_tell_json(FILE *out, const struct bench_result *result)
 {
 	char target[64];
@@ -28,8 +44,5 @@ void bench_tell_json(FILE *out, const struct bench_result *result)
 	(void)json_object_set_new(line, "runs", json_integer(result->runs));
 	(void)json_object_set_new(line, "spread", number(result->spread));
 	(void)json_object_set_new(line, "note", result->note ? json_string(result->note) : json_null());
-	char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(6));
-	(void)fprintf(out, "%s\n", text ? text : "{}");
-	free(text);
-	json_decref(line);
+	print_line(out, line);
 }

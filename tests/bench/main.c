@@ -1,4 +1,5 @@
 #include "bench.h"
+#include "gpu_place.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -12,9 +13,19 @@ static const struct bench_row rows[] = {
 	{ "TC4", "what one submission costs the calling thread", row_submit },
 	{ "TC6", "start of a program to its first kernel's end", row_first_kernel },
 	{ "TC7", "an idle service and idle clients", row_idle },
+	{ "TG1", "on a GPU: submit and wait of a small kernel", row_gpu_round_trip },
+	{ "TG2", "on a GPU: one in-order queue kept full", row_gpu_stream },
+	{ "TG3", "on a GPU: eight client processes, small kernels", row_gpu_small },
+	{ "TG4", "on a GPU: eight client processes, kernels of 20 us", row_gpu_spin },
+	{ "TG5", "on a GPU: start of a program to its first kernel's end", row_gpu_first },
+	{ "TG6", "on a GPU: device memory of one more client", row_gpu_memory },
+	{ "TG7", "on a GPU: 256 MiB of an application's own pages, there and back", row_gpu_pages },
+	{ "TG8", "on a GPU: 256 MiB of shared memory, there and back", row_gpu_arena },
+	{ "TG12", "on a GPU: one tenant's fault and its bystander", row_gpu_fault },
+	{ "TG14", "on two and on four GPUs: throughput against one", row_gpu_several },
 };
 
-enum { ROWS = sizeof(rows) / sizeof(*rows), OPT_JSON = 1, OPT_RUNS, OPT_LIST, OPT_QUICK, OPT_IDLE, OPT_HELP };
+enum { ROWS = sizeof(rows) / sizeof(*rows), OPT_JSON = 1, OPT_RUNS, OPT_LIST, OPT_QUICK, OPT_IDLE, OPT_LIBRARY, OPT_HELP };
 
 static const char usage_text[] =
 	"Usage: syclbench [ROW ...] [OPTIONS]\n"
@@ -24,6 +35,7 @@ static const char usage_text[] =
 	"  --runs N          of each comparison, 1 to 99 (7)\n"
 	"  --idle-seconds N  how long an idle service is watched, 1 to 3600 (21)\n"
 	"  --quick           tiny counts: shows that everything works; the figures mean nothing\n"
+	"  --cuda-library L  the library that stands for NVIDIA's driver; with a double of it the figures mean nothing\n"
 	"  --list            the rows, and nothing else\n"
 	"  --help\n";
 
@@ -31,6 +43,7 @@ static const struct option options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },   { "runs", required_argument, NULL, OPT_RUNS },
 	{ "list", no_argument, NULL, OPT_LIST },   { "idle-seconds", required_argument, NULL, OPT_IDLE },
 	{ "quick", no_argument, NULL, OPT_QUICK }, { "help", no_argument, NULL, OPT_HELP },
+	{ "cuda-library", required_argument, NULL, OPT_LIBRARY },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -67,6 +80,9 @@ static int take_option(int option, struct bench *bench)
 		return number_parse(optarg, BENCH_RUNS_MAX, &bench->runs) ? -1 : 2;
 	case OPT_IDLE:
 		return number_parse(optarg, 3600, &bench->idle_seconds) ? -1 : 2;
+	case OPT_LIBRARY:
+		gpu_use_library(optarg);
+		return -1;
 	case OPT_LIST:
 		list_rows();
 		return 0;

@@ -37,11 +37,26 @@ static bool has_shape(const json_t *line)
 	       (json_is_string(note) || json_is_null(note));
 }
 
+/* What needs a GPU: a reason where there is none, figures where there is one. */
+static bool is_gpu_line(const json_t *line)
+{
+	const char *row = json_string_value(json_object_get(line, "row"));
+	const char *why = json_string_value(json_object_get(line, "skipped"));
+	return row && strncmp(row, "TG", 2) == 0 && (why ? why[0] && json_object_size(line) == 2 : has_shape(line));
+}
+
+/* How many lines of the rows that every machine can measure have come. */
+static unsigned seen;
+
 static bool line_is_good(const char *text, unsigned number)
 {
 	json_t *line = json_loads(text, 0, NULL);
 	const char *name = json_string_value(json_object_get(line, "name"));
-	bool good = line && has_shape(line) && number < RESULTS && name && strcmp(name, expected[number]) == 0;
+	bool good = line && is_gpu_line(line);
+	if (!good && line) {
+		good = has_shape(line) && seen < RESULTS && name && strcmp(name, expected[seen]) == 0;
+		seen++;
+	}
 	if (!good)
 		(void)fprintf(stderr, "not as it should be (line %u): %s\n", number + 1, text);
 	json_decref(line);
@@ -76,8 +91,8 @@ int main(void)
 		return 1;
 	const char *json[] = { program, "--json", "--quick", "--runs", "2", "--idle-seconds", "1", NULL };
 	int status = run(json, line_is_good, &lines);
-	if (status != 0 || lines != RESULTS) {
-		(void)fprintf(stderr, "syclbench --json: status %d, %u lines instead of %d\n", status, lines, RESULTS);
+	if (status != 0 || seen != RESULTS || lines == seen) {
+		(void)fprintf(stderr, "syclbench --json: status %d, %u of %d results, %u lines\n", status, seen, RESULTS, lines);
 		return 1;
 	}
 	const char *table[] = { program, "tc6", "--quick", "--runs", "1", NULL };

@@ -1,0 +1,43 @@
+/* A client of the service on a CUDA device: what the GPU rows measure. Functions print what is wrong, return false. */
+#ifndef SYCL_BENCH_GPU_CLIENT_H
+#define SYCL_BENCH_GPU_CLIENT_H
+
+#include "gpu_kernels.h"
+
+#include <stdbool.h>
+#include <syclclient.h>
+
+enum { GPU_CLIENT_WINDOW = 8 };
+
+struct gpu_client {
+	sycl_platform platform;
+	sycl_device device;
+	sycl_queue queue; /* in order */
+	sycl_kernel_bundle bundle;
+	sycl_kernel add, spin, fault;
+	sycl_buffer data;  /* GPU_DATA_WORDS words, 0 at first */
+	uint32_t launched; /* what its first word should be */
+	/* Events of every so many submissions, so that the queue is kept full and no fuller. */
+	sycl_event marks[GPU_CLIENT_WINDOW];
+	uint32_t mark;
+};
+
+/* `place`: of gpu_place.h, with the service's endpoint. */
+bool gpu_client_open(struct gpu_client *client, const char *place);
+/* The same with GPU_KERNEL_ADD alone, as a small program has it. */
+bool gpu_client_open_small(struct gpu_client *client, const char *place);
+void gpu_client_close(struct gpu_client *client);
+
+/* How many CUDA devices a connection shows, also none; its unavailability's reason goes to `why_out`. */
+unsigned gpu_client_devices(sycl_platform platform, char *why_out, size_t size);
+
+/* A command group of `blocks` groups that add 1, without an event. */
+bool gpu_client_submit(struct gpu_client *client, sycl_kernel kernel, unsigned blocks, uint32_t number);
+/* The same many times, with some thousand unfinished at most. */
+bool gpu_client_stream(struct gpu_client *client, sycl_kernel kernel, unsigned blocks, uint32_t number,
+		       uint64_t count);
+bool gpu_client_wait(struct gpu_client *client);
+/* Waits, and looks whether each group has run exactly once. */
+bool gpu_client_verify(struct gpu_client *client);
+
+#endif

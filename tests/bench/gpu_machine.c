@@ -1,0 +1,120 @@
+/* What there is to measure with: GPUs, a service that sees them, other users. */
+#include "bench_client.h"
+#include "gpu_client.h"
+#include "gpu_compare.h"
+#include "gpu_driver.h"
+#include "gpu_place.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int driver_open(const char *argument, void **state_out)
+{
+	static struct gpu_driver driver;
+	(void)argument;
+	*state_out = gpu_driver_open(&driver, gpu_library(), false) ? &driver : NULL;
+	return 0;
+}
+
+static int driver_measure(void *state, uint64_t count, double values_out[AGENT_VALUES])
+{
+	const struct gpu_driver *driver = state;
+	int devices = 0;
+	(void)count;
+	if (driver && driver->device_count(&devices) == 0)
+		values_out[0] = devices;
+	return 0;
+}
+
+static void nothing_close(void *state)
+{
+	(void)state;
+}
+
+static int service_open(const char *argument, void **state_out)
+{
+	sycl_platform platform;
+	if (!client_good(sycl_platform_open(argument, &platform), "sycl_platform_open"))
+		return -EIO;
+	*state_out = platform;
+	return 0;
+}
+
+static int service_measure(void *state, uint64_t count, double values_out[AGENT_VALUES])
+{
+	char why[256] = "";
+	(void)count;
+	values_out[0] = gpu_client_devices(state, why, sizeof(why));
+	if (why[0])
+		bench_complain("%s", why);
+	return 0;
+}
+
+static void service_close(void *state)
+{
+	(void)sycl_platform_release(state);
+}
+
+/* A process of its own looks: syclbench itself must stay without driver and connection. */
+static unsigned look(const struct agent_subject *subject, const char *argument)
+{
+	double values[AGENT_VALUES] = { 0 };
+	struct agent agent = AGENT_INIT;
+	int r = agent_start(subject, argument, &agent);
+	if (r == 0)
+		r = agent_measure(&agent, 0, values);
+	agent_end(&agent);
+	return r == 0 ? (unsigned)values[0] : 0;
+}
+
+unsigned gpu_device_count(void)
+{
+	static const struct agent_subject subject = { driver_open, driver_measure, nothing_close };
+	static int known = -1;
+	if (known < 0)
+		known = (int)look(&subject, "");
+	return (unsigned)known;
+}
+
+static unsigned service_device_count(void)
+{
+	static const struct agent_subject subject = { service_open, service_measure, service_close };
+	static int known = -1;
+	CLEANUP(private_service_cleanup) struct private_service *service = NULL;
+	if (known < 0)
+		known = gpu_service(false, &service) == 0 ? (int)look(&subject, service->endpoint) : 0;
+	return (unsigned)known;
+}
+
+bool gpu_row_possible(struct bench *bench, const char *row, unsigned devices)
+{
+	char why[BENCH_NOTE_BYTES];
+	if (gpu_device_count() == 0)
+		(void)snprintf(why, sizeof(why), "no CUDA driver or no GPU here");
+	else if (gpu_device_count() < devices)
+		(void)snprintf(why, sizeof(why), "needs %u GPUs, and there are %u", devices, gpu_device_count());
+	else if (service_device_count() < devices)
+		(void)snprintf(why, sizeof(why), "the service shows %u CUDA devices", service_device_count());
+	else
+		return true;
+	bench_skip(bench, row, why);
+	return false;
+}
+
+bool gpu_users(void)
+{
+	return geteuid() == 0;
+}
+
+int gpu_service(bool users, struct private_service **service_out)
+{
+	char configuration[256];
+	const char *text = NULL;
+	if (gpu_library()) {
+		(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n", gpu_library());
+		text = configuration;
+	}
+	return bench_service_with(text, users, service_out);
+}

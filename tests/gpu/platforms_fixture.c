@@ -1,0 +1,109 @@
+#include "platforms_fixture.h"
+
+#include <linux/limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char source[] =
+	"SYCL_KERNEL void add(SYCL_GLOBAL(uint) y, uint a)\n"
+	"{ y[sycl_global_linear_id()] += a; }\n";
+
+const char *platforms_library(void)
+{
+	return getenv("SYCLD_TEST_CUDA_LIBRARY");
+}
+
+static void start(struct platforms *platforms)
+{
+	char cache[PATH_MAX], configuration[PATH_MAX + 64];
+	const char *library = platforms_library();
+	cr_assert_eq(build_path("tests", "cache", cache, sizeof(cache)), 0);
+	const char *options[] = { "--cache-dir", cache, NULL };
+	(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n", library ? library : "");
+	cr_assert_eq(private_service_start(library ? configuration : NULL, options, &platforms->service), 0);
+	MUST(sycl_platform_open(platforms->service->endpoint, &platforms->connection));
+}
+
+static void look(struct platforms *platforms)
+{
+	MUST(sycl_platform_get_platforms(platforms->connection, PLATFORMS_MAX, platforms->all, &platforms->count));
+	cr_assert_leq(platforms->count, PLATFORMS_MAX);
+	for (uint32_t i = 0; i < platforms->count; i++) {
+		uint32_t backend = 0, found = 0;
+		sycl_device device = NULL;
+		MUST(sycl_platform_get_info(platforms->all[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend,
+					    NULL));
+		if (backend == SYCL_BACKEND_KIND_CUDA) {
+			platforms->cuda = platforms->all[i];
+			MUST(sycl_platform_get_devices(platforms->cuda, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX,
+						       platforms->devices, &platforms->device_count));
+		} else if (!platforms->other) {
+			MUST(sycl_platform_get_devices(platforms->all[i], SYCL_DEVICE_TYPE_ALL, 1, &device, &found));
+			platforms->other = device;
+		}
+	}
+}
+
+void platforms_begin(struct platforms *platforms, uint32_t devices)
+{
+	*platforms = (struct platforms){ .service = NULL };
+	start(platforms);
+	look(platforms);
+	if (platforms->device_count >= devices)
+		return;
+	platforms_end(platforms);
+	cr_skip_test("fewer than %u GPUs with a CUDA driver", devices);
+}
+
+void platforms_end(struct platforms *platforms)
+{
+	for (uint32_t i = 0; i < platforms->device_count; i++)
+		MUST(sycl_device_release(platforms->devices[i]));
+	if (platforms->other)
+		MUST(sycl_device_release(platforms->other));
+	for (uint32_t i = 0; i < platforms->count; i++)
+		MUST(sycl_platform_release(platforms->all[i]));
+	MUST(sycl_platform_release(platforms->connection));
+	platforms->service = private_service_free(platforms->service);
+}
+
+sycl_queue platforms_queue(sycl_context context, sycl_device device)
+{
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	sycl_queue queue = NULL;
+	options.properties = SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING;
+	MUST(sycl_queue_create(context, device, &options, &queue));
+	return queue;
+}
+
+sycl_kernel platforms_kernel(sycl_queue queue)
+{
+	sycl_kernel kernel = NULL;
+	MUST(sycl_kernel_from_source(queue, source, "add", &kernel));
+	return kernel;
+}
+
+void platforms_add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uint32_t words, uint32_t value,
+		   sycl_event after, sycl_event *event_out)
+{
+	sycl_handler handler;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
+	if (after)
+		MUST(sycl_handler_depends_on(handler, after));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(words)));
+	MUST(sycl_handler_submit(handler, event_out));
+}
+
+void platforms_expect(sycl_buffer buffer, uint32_t words, uint32_t value)
+{
+	sycl_host_accessor accessor;
+	void *pointer = NULL;
+	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor));
+	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
+	const uint32_t *there = pointer;
+	for (uint32_t i = 0; i < words; i++)
+		cr_assert_eq(there[i], value, "word %u is %u, not %u", i, there[i], value);
+	MUST(sycl_host_accessor_release(accessor));
+}

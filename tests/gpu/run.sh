@@ -1,0 +1,383 @@
+#!/usr/bin/env bash
+# Runs tests and measurements on a machine with a GPU, from the folder that stage.sh made. Builds nothing. Every part has a
+# time limit of its own and all of them one together; a part that hangs is ended and the next one runs.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
+bin=$here/build/bin tests=$here/build/tests
+
+out=${OUT:-$here/results} seconds_all=480 parts='' quick='' scratch='' runs=5
+failed_suites=0
+
+usage() {
+	cat <<TXT
+Usage: run.sh [PART ...] [OPTION ...]
+Parts (none: --tests --bench):
+  --probe        launching alone: round trip, one client, eight clients, beside the driver (1 min)
+  --tests        the tests, the demo, the memory checker (5 min)
+  --bench        the measurements, beside the driver's own ways (3 min)
+  --two-gpus     what needs two GPUs or more (3 min)
+Options:
+  --quick        the shortest of each part
+  --only NAME    of the tests, those whose name contains NAME
+  --rows LIST    of the measurements, these rows ("TG1 TG2")
+  --runs N       of each comparison (5)
+  --seconds N    for everything (480)
+  --out DIR      logs and last-run.md (\$OUT, else results/)
+TXT
+}
+
+say() {
+	printf '%s\n' "$*"
+}
+
+fail() {
+	printf 'run.sh: %s\n' "$*" >&2
+	exit 1
+}
+
+# Processes of this folder's programs, of MPS as syclbench starts it, and of nobody else.
+our_processes() {
+	local exe pid
+	for exe in /proc/[0-9]*/exe; do
+		pid=${exe#/proc/} pid=${pid%/exe}
+		case $(readlink "$exe" 2>/dev/null) in
+		"$here"/build/*) printf '%s\n' "$pid" ;;
+		*/nvidia-cuda-mps-*) ! grep -qz '^CUDA_MPS_PIPE_DIRECTORY=/tmp/sycld-mps\.' "/proc/$pid/environ" || printf '%s\n' "$pid" ;;
+		esac
+	done 2>/dev/null
+}
+
+# Nothing of one suite may disturb the next.
+end_leftovers() {
+	local pid
+	for pid in $(our_processes); do
+		kill -KILL "$pid" 2>/dev/null
+	done
+}
+
+time_left() {
+	printf '%s\n' $((seconds_all - SECONDS))
+}
+
+# note NAME STATE PASSED FAILED SKIPPED SECONDS TEXT: one suite's line, and one in the file that the report is made of.
+note() {
+	printf '%-34s %-8s %4d passed %3d failed %3d skipped %4d s  %s\n' "$@"
+	printf '%s\t%s\t%d\t%d\t%d\t%d\t%s\n' "$@" >>"$out/suites.tsv"
+	[ "$2" = ok ] || [ "$2" = skipped ] || failed_suites=$((failed_suites + 1))
+}
+
+# result_of NAME STATUS SECONDS LIMIT: from the TAP file if the program wrote one, else from how it ended.
+result_of() {
+	local name=$1 status=$2 took=$3 limit=$4 tap=$scratch/$1.tap passed failed skipped state=ok text=''
+	if [ -s "$tap" ]; then
+		awk -f "$here/tests/support/results.awk" "$tap" | sed "s/^\([a-z]*\) /\1 $name::/" >"$scratch/$name.results"
+	else
+		: >"$scratch/$name.results"
+	fi
+	passed=$(grep -c '^pass ' "$scratch/$name.results")
+	failed=$(grep -c '^fail ' "$scratch/$name.results")
+	skipped=$(grep -c '^skip ' "$scratch/$name.results")
+	if [ $((passed + failed + skipped)) -eq 0 ]; then
+		case $status in
+		0) passed=1 && printf 'pass %s\n' "$name" ;;
+		77) skipped=1 && printf 'skip %s\n' "$name" ;;
+		*) failed=1 && printf 'fail %s\n' "$name" ;;
+		esac >"$scratch/$name.results"
+	fi
+	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+		text="ended after $limit s"
+	elif [ "$status" -ge 126 ]; then
+		text="status $status"
+	elif [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ "$failed" -eq 0 ]; then
+		failed=1
+		printf 'fail %s\n' "$name" >>"$scratch/$name.results"
+		text="status $status"
+	fi
+	cat "$scratch/$name.results" >>"$out/results"
+	[ "$failed" -eq 0 ] && [ -z "$text" ] || state=FAILED
+	[ $((passed + failed)) -gt 0 ] || state=skipped
+	[ "$failed" -eq 0 ] || text="$text $(sed -n 's/^fail [^:]*::*//p' "$scratch/$name.results" | head -n 4 | tr '\n' ' ')"
+	note "$name" "$state" "$passed" "$failed" "$skipped" "$took" "$text"
+	[ "$state" != FAILED ] || tail -n 16 "$out/logs/$name.log" | cut -c 1-240 | sed 's/^/    /'
+}
+
+# suite NAME SECONDS COMMAND...: run it, at most so long.
+suite() {
+	local name=$1 limit=$2 start=$SECONDS left status
+	shift 2
+	case $name in *"$only"*) ;; *) return ;; esac
+	if [ ! -x "$1" ] && ! command -v "$1" >/dev/null; then
+		note "$name" skipped 0 0 1 0 "not here: ${1##*/}"
+		return
+	fi
+	left=$(time_left)
+	if [ "$left" -lt 10 ]; then
+		note "$name" FAILED 0 0 0 0 "not run: no time left"
+		return
+	fi
+	[ "$limit" -le "$left" ] || limit=$left
+	timeout -k 5 "$limit" "$@" >"$out/logs/$name.log" 2>&1 </dev/null
+	status=$?
+	end_leftovers
+	result_of "$name" "$status" $((SECONDS - start)) "$limit"
+}
+
+# program NAME SECONDS PROGRAM ARGUMENT...: a test program with the test framework in it.
+program() {
+	local name=$1 limit=$2 file=$3
+	shift 3
+	local at_once=$jobs
+	# Processes beside it would share the GPU by time slices of milliseconds.
+	[ "$file" != gpu_clock ] || at_once=1
+	suite "$name" "$limit" "$tests/$file" --jobs="$at_once" --tap="$scratch/$name.tap" "$@"
+}
+
+# What was compiled in as a path of the build folder leads to this folder.
+link_build_folder() {
+	local folder
+	folder=$(cat "$here/build-folder") || return 1
+	[ ! -e "$folder/bin" ] || return 0
+	mkdir -p "$(dirname "$folder")" && ln -sfn "$here/build" "$folder"
+}
+
+# Does the loader find it by itself?
+is_known() {
+	ldconfig -p | grep -q "^[[:space:]]*$1 "
+}
+
+# link_libraries NAME PATTERN FOLDER...: from the first of the folders that has NAME, what fits the pattern.
+link_libraries() {
+	local name=$1 pattern=$2 folder library
+	shift 2
+	for folder; do
+		[ -e "$folder/$name" ] || continue
+		for library in "$folder"/$name "$folder"/$pattern; do
+			[ ! -e "$library" ] || [ -e "$here/build/lib/${library##*/}" ] || ln -s "$library" "$here/build/lib/"
+		done
+		return
+	done
+	say "not here: $name"
+}
+
+# Programs load these by name: the driver, the compiler and OpenCL's loader.
+find_libraries() {
+	if ! is_known 'libcuda\.so\.1'; then
+		link_libraries libcuda.so.1 'libnvidia-*.so.*' /usr/local/nvidia/lib64 /usr/lib64
+		# For programs that are linked with it.
+		[ ! -e /usr/local/nvidia/lib64/libcuda.so.1 ] ||
+			export LD_LIBRARY_PATH="/usr/local/nvidia/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+	fi
+	is_known 'libnvrtc\.so\.13' ||
+		link_libraries libnvrtc.so.13 'libnvrtc-builtins.so.13.*' /usr/local/cuda/lib64 /usr/local/cuda/targets/x86_64-linux/lib
+	is_known 'libOpenCL\.so\.1' || [ ! -e "$here/spare/libOpenCL.so.1" ] || cp "$here/spare/libOpenCL.so.1" "$here/build/lib/"
+}
+
+# Folders for OCL_ICD_VENDORS, which ends in "/": NVIDIA's OpenCL, PoCL's, and both.
+make_vendors() {
+	mkdir -p "$scratch"/vendors/{nvidia,pocl,both} || return 1
+	printf 'libnvidia-opencl.so.1\n' | tee "$scratch/vendors/nvidia/nvidia.icd" >"$scratch/vendors/both/nvidia.icd"
+	[ ! -e /etc/OpenCL/vendors/pocl.icd ] || cp /etc/OpenCL/vendors/pocl.icd "$scratch/vendors/pocl/"
+	[ ! -e /etc/OpenCL/vendors/pocl.icd ] || cp /etc/OpenCL/vendors/pocl.icd "$scratch/vendors/both/"
+}
+
+facts() {
+	local smi
+	smi=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1) || smi=''
+	printf 'date\t%s\n' "$(date -u +%Y-%m-%dT%H:%MZ)"
+	printf 'commit\t%s\n' "$(cat "$here/commit")"
+	printf 'gpu\t%s\n' "$(printf '%s' "${smi:-none}" | sed 's/, */, /g' | sort | uniq -c | sed 's/^ *\([0-9]*\) /\1 x /' | paste -sd ';')"
+	printf 'cuda\t%s\n' "$(nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p')"
+	printf 'system\t%s, %s, %s processors\n' "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)" "$(uname -r)" "$(nproc)"
+	printf 'user\t%s\n' "$(id -u)"
+}
+
+gpu_count() {
+	nvidia-smi --query-gpu=uuid --format=csv,noheader 2>/dev/null | grep -c GPU-
+}
+
+# measure ROW SECONDS OPTION...: one row of syclbench.
+measure() {
+	local row=$1 limit=$2 name=bench_$1
+	shift 2
+	case " $rows " in "  " | *" $row "*) ;; *) return ;; esac
+	suite "$name" "$limit" "$bin/syclbench" "$row" --json --runs "$runs" ${quick:+--quick} "$@"
+	grep '^{' "$out/logs/$name.log" >>"$out/bench.json" 2>/dev/null
+	awk -f "$here/tests/gpu/figures.awk" "$out/logs/$name.log"
+}
+
+probe() {
+	say "== launching"
+	local row
+	for row in TG1 TG2 TG3; do
+		measure "$row" 90
+	done
+}
+
+bench() {
+	say "== measurements"
+	local row
+	for row in TG1 TG2 TG3 TG4 TG5 TG6 TG7 TG8 TG12; do
+		measure "$row" 60
+	done
+}
+
+# under VENDORS COMMAND...: with these OpenCL drivers only.
+under() {
+	local vendors=$scratch/vendors/$1/
+	shift
+	OCL_ICD_VENDORS=$vendors "$@"
+}
+
+# The backends' lists on each driver. Programs that can do either take the real one, as SYCLD_TEST_CUDA says.
+conformance() {
+	say "== one list on every backend"
+	local name
+	for name in conformance_cuda conformance_cuda_portable conformance_cuda_kernels conformance_cuda_chains \
+		conformance_cuda_memory; do
+		program "$name" 90 "$name"
+	done
+	under nvidia program conformance_opencl_nvidia 90 conformance_opencl
+	under nvidia program conformance_kernels_nvidia 60 conformance_opencl_kernels
+	under pocl program conformance_opencl_pocl 90 conformance_opencl
+	[ -n "$quick" ] || under pocl program conformance_kernels_pocl 60 conformance_opencl_kernels
+}
+
+# Clients, service and engines as they are installed.
+services() {
+	say "== whole programs"
+	local name
+	under both program gpu_platforms 120 gpu_platforms
+	for name in "$tests"/gpu_*; do
+		name=${name##*/}
+		case $name in gpu_platforms | gpu_list | *.*) continue ;; esac
+		[ -e "$tests/$name" ] || continue
+		if is_framework_program "$tests/$name"; then
+			under both program "$name" 90 "$name"
+		else
+			under both suite "$name" 90 "$tests/$name"
+		fi
+	done
+	for name in processes_gpu_faults processes_gpu_share processes_sharing processes_client_death processes_engine_death \
+		client_embedded; do
+		under pocl program "$name" 90 "$name"
+	done
+	[ -n "$quick" ] || under pocl program supervisor_engines 60 supervisor_engines
+	under pocl suite supervisor_uids_real_engine 60 "$tests/supervisor_uids" "$bin/sycl-engine"
+}
+
+# Does it take the test framework's options?
+is_framework_program() {
+	LC_ALL=C grep -qa 'libcriterion\.so' "$1"
+}
+
+demo() {
+	say "== the demo"
+	suite demo 90 "$here/demo.sh" --built "$here/build"
+	[ ! -e "$out/logs/demo.log" ] || sed 's/^/  /' "$out/logs/demo.log" | tail -n 22
+	[ ! -e "$here/build/mandelbrot.png" ] || cp "$here/build/mandelbrot.png" "$out/"
+}
+
+# The engine inside the checked program: the checker does not follow what the service starts with a clean environment.
+memory_checker() {
+	say "== the memory checker"
+	local checker
+	checker=$(command -v compute-sanitizer || printf '%s\n' /usr/local/cuda/bin/compute-sanitizer)
+	suite memcheck_demo 90 "$checker" --tool memcheck --error-exitcode 9 --target-processes all \
+		"$bin/demo_heat" --endpoint embedded: --report "$scratch/heat.report"
+	suite memcheck_list 120 "$checker" --tool memcheck --error-exitcode 9 --target-processes all \
+		"$tests/gpu_list" --endpoint embedded:
+}
+
+run_tests() {
+	conformance
+	services
+	demo
+	[ -n "$quick" ] || memory_checker
+}
+
+two_gpus() {
+	say "== two GPUs"
+	if [ "$(gpu_count)" -lt 2 ]; then
+		note two_gpus skipped 0 0 1 0 "there are $(gpu_count) GPUs"
+		return
+	fi
+	program conformance_cuda 150 conformance_cuda
+	program conformance_cuda_memory 150 conformance_cuda_memory
+	under both program gpu_platforms 120 gpu_platforms
+	measure TG14 120
+}
+
+take_arguments() {
+	only='' rows=''
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--probe | --tests | --bench | --two-gpus) parts="$parts ${1#--}" ;;
+		--quick) quick=yes ;;
+		--only | --rows | --runs | --seconds | --out)
+			[ $# -gt 1 ] || fail "$1 needs a value"
+			case $1 in
+			--only) only=$2 ;;
+			--rows) rows=$2 ;;
+			--runs) runs=$2 ;;
+			--seconds) seconds_all=$2 ;;
+			--out) out=$2 ;;
+			esac
+			shift
+			;;
+		--help | -h)
+			usage
+			exit 0
+			;;
+		*)
+			usage >&2
+			exit 2
+			;;
+		esac
+		shift
+	done
+	[ -n "$parts" ] || parts=' tests bench'
+	# What needs several GPUs is seldom on the same machine as the rest, so its page is another.
+	report=last-run.md
+	[ "$parts" != ' two-gpus' ] || report=last-run-two-gpus.md
+}
+
+prepare() {
+	mkdir -p "$out/logs" || fail "cannot write to $out"
+	: >"$out/results" && : >"$out/suites.tsv" && : >"$out/bench.json"
+	scratch=$(mktemp -d /tmp/sycld-gpu.XXXXXX) && chmod 755 "$scratch" || exit 1
+	trap 'end_leftovers; rm -rf "$scratch"' EXIT
+	trap 'exit 130' INT TERM HUP
+	jobs=$(nproc)
+	[ "$jobs" -le 8 ] || jobs=8
+	export SYCLD_TEST_CUDA=real # tests that have a double of the driver leave it alone
+	link_build_folder || fail "cannot make $(cat "$here/build-folder")"
+	find_libraries
+	export SYCLD_TEST_CUDA=real
+	make_vendors || exit 1
+	facts >"$out/facts"
+	printf 'parts\t%s\n' "${parts# }${quick:+ quick}" >>"$out/facts"
+	sed 's/\t/: /' "$out/facts"
+}
+
+main() {
+	take_arguments "$@"
+	prepare
+	local part
+	for part in $parts; do
+		case $part in
+		probe) probe ;;
+		tests) run_tests ;;
+		bench) bench ;;
+		two-gpus) two_gpus ;;
+		esac
+	done
+	printf 'took\t%d\n' "$SECONDS" >>"$out/facts"
+	"$here/tests/gpu/report.sh" "$out" >"$out/$report"
+	# Few files come back from some machines.
+	tar -C "$out" -czf "$out/logs.tar.gz" logs results suites.tsv bench.json facts && rm -rf "$out/logs"
+	say "== in short ($SECONDS s)"
+	awk -F '\t' '{ printf "%-34s %-8s %4d passed %3d failed %3d skipped  %s\n", $1, $2, $3, $4, $5, $7 }' "$out/suites.tsv"
+	[ "$failed_suites" -eq 0 ]
+}
+
+main "$@"

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Makes a folder with everything that run.sh needs on a machine with a GPU: programs, tests, the libraries that they are
+# linked with, scripts. Builds here, so that nothing is built there; that machine may have another distribution.
+set -u
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd) || exit 1
+# shellcheck source=tests/support/common.sh
+. "$top/tests/support/common.sh"
+
+# More than this is no longer quickly carried from machine to machine.
+most_mib=60
+
+usage() {
+	cat <<TXT
+Usage: tests/gpu/stage.sh DIR [BUILD]
+  DIR    what to make; an older one is replaced
+  BUILD  a build folder to use (build/check-gpu); it is built first
+TXT
+}
+
+# Libraries are found beside the programs, also those of libraries (which DT_RUNPATH would not do) and by processes that
+# were started without LD_LIBRARY_PATH.
+configure_options=(-DSYCLD_TESTS=ON -DSYCLD_CUDA=ON -DCMAKE_BUILD_TYPE=Release
+	-DCMAKE_C_FLAGS_RELEASE='-O2 -g1 -D_FORTIFY_SOURCE=2'
+	-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib"
+	"-DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags" "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags")
+
+# The machine's own are used: of the C library's family there can be only one, and a vendor's driver may need newer ones
+# of the compiler's than were linked here.
+is_the_machines_own() {
+	case $1 in
+	ld-linux* | libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | libresolv.so* | libutil.so* | libnss_* | \
+		libmvec.so* | libstdc++.so* | libgcc_s.so* | libcuda.so* | libnvidia-*) return 0 ;;
+	esac
+	return 1
+}
+
+# libraries_of FILE...: "NAME PATH" of every shared library outside the folder that they need, directly or not.
+libraries_of() {
+	local name path
+	ldd "$@" 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\) (.*/\1 \2/p' | sort -u |
+		while read -r name path; do
+			is_the_machines_own "$name" || case $path in "$stage"/*) ;; *) printf '%s %s\n' "$name" "$path" ;; esac
+		done
+}
+
+# Programs, not objects, caches or results.
+copy_programs() {
+	local file
+	for file in "$build"/bin/* "$build"/tests/*; do
+		case $file in
+		*.sh | *_fake | */replay_* | */race_* | */unit_* | */wire_*) continue ;;
+		esac
+		if [ ! -f "$file" ] || [ ! -x "$file" ]; then
+			continue
+		fi
+		cp -p "$file" "$stage/build/${file#"$build"/}" || return 1
+	done
+	# Tests keep what they compile in folders that the build made.
+	(cd "$build/tests" && find . -type d -name '*cache*' -exec mkdir -p "$stage/build/tests/{}" \;) || return 1
+	find "$build/lib" \( -name '*.so' -o -name '*.so.*' \) -exec cp -P -p {} "$stage/build/lib/" \;
+}
+
+copy_libraries() {
+	local name path
+	libraries_of "$stage"/build/bin/* "$stage"/build/tests/* "$stage"/build/lib/*.so* | sort -u >"$stage/libraries"
+	while read -r name path; do
+		cp -L "$path" "$stage/build/lib/$name" && chmod u+w "$stage/build/lib/$name" || return 1
+	done <"$stage/libraries"
+	# Loaded at run time, so nobody is linked with it; for a machine that has none.
+	path=$(ldconfig -p 2>/dev/null | sed -n 's/.*libOpenCL\.so\.1 .*x86-64.* => //p' | head -n 1)
+	[ -z "$path" ] || cp -L "$path" "$stage/spare/libOpenCL.so.1"
+}
+
+strip_all() {
+	find "$stage/build" -type f -exec sh -c '
+		for file; do
+			case $(head -c 4 "$file" | tr -d "\0") in *ELF*) strip --strip-debug "$file" ;; esac
+		done' sh {} +
+}
+
+copy_texts() {
+	cp "$top/tests/gpu/run.sh" "$stage/" || return 1
+	cp "$top/demo.sh" "$stage/" || return 1
+	mkdir -p "$stage/tests/support" "$stage/tests/conformance" "$stage/tests/gpu" || return 1
+	cp "$top"/tests/support/common.sh "$top"/tests/support/*.awk "$stage/tests/support/" || return 1
+	cp "$top/tests/conformance/rows.txt" "$stage/tests/conformance/" || return 1
+	cp "$top"/tests/gpu/report.sh "$top"/tests/gpu/*.awk "$stage/tests/gpu/" || return 1
+	# What was compiled in as a path leads here: run.sh makes it so.
+	printf '%s\n' "$build" >"$stage/build-folder"
+	commit >"$stage/commit"
+}
+
+# The commit, and whether the tree was as committed.
+commit() {
+	local id
+	id=$(git -C "$top" rev-parse --short=12 HEAD 2>/dev/null) || id=unknown
+	! git -C "$top" status --porcelain 2>/dev/null | grep -qv ' tests/gpu/last-run.md$' || id="$id with changes"
+	printf '%s\n' "$id"
+}
+
+main() {
+	case ${1-} in
+	'' | -*)
+		usage >&2
+		exit 2
+		;;
+	esac
+	prepare_folder
+	build=${2-$top/build/check-gpu}
+	build_into "$build" all "${configure_options[@]}" || exit 1
+	build=$(cd "$build" && pwd) || exit 1
+	local mib
+	if ! { rm -rf "$1" && mkdir -p "$1"/build/{bin,tests,lib} "$1/spare"; }; then
+		fail "cannot make $1"
+	fi
+	stage=$(cd "$1" && pwd) || exit 1
+	if ! { copy_programs && copy_libraries && strip_all && copy_texts; }; then
+		fail "cannot fill $1"
+	fi
+	mib=$(du -sm "$stage" | cut -f 1)
+	[ "$mib" -le "$most_mib" ] || fail "$stage has $mib MiB; $most_mib would do"
+	say "$stage: $mib MiB, $(cat "$stage/commit")"
+}
+
+main "$@" </dev/null
