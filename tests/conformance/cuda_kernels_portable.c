@@ -383,12 +383,13 @@ Test(cuda_portable, E14_values_up_to_the_limit_of_a_portable_kernel)
 
 Test(cuda_portable, what_the_page_does_not_allow_is_refused)
 {
+	static const char differs[] = "#if SYCL_DIMENSIONS == 2\nSYCL_KERNEL void other(int a) {}\n#else\n"
+				      "SYCL_KERNEL void other(float a, int b) {}\n#endif\n";
 	static const char *const sources[] = {
 		"SYCL_KERNEL void two(SYCL_GLOBAL(int) a) {}\nSYCL_KERNEL void two(SYCL_GLOBAL(float) a) {}\n",
 		"SYCL_REQUIRED_GROUP(1, 64, 64) SYCL_KERNEL void large(void) {}\n",
 		"SYCL_REQUIRED_GROUP(128, 1, 1) SYCL_KERNEL void deep(void) {}\n",
-		"#if SYCL_DIMENSIONS == 2\nSYCL_KERNEL void other(int a) {}\n#else\nSYCL_KERNEL void other(float a, "
-		"int b) {}\n#endif\n",
+		differs,
 	};
 	struct fixture fixture = {.wake_fd = -1};
 
