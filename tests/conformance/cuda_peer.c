@@ -15,9 +15,8 @@ static bool open_two(struct gpu *gpu, const char *const *options)
 		cr_assert_eq(fake->command("devices 2"), 0);
 	gpu_open_backend(gpu, options);
 	if (gpu->topology.device_count < 2) {
-		cr_log_warn("there is one device only");
 		gpu->ops->close(gpu->backend);
-		return false;
+		cr_skip_test("SKIPPED: there is one device only");
 	}
 	gpu_open_device(gpu, 0);
 	gpu_open_device(gpu, 1);

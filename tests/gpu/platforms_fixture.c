@@ -15,11 +15,14 @@ const char *platforms_library(void)
 
 static void start(struct platforms *platforms)
 {
-	char cache[PATH_MAX], configuration[PATH_MAX + 64];
+	char cache[PATH_MAX], configuration[2 * PATH_MAX + 64];
 	const char *library = platforms_library();
 	cr_assert_eq(build_path("tests", "cache", cache, sizeof(cache)), 0);
 	const char *options[] = { "--cache-dir", cache, NULL };
-	(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n", library ? library : "");
+	/* With a double of the driver comes the compiler's place, where the linker does not find it. */
+	const char *nvrtc = getenv("SYCLD_TEST_NVRTC");
+	(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n%s%s\n", library ? library : "",
+		       nvrtc ? "nvrtc = " : "", nvrtc ? nvrtc : "");
 	cr_assert_eq(private_service_start(library ? configuration : NULL, options, &platforms->service), 0);
 	MUST(sycl_platform_open(platforms->service->endpoint, &platforms->connection));
 }

@@ -237,9 +237,7 @@ conformance() {
 		program "$name" 90 "$name"
 	done
 	under nvidia program conformance_opencl_nvidia 90 conformance_opencl
-	under nvidia program conformance_kernels_nvidia 60 conformance_opencl_kernels
 	under pocl program conformance_opencl_pocl 90 conformance_opencl
-	[ -n "$quick" ] || under pocl program conformance_kernels_pocl 60 conformance_opencl_kernels
 }
 
 # Clients, service and engines as they are installed.
@@ -261,8 +259,6 @@ services() {
 		client_embedded; do
 		under pocl program "$name" 90 "$name"
 	done
-	[ -n "$quick" ] || under pocl program supervisor_engines 60 supervisor_engines
-	under pocl suite supervisor_uids_real_engine 60 "$tests/supervisor_uids" "$bin/sycl-engine"
 }
 
 # Does it take the test framework's options?
@@ -282,10 +278,14 @@ memory_checker() {
 	say "== the memory checker"
 	local checker
 	checker=$(command -v compute-sanitizer || printf '%s\n' /usr/local/cuda/bin/compute-sanitizer)
-	suite memcheck_demo 90 "$checker" --tool memcheck --error-exitcode 9 --target-processes all \
-		"$bin/demo_heat" --endpoint embedded: --report "$scratch/heat.report"
-	suite memcheck_list 120 "$checker" --tool memcheck --error-exitcode 9 --target-processes all \
-		"$tests/gpu_list" --endpoint embedded:
+	# Kernels are built before: the compiler's process has limits that the checker does not fit into. Calls that are
+	# refused are asked on purpose: how many parameters a function has, for one.
+	"$bin/demo_heat" --endpoint embedded: --report "$scratch/heat.report" >/dev/null 2>&1
+	"$tests/gpu_list" --endpoint embedded: >/dev/null 2>&1
+	suite memcheck_demo 90 "$checker" --tool memcheck --error-exitcode 9 --report-api-errors no \
+		--target-processes all "$bin/demo_heat" --endpoint embedded: --report "$scratch/heat.report"
+	suite memcheck_list 120 "$checker" --tool memcheck --error-exitcode 9 --report-api-errors no \
+		--target-processes all "$tests/gpu_list" --endpoint embedded:
 }
 
 run_tests() {
