@@ -25,6 +25,7 @@
 #define FILL_PATTERN_BYTES_MAX 128u
 #define NAME_BYTES_MAX 255u
 #define SHARED_BUFFERS_MAX 256u /* of a session: exportable ones and imported ones */
+#define SHARED_EVENTS_MAX 1024u  /* of a session: made and opened ones */
 #define CLUSTER_GROUPS_MAX 8u   /* what every device with clusters takes */
 
 /* Defaults of Limits (session.proto); the configuration may change them. */

@@ -46,6 +46,17 @@ static int make(struct shared_event *event, const struct context_device *found, 
 	return 0;
 }
 
+/* Each costs the device something, and all of the engine's are looked through for a handle. */
+static int admit(struct shared_event *event, struct backend_fault *fault)
+{
+	struct session *session = event->object.session;
+	if (session->shared_events >= SHARED_EVENTS_MAX)
+		return fault_set(fault, STATUS_QUOTA, "a session may have %u shared events", SHARED_EVENTS_MAX);
+	session->shared_events++;
+	event->is_counted = true;
+	return 0;
+}
+
 static int start(struct session *session, uint64_t id, uint32_t device, const uint8_t *handle)
 {
 	struct shared_event *event;
@@ -56,6 +67,8 @@ static int start(struct session *session, uint64_t id, uint32_t device, const ui
 	struct context_device found;
 	struct backend_fault fault;
 	r = feature_device(session, device, BACKEND_FEATURE_SHARED_EVENT, &found, &fault);
+	if (r == 0)
+		r = admit(event, &fault);
 	if (r == 0) {
 		event->object.backend = (uint32_t)found.ops->kind;
 		struct event_share *share = handle ? event_share_find(session->engine, device, handle) : NULL;

@@ -149,6 +149,9 @@ static struct object *end(struct object *object)
 	case OBJECT_HOST_ACCESSOR:
 		return ((struct host_accessor *)object)->buffer ? &((struct host_accessor *)object)->buffer->object
 								: NULL;
+	case OBJECT_SHARED_EVENT:
+		session->shared_events -= ((struct shared_event *)object)->is_counted;
+		return NULL;
 	default:
 		return NULL;
 	}

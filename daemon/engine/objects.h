@@ -73,6 +73,7 @@ struct shared_event {
 	struct event_share *share; /* NULL in a failed one */
 	struct list link;          /* of share->events */
 	uint64_t number;           /* of the request to answer; 0: it has been */
+	bool is_counted;           /* as a shared one of its session */
 };
 
 enum bundle_state { BUNDLE_BUILDING, BUNDLE_LOADING, BUNDLE_READY };

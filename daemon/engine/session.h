@@ -70,7 +70,7 @@ struct session {
 	struct session_usage usage;
 	uint64_t groups_open;
 	struct session_grants grants; /* descriptors that came before the records that name them */
-	uint32_t shared_buffers, exports_open;
+	uint32_t shared_buffers, shared_events, exports_open;
 	uint32_t occupancy_open; /* questions that are not answered */
 	uint32_t builds_running;
 	uint64_t profile_budget;

@@ -400,6 +400,38 @@ static uint64_t open_event(uint32_t index, const uint8_t *handle, size_t bytes, 
 	return raw_send(hostile, &command);
 }
 
+static uint64_t create_event(uint32_t index)
+{
+	Sycl__V1__SharedEventCreate message = SYCL__V1__SHARED_EVENT_CREATE__INIT;
+	message.event = raw_id(OBJECT_SHARED_EVENT, index);
+	message.device = device;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_SHARED_EVENT_CREATE;
+	command.shared_event_create = &message;
+	return raw_send(hostile, &command);
+}
+
+Test(hostile, F10_a_session_has_so_many_shared_events)
+{
+	start();
+	uint8_t handle[64];
+	const Sycl__V1__Reply *made = expect_done(create_event(100));
+	memcpy(handle, made->shared_event_created->handle.data, sizeof(handle));
+	uint64_t last = 0;
+	for (uint32_t i = 1; i < SHARED_EVENTS_MAX; i++)
+		last = open_event(100 + i, handle, sizeof(handle), device);
+	(void)expect_done(last);
+	expect_answer(open_event(100 + SHARED_EVENTS_MAX, handle, sizeof(handle), device), STATUS_QUOTA,
+		      "shared events");
+	expect_answer(create_event(101 + SHARED_EVENTS_MAX), STATUS_QUOTA, "shared events");
+	/* What is released may be taken again. */
+	(void)raw_release(hostile, raw_id(OBJECT_SHARED_EVENT, 100));
+	while (raw_reply_to(hostile, 0)->body_case != SYCL__V1__REPLY__BODY_RELEASED)
+		;
+	(void)expect_done(create_event(102 + SHARED_EVENTS_MAX));
+	hostile_expect_alive();
+}
+
 Test(hostile, F10_events_that_are_none_are_refused)
 {
 	start();

@@ -22,55 +22,31 @@ static bool inside(uint64_t offset, uint64_t bytes, size_t count)
 	return offset <= count && bytes <= count - offset;
 }
 
-/* Inside: images one behind the other, each u16 kind, u16 version, u32 size of its header, u64 size of what follows. */
-struct fatbin_entry {
-	uint16_t kind, version;
-	uint32_t header_bytes;
-	uint64_t bytes;
-};
-
-static bool entries_are_whole(const unsigned char *bytes, size_t count)
+static Elf64_Shdr section_at(const unsigned char *bytes, const Elf64_Ehdr *header, uint32_t index)
 {
-	size_t at = 0;
+	Elf64_Shdr section;
 
-	while (at < count) {
-		struct fatbin_entry entry;
-		if (count - at < sizeof(entry))
-			return false;
-		memcpy(&entry, bytes + at, sizeof(entry));
-		if (entry.header_bytes < sizeof(entry) || !inside(at, entry.header_bytes, count) ||
-		    !inside(at + entry.header_bytes, entry.bytes, count))
-			return false;
-		at += entry.header_bytes + (size_t)entry.bytes;
-	}
-	return at > 0;
+	memcpy(&section, bytes + header->e_shoff + (uint64_t)index * sizeof(section), sizeof(section));
+	return section;
 }
 
-static bool fatbin_is_whole(const unsigned char *bytes, size_t count)
+/* A name begins inside the table of names, and a 0 ends the table. */
+static bool names_are_inside(const unsigned char *bytes, const Elf64_Ehdr *header)
 {
-	size_t at = 0;
+	const Elf64_Shdr names = section_at(bytes, header, header->e_shstrndx);
 
-	while (at < count) {
-		struct fatbin_header header;
-		if (count - at < sizeof(header))
+	if (names.sh_type == SHT_NOBITS || names.sh_size == 0 || bytes[names.sh_offset + names.sh_size - 1] != '\0')
+		return false;
+	for (uint32_t i = 0; i < header->e_shnum; i++)
+		if (section_at(bytes, header, i).sh_name >= names.sh_size)
 			return false;
-		memcpy(&header, bytes + at, sizeof(header));
-		if (header.magic != FATBIN_MAGIC)
-			return at > 0; /* something that is none of the driver's business, padding mostly */
-		if (header.header_bytes < sizeof(header) || !inside(at, header.header_bytes, count) ||
-		    !inside(at + header.header_bytes, header.bytes, count) ||
-		    !entries_are_whole(bytes + at + header.header_bytes, (size_t)header.bytes))
-			return false;
-		at += header.header_bytes + (size_t)header.bytes;
-	}
-	return at > 0;
+	return true;
 }
 
 static bool sections_are_inside(const unsigned char *bytes, size_t count, const Elf64_Ehdr *header)
 {
 	for (uint32_t i = 0; i < header->e_shnum; i++) {
-		Elf64_Shdr section;
-		memcpy(&section, bytes + header->e_shoff + (uint64_t)i * sizeof(section), sizeof(section));
+		const Elf64_Shdr section = section_at(bytes, header, i);
 		if (section.sh_type != SHT_NOBITS && !inside(section.sh_offset, section.sh_size, count))
 			return false;
 		/* Whatever names a section by number must name one that there is. */
@@ -105,7 +81,71 @@ static bool cubin_is_whole(const unsigned char *bytes, size_t count)
 	if (!inside(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr), count) ||
 	    !inside(header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr), count))
 		return false;
-	return sections_are_inside(bytes, count, &header) && segments_are_inside(bytes, count, &header);
+	return sections_are_inside(bytes, count, &header) && names_are_inside(bytes, &header) &&
+	       segments_are_inside(bytes, count, &header);
+}
+
+/*
+ * Inside: images one behind the other, each u16 kind, u16 version, u32 size of its header, u64 size of what follows,
+ * and, where the header is large enough, u32 how much of that is compressed; 0: nothing.
+ */
+struct fatbin_entry {
+	uint16_t kind, version;
+	uint32_t header_bytes;
+	uint64_t bytes;
+};
+
+#define ENTRY_CUBIN 2
+
+static bool image_is_whole(const unsigned char *bytes, const struct fatbin_entry *entry)
+{
+	const unsigned char *image = bytes + entry->header_bytes;
+	uint32_t packed_bytes = 0;
+
+	if (entry->header_bytes >= sizeof(*entry) + sizeof(packed_bytes))
+		memcpy(&packed_bytes, bytes + sizeof(*entry), sizeof(packed_bytes));
+	if (packed_bytes > entry->bytes)
+		return false;
+	/* What is compressed only the driver can look into. */
+	bool is_cubin = entry->kind == ENTRY_CUBIN && entry->bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0;
+	return !is_cubin || cubin_is_whole(image, (size_t)entry->bytes);
+}
+
+static bool entries_are_whole(const unsigned char *bytes, size_t count)
+{
+	size_t at = 0;
+
+	while (at < count) {
+		struct fatbin_entry entry;
+		if (count - at < sizeof(entry))
+			return false;
+		memcpy(&entry, bytes + at, sizeof(entry));
+		if (entry.header_bytes < sizeof(entry) || !inside(at, entry.header_bytes, count) ||
+		    !inside(at + entry.header_bytes, entry.bytes, count) || !image_is_whole(bytes + at, &entry))
+			return false;
+		at += entry.header_bytes + (size_t)entry.bytes;
+	}
+	return at > 0;
+}
+
+static bool fatbin_is_whole(const unsigned char *bytes, size_t count)
+{
+	size_t at = 0;
+
+	while (at < count) {
+		struct fatbin_header header;
+		if (count - at < sizeof(header))
+			return false;
+		memcpy(&header, bytes + at, sizeof(header));
+		if (header.magic != FATBIN_MAGIC)
+			return at > 0; /* something that is none of the driver's business, padding mostly */
+		if (header.header_bytes < sizeof(header) || !inside(at, header.header_bytes, count) ||
+		    !inside(at + header.header_bytes, header.bytes, count) ||
+		    !entries_are_whole(bytes + at + header.header_bytes, (size_t)header.bytes))
+			return false;
+		at += header.header_bytes + (size_t)header.bytes;
+	}
+	return at > 0;
 }
 
 int cuda_image_check(const void *bytes, size_t count, enum cuda_image_kind *kind_out)
