@@ -122,8 +122,6 @@ void sched_notice_discard(struct scheduler *scheduler)
 {
 	struct sched_notice *notice;
 	while ((notice = take(scheduler)))
-		if (notice->kind == SCHED_NOTICE_BUFFER_FREED)
-			free(notice->object);
-		else if (notice->kind == SCHED_NOTICE_OCCUPANCY)
+		if (notice->kind == SCHED_NOTICE_BUFFER_FREED || notice->kind == SCHED_NOTICE_OCCUPANCY)
 			free(notice->object);
 }

@@ -87,10 +87,17 @@ void fake_service_end(struct fake_service *fake)
 	fake->folder[0] = '\0';
 }
 
+static bool is_there(void *path)
+{
+	return access(path, F_OK) == 0;
+}
+
 static struct sockaddr_un send_line(const struct fake_service *fake, pid_t engine, const char *line)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%ld.socket", fake->folder, (long)engine);
+	/* An engine that has just started loads its driver meanwhile. */
+	cr_assert(wait_until(is_there, address.sun_path, SOON), "%s", address.sun_path);
 	ssize_t sent = sendto(fake->socket, line, strlen(line), MSG_NOSIGNAL, (const struct sockaddr *)&address,
 			      sizeof(address));
 	cr_assert_eq(sent, (ssize_t)strlen(line), "%s: %s", address.sun_path, strerror(errno));

@@ -3,6 +3,7 @@
 #include "cuda_entries.h"
 #include "status.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -20,10 +21,39 @@ static const char *const usual_names[] = {
 	"/usr/local/cuda/lib64/libnvrtc.so.12",
 };
 
+/*
+ * NVRTC opens a second library by its bare name when it compiles. Where the first one was given by its path the loader may
+ * not look there; what is loaded already, it finds. Never closed: NVRTC uses it from then on.
+ */
+static void open_builtins_beside(const char *path)
+{
+	static const char start[] = "libnvrtc-builtins.so.";
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX], whole[PATH_MAX];
+
+	if (!slash || (size_t)(slash - path) >= sizeof(folder))
+		return;
+	memcpy(folder, path, (size_t)(slash - path));
+	folder[slash - path] = '\0';
+	DIR *list = opendir(folder);
+	const struct dirent *entry;
+	while (list && (entry = readdir(list)) != NULL) {
+		if (strncmp(entry->d_name, start, sizeof(start) - 1) != 0)
+			continue;
+		int length = snprintf(whole, sizeof(whole), "%s/%s", folder, entry->d_name);
+		if (length > 0 && (size_t)length < sizeof(whole))
+			(void)dlopen(whole, RTLD_NOW | RTLD_LOCAL);
+	}
+	if (list)
+		(void)closedir(list);
+}
+
 static void *open_library(const char *name)
 {
-	if (name)
+	if (name) {
+		open_builtins_beside(name);
 		return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	}
 	for (size_t i = 0; i < sizeof(usual_names) / sizeof(*usual_names); i++) {
 		void *handle = dlopen(usual_names[i], RTLD_NOW | RTLD_LOCAL);
 		if (handle)

@@ -74,7 +74,8 @@ static int take_data(struct backend_memory *memory, void *host)
 			return -ENOMEM;
 	}
 	/* A program that relies on what new memory holds must not pass a test. */
-	memset(memory->data, FAKE_POISON, size_bytes);
+	if (memory->data)
+		memset(memory->data, FAKE_POISON, size_bytes);
 	return 0;
 }
 
