@@ -127,8 +127,8 @@ program() {
 	local name=$1 limit=$2 file=$3
 	shift 3
 	local at_once=$jobs
-	# Processes beside it would share the GPU by time slices of milliseconds.
-	[ "$file" != gpu_clock ] || at_once=1
+	# Processes beside them would share the GPU by time slices of milliseconds, and take of its memory.
+	case $file in gpu_clock | gpu_platforms) at_once=1 ;; esac
 	suite "$name" "$limit" "$tests/$file" --jobs="$at_once" --tap="$scratch/$name.tap" "$@"
 }
 
