@@ -19,6 +19,6 @@ tap && /^(not )?ok - / {
 }
 # Skipped by its own word, or could not even be started.
 !tap && unknown && /<skipped / {
-	print /SKIP_RETURN_CODE/ ? "skip" : "fail", name
+	print /SKIP_RETURN_CODE|SKIP_REGULAR_EXPRESSION_MATCHED/ ? "skip" : "fail", name
 	unknown = 0
 }
