@@ -1,7 +1,5 @@
 #include "sched_expect.h"
 
-#include "sched_pace.h"
-
 #define PS_PER_NS    1000u
 #define SLOW_WEIGHT  16u
 
@@ -33,9 +31,7 @@ uint64_t sched_expect_rest(uint64_t rest_ns, uint64_t now_ns, uint64_t end_ns, b
 		return rest_ns;
 	if (now_ns + SCHED_EXPECT_MARGIN_NS >= end_ns)
 		return 0;
-	/* Not for long at one time: other commands may be in flight, and the device may fail. */
+	/* Never longer than without: other commands may be in flight, and be over before. */
 	uint64_t until = end_ns - SCHED_EXPECT_MARGIN_NS - now_ns;
-	if (rest_ns == 0)
-		return 0;
-	return until < SCHED_PACE_STEP_MAX_NS ? until : SCHED_PACE_STEP_MAX_NS;
+	return until < rest_ns ? until : rest_ns;
 }
