@@ -16,8 +16,14 @@
 
 struct connection;
 
+enum arena_use {
+	ARENA_PLAIN,
+	ARENA_USM, /* at the same address in the engine (usm_place.h), and not in forked children */
+};
+
 struct arena {
 	struct memory_region *region; /* NULL: not in use */
+	enum arena_use use;
 	struct arena_ranges ranges;
 };
 
@@ -27,7 +33,8 @@ struct arenas {
 	struct arena *arenas;
 	uint32_t capacity;
 	uint64_t bytes, bytes_max;
-	uint32_t grown; /* how often: the next one is larger */
+	uint64_t usm_bytes; /* of it */
+	uint32_t grown;     /* how often: the next one is larger */
 	struct {
 		bool awaited, arrived;
 		int fd;
@@ -43,6 +50,10 @@ void arenas_fini(struct arenas *arenas);
 /* A piece of shared memory. May take a round trip; without any lock held. size_bytes > 0. */
 sycl_result arenas_take(struct connection *connection, uint64_t size_bytes, struct arena_range *range_out,
 			void **address_out);
+
+/* The same from arenas for USM: whole pages. */
+sycl_result arenas_take_usm(struct connection *connection, uint64_t size_bytes, struct arena_range *range_out,
+			    void **address_out);
 
 /* With the state lock held. The engine no longer uses it. */
 void arenas_give(struct arenas *arenas, const struct arena_range *range);

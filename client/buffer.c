@@ -1,5 +1,8 @@
-/* Buffers: creation and attributes. Their end is in buffer_release.c. */
+/* Buffers: creation and attributes. Their parts are in buffer_parts.c, their end in buffer_release.c. */
 #include "buffer.h"
+
+#include "host_memory.h"
+#include "image_format.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,6 +15,8 @@ static void buffer_destroy(struct object *object)
 	/* Work that uses it goes on; its shared memory comes back with Released (D10, D16). */
 	remote_release(c, &buffer->remote);
 	free(buffer->remote.why);
+	if (buffer->block)
+		object_unref(&buffer->block->object);
 	arenas_trim(c);
 	object_delete(object);
 }
@@ -36,12 +41,16 @@ static sycl_result announce(const struct buffer *buffer, const Sycl__V1__ArenaRa
 
 static sycl_result check_new(const struct connection *c, const struct buffer_plan *plan)
 {
-	if ((uint32_t)plan->kind > SYCL_HOST_CONST)
+	bool pointer = plan->kind != SYCL_HOST_NONE && plan->kind != SYCL_HOST_SHARED;
+	if ((uint32_t)plan->kind > SYCL_HOST_OWNED)
 		return error_set(SYCL_ERROR_INVALID, "%d is no kind of host memory", (int)plan->kind);
-	if (plan->kind == SYCL_HOST_NONE && plan->host)
+	if (!pointer && plan->host)
 		return error_set(SYCL_ERROR_INVALID, "host memory is given, but the kind says that there is none");
-	if (plan->kind != SYCL_HOST_NONE && !plan->host && plan->size_bytes > 0)
+	if (pointer && !plan->host && plan->size_bytes > 0)
 		return error_set(SYCL_ERROR_INVALID, "the host memory is NULL");
+	if (plan->block && plan->block->size_bytes < plan->size_bytes)
+		return error_set(SYCL_ERROR_INVALID, "%" PRIu64 " bytes do not fit into a block of %" PRIu64,
+				 plan->size_bytes, plan->block->size_bytes);
 	if (plan->size_bytes > c->limits.buffer_bytes || plan->size_bytes > SIZE_MAX / 2)
 		return error_set(SYCL_ERROR_QUOTA,
 				 "%" PRIu64 " bytes are more than the %" PRIu64 " that this session may have",
@@ -50,10 +59,12 @@ static sycl_result check_new(const struct connection *c, const struct buffer_pla
 }
 
 /* Name it and give it its shared memory; undone by remote_forget. */
-static sycl_result equip(struct connection *c, struct buffer *buffer, const void *host, struct arena_range *range_out)
+static sycl_result equip(struct connection *c, struct buffer *buffer, const struct buffer_plan *plan,
+			 struct arena_range *range_out)
 {
 	struct arena_range range = {0, 0, 0};
 	void *address = NULL;
+	const void *host = plan->block ? plan->block->memory : plan->host;
 	sycl_result result = SYCL_SUCCESS;
 	if (buffer->size_bytes > 0)
 		result = arenas_take(c, buffer->size_bytes, &range, &address);
@@ -69,8 +80,15 @@ static sycl_result equip(struct connection *c, struct buffer *buffer, const void
 	if (result)
 		return result;
 	buffer->address = address;
-	if (buffer->kind != SYCL_HOST_NONE && address)
+	if (buffer->kind != SYCL_HOST_NONE && address) {
+		result = host_mutex_lock(plan->use_mutex, UINT64_MAX);
+		if (result) {
+			remote_forget(c, &buffer->remote);
+			return result;
+		}
 		memcpy(address, host, (size_t)buffer->size_bytes);
+		host_mutex_unlock(plan->use_mutex);
+	}
 	*range_out = range;
 	return SYCL_SUCCESS;
 }
@@ -85,6 +103,24 @@ static sycl_result tell(struct buffer *buffer, const struct buffer_plan *plan, c
 	return (plan->announce ? plan->announce : announce)(buffer, range->size_bytes ? &place : NULL, plan, told_out);
 }
 
+static void fill_in(struct buffer *buffer, const struct buffer_plan *plan)
+{
+	buffer->size_bytes = plan->size_bytes;
+	buffer->element_bytes = 1;
+	buffer->range = sycl_range1(plan->size_bytes);
+	buffer->image_format = plan->image_format;
+	if (plan->image_format) {
+		buffer->range = plan->image_range;
+		buffer->element_bytes = image_pixel_bytes(plan->image_format);
+	}
+	buffer->kind = plan->kind;
+	buffer->share = plan->share;
+	buffer->host = plan->kind == SYCL_HOST_BORROWED ? plan->host : NULL;
+	buffer->use_mutex = plan->use_mutex;
+	buffer->write_back = 1;
+	buffer->owners = 1;
+}
+
 sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan, sycl_buffer *buffer_out)
 {
 	sycl_result result = check_new(c, plan);
@@ -95,20 +131,22 @@ sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan, sy
 	struct buffer *buffer = object_new(sizeof(*buffer), c);
 	if (!buffer)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
-	buffer->size_bytes = plan->size_bytes;
-	buffer->kind = plan->kind;
-	buffer->share = plan->share;
-	buffer->host = plan->kind == SYCL_HOST_BORROWED ? plan->host : NULL;
-	buffer->write_back = 1;
+	fill_in(buffer, plan);
 	struct arena_range range;
-	result = equip(c, buffer, plan->host, &range);
-	if (!result && handle_create(&buffer->object, HANDLE_BUFFER, buffer_destroy) < 0) {
+	result = equip(c, buffer, plan, &range);
+	enum handle_type type = plan->image_format ? HANDLE_IMAGE : HANDLE_BUFFER;
+	if (!result && handle_create(&buffer->object, type, buffer_destroy) < 0) {
 		remote_forget(c, &buffer->remote);
 		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	}
 	if (result) {
 		object_delete(&buffer->object);
 		return result;
+	}
+	if (plan->block) {
+		buffer->block = plan->block;
+		buffer->host = plan->block->memory;
+		object_ref(&plan->block->object);
 	}
 	bool told = false;
 	result = tell(buffer, plan, &range, &told);
@@ -129,8 +167,50 @@ SYCL_API sycl_result sycl_buffer_create(sycl_platform handle, void *host, uint64
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(buffer_out);
+	if (kind == SYCL_HOST_SHARED || kind == SYCL_HOST_OWNED)
+		return error_set(SYCL_ERROR_INVALID, "this kind of host memory needs sycl_buffer_create_with");
 	struct buffer_plan plan = {.host = host, .size_bytes = size_bytes, .kind = kind};
 	return buffer_make(platform->object.connection, &plan, buffer_out);
+}
+
+static sycl_result check_options(const struct sycl_buffer_options *options)
+{
+	if (!options || options->struct_bytes != sizeof(*options))
+		return error_set(SYCL_ERROR_INVALID,
+				 "options: NULL, or struct_bytes is wrong; start from SYCL_BUFFER_OPTIONS_INIT");
+	if (options->block && options->kind != SYCL_HOST_SHARED)
+		return error_set(SYCL_ERROR_INVALID, "a block is given, but the kind is not SYCL_HOST_SHARED");
+	if ((options->free_host || options->free_context) && options->kind != SYCL_HOST_OWNED)
+		return error_set(SYCL_ERROR_INVALID, "memory that is not given away has no function that frees it");
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_buffer_create_with(sycl_platform handle, const struct sycl_buffer_options *options,
+					     sycl_buffer *buffer_out)
+{
+	PIN(platform, platform, handle);
+	REQUIRE_OUTPUT(buffer_out);
+	sycl_result result = check_options(options);
+	if (result)
+		return result;
+	struct buffer_plan plan = {.host = options->host,
+				   .size_bytes = options->size_bytes,
+				   .kind = options->kind,
+				   .use_mutex = options->use_mutex};
+	CLEANUP(host_block_unpin) struct host_block *block = NULL;
+	if (options->kind == SYCL_HOST_SHARED)
+		result = host_block_pin(options->block, &block);
+	plan.block = block;
+	if (!result)
+		result = buffer_make(platform->object.connection, &plan, buffer_out);
+	if (result || options->kind != SYCL_HOST_OWNED || !options->host)
+		return result;
+	/* Its bytes were copied: nothing needs it any more (D13). */
+	if (options->free_host)
+		options->free_host(options->host, options->free_context);
+	else
+		free(options->host);
+	return SYCL_SUCCESS;
 }
 
 SYCL_API sycl_result sycl_buffer_retain(sycl_buffer buffer)
@@ -156,14 +236,18 @@ SYCL_API sycl_result sycl_buffer_set_write_back(sycl_buffer handle, uint32_t wri
 	PIN(buffer, buffer, handle);
 	if (write_back > 1)
 		return error_set(SYCL_ERROR_INVALID, "write_back is 0 or 1");
-	atomic_store_explicit(&buffer->write_back, write_back, memory_order_relaxed);
+	if (buffer->is_part)
+		return error_set(SYCL_ERROR_INVALID, "a sub-buffer is not written back for itself");
+	atomic_store_explicit(&buffer_root(buffer)->write_back, write_back, memory_order_relaxed);
 	return SYCL_SUCCESS;
 }
 
 SYCL_API sycl_result sycl_buffer_set_final_data(sycl_buffer handle, void *final_data)
 {
 	PIN(buffer, buffer, handle);
-	atomic_store_explicit(&buffer->final_data, final_data, memory_order_relaxed);
-	atomic_store_explicit(&buffer->final_data_set, 1, memory_order_release);
+	if (buffer->is_part)
+		return error_set(SYCL_ERROR_INVALID, "a sub-buffer is not written back for itself");
+	atomic_store_explicit(&buffer_root(buffer)->final_data, final_data, memory_order_relaxed);
+	atomic_store_explicit(&buffer_root(buffer)->final_data_set, 1, memory_order_release);
 	return SYCL_SUCCESS;
 }

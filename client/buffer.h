@@ -5,7 +5,9 @@
 #include "client_objects.h"
 
 struct buffer_plan {
-	void *host;
+	void *host;               /* the first contents; of a block: NULL */
+	struct host_block *block; /* of SHARED */
+	void *use_mutex;
 	uint64_t size_bytes;
 	sycl_host_memory kind;
 	sycl_share_kind share;
@@ -17,8 +19,13 @@ struct buffer_plan {
 	sycl_result (*announce)(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,
 				const struct buffer_plan *plan, bool *told_out);
 	const struct sycl_shared_memory *shared; /* what `announce` imports */
+	uint32_t image_format; /* 0: a buffer */
+	sycl_range image_range;
 };
 
+/* The handle is an image's where the plan says so. */
 sycl_result buffer_make(struct connection *connection, const struct buffer_plan *plan, sycl_buffer *buffer_out);
+/* buffer_release.c: end one of the caller's references; pinned. `writes_back` false: what there is to write back is lost. */
+sycl_result buffer_end(struct buffer *buffer, bool writes_back, uint64_t deadline_ns);
 
 #endif

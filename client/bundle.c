@@ -1,136 +1,138 @@
-/* Kernel bundles: sources and binaries built by the service. */
-#include "client_objects.h"
+/* Kernel bundles: images for devices, built by the service from sources and binaries. */
+#include "bundle.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+void bundle_source_unref(struct bundle_source *source)
+{
+	if (source && atomic_fetch_sub_explicit(&source->references, 1, memory_order_acq_rel) == 1)
+		free(source);
+}
 
 static void bundle_destroy(struct object *object)
 {
 	struct bundle *bundle = (struct bundle *)object;
-	remote_release(object->connection, &bundle->remote);
-	free(bundle->remote.why);
+	for (uint32_t i = 0; i < bundle->image_count; i++)
+		object_unref(&bundle->images[i]->object);
+	for (uint32_t i = 0; i < bundle->source_count; i++)
+		bundle_source_unref(bundle->sources[i]);
+	for (uint32_t i = 0; i < bundle->device_count; i++)
+		object_unref(&bundle->devices[i]->object);
 	object_unref(&bundle->context->object);
-	object_unref(&bundle->device->object);
+	free((void *)(uintptr_t)bundle->kernels);
+	free(bundle->images);
+	free(bundle->sources);
+	free(bundle->devices);
 	free(bundle->log);
 	object_delete(object);
 }
 
-static void take_build(struct pending *pending, const Sycl__V1__Reply *reply)
+sycl_result bundle_new(struct context *context, sycl_bundle_state state, uint32_t device_count,
+		       struct device *const *devices, uint32_t image_count, struct bundle **bundle_out)
 {
-	if (reply->body_case == SYCL__V1__REPLY__BODY_BUILD && reply->build->log)
-		pending->context = strdup(reply->build->log);
-}
-
-/* What is built: text or bytes. */
-struct build_input {
-	Sycl__V1__SourceKind kind;
-	const void *bytes;
-	size_t size_bytes;
-	const char *options;
-};
-
-/* Asks for the build and waits for it. *log_out: malloc'ed or NULL, also on failure. */
-static sycl_result build(struct queue *queue, uint64_t id, const struct build_input *input, char **log_out)
-{
-	struct connection *c = queue->object.connection;
-	Sycl__V1__BundleBuild request = SYCL__V1__BUNDLE_BUILD__INIT;
-	request.bundle = id;
-	request.context = queue->context->remote.id;
-	request.device = queue->device->facts->device;
-	request.kind = input->kind;
-	request.options = (char *)(input->options ? input->options : "");
-	Sycl__V1__ArenaRange place = SYCL__V1__ARENA_RANGE__INIT;
-	struct arena_range range = {0, 0, 0};
-	if (input->size_bytes <= INLINE_SOURCE_BYTES_MAX) {
-		request.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE;
-		request.inline_source.data = (uint8_t *)(uintptr_t)input->bytes;
-		request.inline_source.len = input->size_bytes;
-	} else {
-		void *address = NULL;
-		sycl_result result = arenas_take(c, input->size_bytes, &range, &address);
-		if (result)
-			return result;
-		memcpy(address, input->bytes, input->size_bytes);
-		place.arena = range.arena;
-		place.offset_bytes = range.offset_bytes;
-		place.size_bytes = input->size_bytes;
-		request.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_ARENA_SOURCE;
-		request.arena_source = &place;
-	}
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_BUNDLE_BUILD;
-	command.bundle_build = &request;
-	struct pending pending = {.take = take_build};
-	sycl_result result = connection_request(c, &command, &pending, UINT64_MAX);
-	if (range.size_bytes) {
-		(void)pthread_mutex_lock(&c->state_lock);
-		arenas_give(&c->arenas, &range);
-		(void)pthread_mutex_unlock(&c->state_lock);
-	}
-	*log_out = pending.context;
-	return result;
-}
-
-/* Which kinds the device's backend takes is the service's to say. */
-static sycl_result check_input(const struct queue *queue, const struct build_input *input)
-{
-	uint64_t limit = queue->object.connection->limits.source_bytes;
-	bool compiled = input->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C ||
-			input->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE ||
-			input->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUDA_CPP;
-	if (input->size_bytes > limit)
-		return error_set(SYCL_ERROR_QUOTA, "the source has %zu bytes, %" PRIu64 " are allowed",
-				 input->size_bytes, limit);
-	if (input->options && strlen(input->options) > 4096)
-		return error_set(SYCL_ERROR_INVALID, "the build options have %zu bytes, 4096 are allowed",
-				 strlen(input->options));
-	if (compiled && !(queue->device->facts->aspects >> SYCL_ASPECT_ONLINE_COMPILER & 1))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no compiler", queue->device->facts->name);
-	return remote_check(&queue->context->remote);
-}
-
-static sycl_result bundle_new(struct queue *queue, struct bundle **bundle_out)
-{
-	struct connection *c = queue->object.connection;
-	struct bundle *bundle = object_new(sizeof(*bundle), c);
+	struct bundle *bundle = object_new(sizeof(*bundle), context->object.connection);
 	if (!bundle)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
-	sycl_result result = remote_name(c, OBJECT_BUNDLE, &bundle->remote);
-	if (result || handle_create(&bundle->object, HANDLE_BUNDLE, bundle_destroy) < 0) {
-		if (!result) {
-			remote_forget(c, &bundle->remote);
-			result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-		}
+	bundle->state = state;
+	bundle->devices = calloc(device_count + 1u, sizeof(struct device *));
+	bundle->images = calloc(image_count + 1u, sizeof(struct bundle_image *));
+	bundle->sources = calloc(BUNDLE_SOURCES_MAX, sizeof(struct bundle_source *));
+	if (!bundle->devices || !bundle->images || !bundle->sources ||
+	    handle_create(&bundle->object, HANDLE_BUNDLE, bundle_destroy) < 0) {
+		free(bundle->devices);
+		free(bundle->images);
+		free(bundle->sources);
 		object_delete(&bundle->object);
-		return result;
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	}
-	bundle->context = queue->context;
-	object_ref(&bundle->context->object);
-	bundle->device = queue->device;
-	object_ref(&bundle->device->object);
+	bundle->context = context;
+	object_ref(&context->object);
+	for (uint32_t i = 0; i < device_count; i++) {
+		bundle->devices[i] = devices[i];
+		object_ref(&devices[i]->object);
+	}
+	bundle->device_count = device_count;
 	*bundle_out = bundle;
 	return SYCL_SUCCESS;
 }
 
+sycl_result bundle_discard(struct bundle *bundle, sycl_result result)
+{
+	struct failure why = {.code = result};
+	error_get(&why);
+	object_unref(&bundle->object);
+	return error_set_failure(&why);
+}
+
+/* One behind the other, each on lines of its own. NULL is good: then there is nothing to say. */
+static char *join_logs(const struct bundle *bundle)
+{
+	size_t bytes = 1;
+	for (uint32_t i = 0; i < bundle->image_count; i++)
+		bytes += bundle->images[i]->log ? strlen(bundle->images[i]->log) + 1 : 0;
+	char *log = bytes > 1 ? malloc(bytes) : NULL;
+	if (!log)
+		return NULL;
+	char *to = log;
+	for (uint32_t i = 0; i < bundle->image_count; i++) {
+		const char *words = bundle->images[i]->log;
+		if (!words || !*words)
+			continue;
+		if (to > log && to[-1] != '\n')
+			*to++ = '\n';
+		to = stpcpy(to, words);
+	}
+	*to = '\0';
+	return log;
+}
+
+static bool is_in(const char *const *names, uint32_t count, const char *name)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (names[i] && strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Of all images, each once; within one image no name comes twice. */
+static bool list_kernels(struct bundle *bundle)
+{
+	uint32_t total = 0;
+	for (uint32_t i = 0; i < bundle->image_count; i++)
+		total += bundle->images[i]->name_count;
+	bundle->kernels = (const char **)calloc(total + 1u, sizeof(char *));
+	for (uint32_t i = 0; bundle->kernels && i < bundle->image_count; i++) {
+		const struct bundle_image *image = bundle->images[i];
+		uint32_t before = bundle->kernel_count;
+		for (uint32_t k = 0; k < image->name_count; k++)
+			if (!is_in(bundle->kernels, before, image->names[k]))
+				bundle->kernels[bundle->kernel_count++] = image->names[k];
+	}
+	return bundle->kernels != NULL;
+}
+
+sycl_result bundle_finish(struct bundle *bundle, sycl_kernel_bundle *bundle_out)
+{
+	if (!list_kernels(bundle))
+		return bundle_discard(bundle, error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process"));
+	bundle->log = join_logs(bundle);
+	*bundle_out = handle_of(&bundle->object);
+	return SYCL_SUCCESS;
+}
+
+/* An executable of one image, for the queue's device. */
 static sycl_result make(struct queue *queue, const struct build_input *input, sycl_kernel_bundle *bundle_out)
 {
 	struct bundle *bundle = NULL;
-	sycl_result result = check_input(queue, input);
-	if (!result)
-		result = bundle_new(queue, &bundle);
+	sycl_result result = bundle_new(queue->context, SYCL_BUNDLE_EXECUTABLE, 1, &queue->device, 1, &bundle);
 	if (result)
 		return result;
-	result = build(queue, bundle->remote.id, input, &bundle->log);
-	if (result) {
-		struct failure why;
-		error_get(&why);
-		error_set_build_log(bundle->log);
-		object_unref(&bundle->object);
-		return error_set_failure(&why);
-	}
-	*bundle_out = handle_of(&bundle->object);
-	return SYCL_SUCCESS;
+	result = bundle_image_build(queue->context, queue->device, input, &bundle->images[0]);
+	if (result)
+		return bundle_discard(bundle, result);
+	bundle->image_count = 1;
+	return bundle_finish(bundle, bundle_out);
 }
 
 SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle, sycl_source_language language,
@@ -152,8 +154,17 @@ SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue handle, sycl_sour
 	}
 	if (!source)
 		return error_set(SYCL_ERROR_INVALID, "the source is NULL");
-	const struct build_input input = {(Sycl__V1__SourceKind)language, source, strlen(source), options};
+	const struct build_input input = {
+		.kind = (uint32_t)language, .bytes = source, .size_bytes = strlen(source), .options = options};
 	return make(queue, &input, bundle_out);
+}
+
+/* The first word of a module, in either byte order. */
+static bool is_spirv(const void *bytes, uint64_t size_bytes)
+{
+	static const unsigned char magic[] = {0x07, 0x23, 0x02, 0x03}, swapped[] = {0x03, 0x02, 0x23, 0x07};
+	return size_bytes >= sizeof(magic) &&
+	       (memcmp(bytes, magic, sizeof(magic)) == 0 || memcmp(bytes, swapped, sizeof(swapped)) == 0);
 }
 
 SYCL_API sycl_result sycl_kernel_bundle_from_binary(sycl_queue handle, const void *bytes, uint64_t size_bytes,
@@ -164,7 +175,11 @@ SYCL_API sycl_result sycl_kernel_bundle_from_binary(sycl_queue handle, const voi
 	error_set_build_log(NULL);
 	if (!bytes || size_bytes == 0)
 		return error_set(SYCL_ERROR_INVALID, "there are no bytes");
-	const struct build_input input = {SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN, bytes, size_bytes, NULL};
+	const struct build_input input = {
+		.kind = is_spirv(bytes, size_bytes) ? SYCL_SOURCE_SPIRV : SYCL_SOURCE_CUBIN,
+		.bytes = bytes,
+		.size_bytes = size_bytes,
+	};
 	return make(queue, &input, bundle_out);
 }
 
@@ -181,12 +196,4 @@ SYCL_API sycl_result sycl_kernel_bundle_release(sycl_kernel_bundle bundle)
 SYCL_API sycl_result sycl_kernel_bundle_get_reference_count(sycl_kernel_bundle bundle, uint32_t *count_out)
 {
 	return handle_get_reference_count(bundle, HANDLE_BUNDLE, count_out);
-}
-
-SYCL_API sycl_result sycl_kernel_bundle_get_log(sycl_kernel_bundle handle, const char **log_out)
-{
-	PIN(bundle, bundle, handle);
-	REQUIRE_OUTPUT(log_out);
-	*log_out = bundle->log ? bundle->log : "";
-	return SYCL_SUCCESS;
 }

@@ -29,6 +29,8 @@ struct context {
 	struct platform *platform;
 	uint32_t device_count;
 	struct device **devices;
+	sycl_async_handler *async_handler; /* of queues that have none of their own */
+	void *async_user_data;
 };
 
 struct queue {
@@ -38,13 +40,33 @@ struct queue {
 	struct device *device;
 };
 
+struct host_block {
+	struct object object; /* of no connection */
+	void *memory;
+	uint64_t size_bytes;
+	sycl_free_function *free_memory;
+	void *context;
+};
+
+/*
+ * A buffer, or a part or a view of one (`root`): the service knows roots only, whose id parts have too, so that it can be
+ * named by any of them. What is said of use, writing back and host accessors is kept in the root.
+ */
 struct buffer {
 	struct object object;
-	struct remote remote;
-	uint64_t size_bytes;
+	struct remote remote; /* of a root */
+	struct buffer *root;   /* whose bytes these are, held; NULL: a root */
+	struct buffer *family; /* the one that ends with the last of its parts, held; NULL: itself. Of parts without bytes not root */
+	uint64_t origin_bytes; /* in the root */
+	bool is_part;          /* a sub-buffer, or a view of one: orders by its own range */
+	uint64_t size_bytes, element_bytes;
+	sycl_range range; /* in elements */
 	void *address; /* its shared memory; NULL for 0 bytes */
+	_Atomic uint32_t owners; /* of a family: buffers and parts in the caller's hands */
 	sycl_host_memory kind;
-	void *host; /* of a borrowed one */
+	void *host; /* that is written back to: borrowed, or of the block */
+	struct host_block *block; /* held */
+	void *use_mutex; /* pthread_mutex_t, the caller's; NULL: none */
 	_Atomic(void *) final_data;
 	_Atomic uint32_t final_data_set; /* 1: final_data replaces host, also when it is NULL */
 	_Atomic uint32_t write_back;     /* 0: cancelled */
@@ -52,31 +74,89 @@ struct buffer {
 	_Atomic uint32_t modified;       /* ... or a host accessor was made that writes */
 	_Atomic uint32_t host_accessors; /* held now */
 	sycl_share_kind share;           /* how it can be exported, or was imported */
+	uint32_t image_format;           /* of an image, which has a handle of its own kind: `range` counts pixels; else 0 */
+};
+
+struct image {
+	struct buffer buffer;
+};
+
+static inline struct buffer *buffer_root(struct buffer *buffer)
+{
+	return buffer->root ? buffer->root : buffer;
+}
+
+/* What the host, or a device, is asked for; see HostAccess in proto/command.proto. */
+struct host_access {
+	struct remote remote;
+	uint32_t slot, value;
+};
+
+struct host_image {
+	struct object object;
+	struct host_access access;
+	struct buffer *image;
+	uint32_t mode;
 };
 
 struct host_accessor {
 	struct object object;
-	struct remote remote;
+	struct host_access access;
 	struct buffer *buffer;
+	void *pointer;
 };
 
-struct bundle {
+/* What a bundle in the input state holds; shared by the bundles that were joined from it. */
+struct bundle_source {
+	_Atomic uint32_t references;
+	uint32_t kind; /* Sycl__V1__SourceKind */
+	size_t size_bytes;
+	char bytes[];
+};
+
+/* One object of the service: a source compiled, or a program, for one device. Without users of its own. */
+struct bundle_image {
 	struct object object;
 	struct remote remote;
 	struct context *context;
 	struct device *device;
-	char *log;
+	char *log;    /* NULL: none */
+	char **names; /* of its kernels */
+	uint32_t name_count;
+	bool names_left_out; /* there are more */
+};
+
+struct bundle {
+	struct object object;
+	sycl_bundle_state state;
+	struct context *context;
+	struct device **devices; /* held */
+	uint32_t device_count;
+	struct bundle_source **sources; /* of an input */
+	uint32_t source_count;
+	struct bundle_image **images; /* held; of the others */
+	uint32_t image_count;
+	char *log;                      /* of all images; NULL: none */
+	const char **kernels;           /* names, the images', without repetition */
+	uint32_t kernel_count;
 };
 
 struct kernel_argument {
 	uint32_t kind; /* Sycl__V1__ArgumentKind */
 	uint32_t size_bytes;
+	uint32_t address; /* sycl_address_space */
+	bool is_const;
+	char *type_name, *name; /* NULL: not known */
 };
 
+/* For one device. The one that the caller has holds those for the bundle's other devices. */
 struct kernel {
 	struct object object;
 	struct remote remote;
-	struct bundle *bundle;
+	struct bundle *bundle;      /* held; NULL in one that another kernel holds */
+	struct bundle_image *image; /* held */
+	struct kernel **others;
+	uint32_t other_count;
 	char *name;
 	struct kernel_argument *arguments;
 	uint32_t argument_count;
@@ -92,6 +172,14 @@ struct event {
 	uint64_t group;
 	uint32_t slot, value;
 	bool own_slot; /* of an out-of-order queue's group */
+	/* What it depends on, references, while somebody can ask for it. Under the state lock, but for a look at whether. */
+	_Atomic(struct event **) waits;
+	uint32_t wait_count;
+};
+
+struct command_group {
+	struct object object;
+	struct handler *handler; /* a reference; never changes any more */
 };
 
 struct shared_event {
@@ -124,12 +212,16 @@ DEFINE_PIN(device, sycl_device, HANDLE_DEVICE)
 DEFINE_PIN(context, sycl_context, HANDLE_CONTEXT)
 DEFINE_PIN(queue, sycl_queue, HANDLE_QUEUE)
 DEFINE_PIN(buffer, sycl_buffer, HANDLE_BUFFER)
+DEFINE_PIN(host_block, sycl_host_block, HANDLE_HOST_BLOCK)
 DEFINE_PIN(host_accessor, sycl_host_accessor, HANDLE_HOST_ACCESSOR)
+DEFINE_PIN(image, sycl_image, HANDLE_IMAGE)
+DEFINE_PIN(host_image, sycl_host_image, HANDLE_HOST_IMAGE)
 DEFINE_PIN(bundle, sycl_kernel_bundle, HANDLE_BUNDLE)
 DEFINE_PIN(kernel, sycl_kernel, HANDLE_KERNEL)
 DEFINE_PIN(handler, sycl_handler, HANDLE_HANDLER)
 DEFINE_PIN(event, sycl_event, HANDLE_EVENT)
 DEFINE_PIN(shared_event, sycl_shared_event, HANDLE_SHARED_EVENT)
+DEFINE_PIN(command_group, sycl_command_group, HANDLE_COMMAND_GROUP)
 
 /* Declares `variable`, pinned for the rest of the block; returns from the function when the handle is not good. */
 #define PIN(type, variable, handle)                                                                                    \
@@ -168,11 +260,32 @@ bool context_has(const struct context *context, const struct device *device);
 struct event *event_new(struct connection *connection, struct queue_line *line);
 sycl_result event_finish(struct event *event, uint64_t deadline_ns);
 
-/* queue.c: until the groups up to `group` are complete. */
+/* Has its slot reached its value? */
+bool event_is_complete(const struct event *event);
+
+/* queue.c: until what it was given is complete; with what is told then. */
+sycl_result queue_wait_until(struct queue *queue, uint64_t deadline_ns);
+/* Until the slot has reached the value. */
 sycl_result queue_line_wait(struct connection *connection, struct queue_line *line, uint32_t slot, uint32_t value,
 			    uint64_t deadline_ns);
 
-/* host_accessor.c: waits for the host's turn; the accessor's remote holds it until released. */
-sycl_result host_access_begin(struct buffer *buffer, uint32_t mode, uint64_t deadline_ns, struct remote *accessor);
+/*
+ * host_access.c: ask for bytes of a buffer for the host, without waiting. The remote holds them from the grant on until it
+ * is released, which host_access_end does.
+ */
+sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes, uint64_t size_bytes,
+			    struct host_access *access);
+/* Granted, refused or failed: nothing is left to wait for. */
+bool host_access_settled(struct buffer *buffer, const struct host_access *access);
+/* Wait for that; 0: granted. */
+sycl_result host_access_wait(struct buffer *buffer, struct host_access *access, uint64_t deadline_ns);
+/* Also before it was granted: then groups do not wait for it any more. */
+void host_access_end(struct connection *connection, struct host_access *access);
+
+/* kernel.c: the kernel as that device runs it; NULL: its bundle has it not for that device. */
+struct kernel *kernel_on(struct kernel *kernel, const struct device *device);
+
+/* buffer_parts.c: may a group on this device use it? C14 */
+sycl_result buffer_check_origin(const struct buffer *buffer, const struct device *device);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "fork_guard.h"
+#include "helpers.h"
 #include "queue_line.h"
 #include "topology.h"
 
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define SPIN_NS_FIRST       10000u
 #define REPLY_DECODE_BYTES  DECODE_BYTES_MAX
@@ -30,13 +32,26 @@ static void free_ids(struct connection *c)
 	object_ids_fini(&c->ids);
 }
 
+/* What asynchronous handlers were never told. */
+static void throw_last(struct connection *c)
+{
+	for (uint32_t i = 0; i < c->ids.used; i++) {
+		if (c->ids.entries[i].line)
+			queue_line_throw_late(c, c->ids.entries[i].line);
+	}
+	queue_line_throw_orphans(c);
+}
+
 static struct connection *connection_free(struct connection *c)
 {
 	if (!c)
 		return NULL;
+	c->host_tasks.helpers = helpers_stop(c, c->host_tasks.helpers);
+	throw_last(c);
 	/* The engine sees a hang-up and ends the session; an embedded one is waited for, since it uses this memory. */
 	close_fd(&c->socket);
 	connection_embedded_end(c);
+	usm_fini(c);
 	arenas_fini(&c->arenas);
 	free_ids(c);
 	slots_fini(&c->slots);
@@ -46,6 +61,7 @@ static struct connection *connection_free(struct connection *c)
 	close_fd(&c->loop_fd);
 	close_fd(&c->kick_fd);
 	topology_free(c);
+	async_errors_fini(&c->async_errors);
 	decode_arena_fini(&c->reply_arena);
 	decode_arena_fini(&c->packet_arena);
 	free(c->record);
@@ -118,6 +134,14 @@ static struct connection *connection_new(void)
 	return c;
 }
 
+/* Addresses of the engine are this process' own then. Whoever listened in our place, or the other end of a socketpair. */
+static bool is_this_process(int socket)
+{
+	struct ucred peer = {.pid = 0};
+	socklen_t bytes = sizeof(peer);
+	return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.pid == getpid();
+}
+
 /* One attempt. *went_away_out: the service ended between connecting and answering, so another attempt makes sense. */
 static sycl_result attempt(const struct open_request *request, struct connection **connection_out, bool *went_away_out)
 {
@@ -141,7 +165,11 @@ static sycl_result attempt(const struct open_request *request, struct connection
 	if (!result && !c->endpoint)
 		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
 	if (!result)
+		c->in_process = is_this_process(c->socket);
+	if (!result)
 		result = connection_handshake(c, request, went_away_out);
+	if (!result && request->helper_threads)
+		result = helpers_start(c, request->helper_threads);
 	if (!result)
 		*connection_out = TAKE(c);
 	return result;

@@ -10,13 +10,16 @@
 #define SYCL_CLIENT_CONNECTION_H
 
 #include "arenas.h"
+#include "async_errors.h"
 #include "embedded_entry.h"
 #include "flight_page.h"
+#include "host_tasks.h"
 #include "object_ids.h"
 #include "packet.h"
 #include "replies.h"
 #include "ring.h"
 #include "slots.h"
+#include "usm.h"
 #include "session.pb-c.h"
 
 #include <pthread.h>
@@ -39,6 +42,8 @@ struct connection_limits {
 
 struct connection {
 	_Atomic uint32_t refs;
+	_Atomic uint32_t handles; /* of its objects, in the caller's hands */
+	_Atomic uint32_t published; /* see connection_publish */
 	int socket, bell;
 	uint64_t session;
 	struct connection_limits limits;
@@ -63,6 +68,10 @@ struct connection {
 	struct object_ids ids;
 	struct slots slots;
 	struct arenas arenas;
+	struct usm_state usm;
+	struct host_tasks host_tasks;
+	struct async_errors async_errors;
+	struct queue_line *orphans; /* gone, with failures that their handlers were not told of */
 	bool polling; /* a thread sleeps on the socket, or reads from it: the others wait for it */
 	uint32_t sleepers;
 	uint32_t prepared;    /* event loops that will poll the descriptor themselves */
@@ -80,7 +89,8 @@ struct connection {
 	_Atomic uint32_t spin_ns; /* how long a wait spins before it sleeps; adapts */
 	bool may_spin;
 
-	void *engine; /* embedded */
+	bool in_process; /* the engine is in this process: embedded, and in tests */
+	void *engine;    /* embedded */
 	embedded_stop *engine_stop;
 };
 
@@ -89,10 +99,26 @@ struct open_request {
 	const char *endpoint; /* NULL, "unix:PATH" or "embedded:" */
 	const char *name;
 	uint64_t deadline_ns;
+	uint32_t helper_threads;
 };
 sycl_result connection_open(const struct open_request *request, struct connection **connection_out);
 void connection_ref(struct connection *connection);
 void connection_unref(struct connection *connection);
+
+/*
+ * What threads of this program do to memory one after the other, because the service has ordered them, through memory that
+ * is mapped twice: neither the language nor ThreadSanitizer follows that. So whoever is through with a host task or a host
+ * access publishes, and whoever was told by the service that his turn has come observes.
+ */
+static inline void connection_publish(struct connection *connection)
+{
+	(void)atomic_fetch_add_explicit(&connection->published, 1, memory_order_acq_rel);
+}
+
+static inline void connection_observe(struct connection *connection)
+{
+	(void)atomic_load_explicit(&connection->published, memory_order_acquire);
+}
 
 /* Latch why the session ended; the first reason stays. With the state lock held. */
 void connection_lose(struct connection *connection, sycl_result code, const char *format, ...)
@@ -123,13 +149,17 @@ sycl_result connection_request(struct connection *connection, const Sycl__V1__Co
 
 /* connection_wait.c */
 typedef bool wait_ready(struct connection *connection, void *context);
+/* How to wait. RUNS: for what the program itself waits for, without any lock: host tasks run meanwhile (host_tasks.h). */
+enum { WAIT_SPINS = 1, WAIT_RUNS = 2 };
 /*
- * Wait until ready() says so (called with the state lock held, or with no lock while spinning where `spins`), the
- * deadline (CLOCK_MONOTONIC) has passed (SYCL_ERROR_TIMEOUT) or the session has ended. Without locks, or with
- * submit_lock.
+ * Wait until ready() says so (called with the state lock held, or with no lock while spinning where `how` says
+ * WAIT_SPINS), the deadline (CLOCK_MONOTONIC) has passed (SYCL_ERROR_TIMEOUT) or the session has ended. Without locks, or
+ * with submit_lock.
  */
-sycl_result connection_wait(struct connection *connection, wait_ready *ready, void *context, bool spins,
+sycl_result connection_wait(struct connection *connection, wait_ready *ready, void *context, unsigned how,
 			    uint64_t deadline_ns);
+/* Run the host tasks whose turn has come, and hand out what late failures there are. Without locks. */
+void connection_run_ready(struct connection *connection);
 /* Read what the socket has, without waiting. The state lock is held. */
 void connection_read_socket(struct connection *connection);
 /* Has the peer hung up? Any thread; no lock held or submit_lock. */

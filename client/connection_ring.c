@@ -29,7 +29,7 @@ static sycl_result reserve(struct connection *c, uint32_t bytes, void **payload_
 	struct room_wait wait = {.bytes = bytes};
 	wait.r = ring_writer_reserve(&c->writer, RING_RECORD_MESSAGE, bytes, &wait.payload);
 	if (wait.r == -EAGAIN) {
-		sycl_result result = connection_wait(c, room_ready, &wait, false, UINT64_MAX);
+		sycl_result result = connection_wait(c, room_ready, &wait, 0, UINT64_MAX);
 		if (result)
 			return result;
 	}
@@ -113,7 +113,7 @@ sycl_result connection_request(struct connection *c, const Sycl__V1__Command *co
 	sycl_result result = connection_write(c, command);
 	(void)pthread_mutex_unlock(&c->submit_lock);
 	if (!result)
-		result = connection_wait(c, answered, pending, false, deadline_ns);
+		result = connection_wait(c, answered, pending, pending->runs ? WAIT_RUNS : 0, deadline_ns);
 	if (result) {
 		withdraw(c, pending);
 		return result;

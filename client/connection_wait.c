@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "flight.h"
+#include "queue_line.h"
 #include "wake.h"
 
 #include <poll.h>
@@ -185,33 +186,96 @@ static void sleep_on_others(struct connection *c, uint64_t deadline_ns)
 	(void)pthread_cond_timedwait(&c->changed, &c->state_lock, &until);
 }
 
-sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, bool spins, uint64_t deadline_ns)
+/* With the state lock. */
+static void end_sleep(struct connection *c)
 {
-	if (spins && c->may_spin && spin(c, ready, context, deadline_ns))
-		return SYCL_SUCCESS;
-	sycl_result result = SYCL_SUCCESS;
+	if (--c->sleepers == 0 && c->prepared == 0)
+		wake_cancel_sleep(&c->header->client_sleeps);
+}
+
+/* With the state lock, which is let go meanwhile. False: there is none whose turn has come. */
+static bool run_one(struct connection *c)
+{
+	struct host_task *task = host_tasks_take(c);
+	if (!task)
+		return false;
+	end_sleep(c);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	host_task_run(c, task);
 	(void)pthread_mutex_lock(&c->state_lock);
 	c->sleepers++;
-	for (;;) {
+	return true;
+}
+
+/* With the state lock. 0, SYCL_ERROR_TIMEOUT, or what ended the session; no detail yet. */
+static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *context, bool runs, uint64_t deadline_ns)
+{
+	for (bool first = true;; first = false) {
 		wake_prepare_sleep(&c->header->client_sleeps);
 		(void)replies_drain(c);
 		if (ready(c, context))
-			break;
-		if (atomic_load_explicit(&c->lost, memory_order_relaxed)) {
-			result = connection_check(c);
-			break;
-		}
-		if (deadline_ns != UINT64_MAX && clock_now_ns() >= deadline_ns) {
-			result = error_set(SYCL_ERROR_TIMEOUT, "it did not happen in time");
-			break;
-		}
+			return SYCL_SUCCESS;
+		sycl_result lost = atomic_load_explicit(&c->lost, memory_order_relaxed);
+		if (lost)
+			return lost;
+		bool over = deadline_ns != UINT64_MAX && clock_now_ns() >= deadline_ns;
+		/* One in any case: a program that only ever waits for a moment gets on as well. */
+		if (runs && (first || !over) && run_one(c))
+			continue;
+		if (over)
+			return SYCL_ERROR_TIMEOUT;
 		if (c->polling)
 			sleep_on_others(c, deadline_ns);
 		else
 			sleep_on_socket(c, deadline_ns);
 	}
-	if (--c->sleepers == 0 && c->prepared == 0)
-		wake_cancel_sleep(&c->header->client_sleeps);
+}
+
+sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, unsigned how, uint64_t deadline_ns)
+{
+	if ((how & WAIT_SPINS) && c->may_spin && spin(c, ready, context, deadline_ns))
+		return SYCL_SUCCESS;
+	bool runs = (how & WAIT_RUNS) && deadline_ns != 0 && host_tasks_run_here(c);
+	(void)pthread_mutex_lock(&c->state_lock);
+	c->sleepers++;
+	c->host_tasks.waits += runs;
+	sycl_result result = sleep_until(c, ready, context, runs, deadline_ns);
+	c->host_tasks.waits -= runs;
+	bool orphans = c->orphans != NULL;
+	end_sleep(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
-	return result;
+	if (how & WAIT_RUNS) {
+		if (result && result != SYCL_ERROR_TIMEOUT)
+			host_tasks_drop(c);
+		if (orphans)
+			queue_line_throw_orphans(c);
+		host_tasks_look(c);
+	}
+	if (result == SYCL_ERROR_TIMEOUT)
+		return error_set(SYCL_ERROR_TIMEOUT, "it did not happen in time");
+	return result ? connection_check(c) : SYCL_SUCCESS;
+}
+
+void connection_run_ready(struct connection *c)
+{
+	if (!host_tasks_run_here(c))
+		return;
+	(void)pthread_mutex_lock(&c->state_lock);
+	/* Not those that come while these run: their descriptor will be readable again. */
+	uint32_t most = c->host_tasks.count;
+	c->sleepers++;
+	c->host_tasks.waits++;
+	while (most-- > 0 && run_one(c)) {
+	}
+	c->host_tasks.waits--;
+	end_sleep(c);
+	bool more = host_tasks_ready(c), orphans = c->orphans != NULL;
+	if (more && c->kick_fd >= 0)
+		wake_ring_bell(c->kick_fd);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (orphans)
+		queue_line_throw_orphans(c);
+	if (atomic_load_explicit(&c->lost, memory_order_relaxed))
+		host_tasks_drop(c);
+	host_tasks_look(c);
 }

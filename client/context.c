@@ -96,7 +96,16 @@ static sycl_result check_devices(uint32_t count, struct device *const *devices)
 
 SYCL_API sycl_result sycl_context_create(uint32_t device_count, const sycl_device *devices, sycl_context *context_out)
 {
+	return sycl_context_create_with(device_count, devices, NULL, context_out);
+}
+
+SYCL_API sycl_result sycl_context_create_with(uint32_t device_count, const sycl_device *devices,
+					      const struct sycl_context_options *options, sycl_context *context_out)
+{
 	REQUIRE_OUTPUT(context_out);
+	if (options && (options->struct_bytes != sizeof(*options) || options->reserved != 0))
+		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes or reserved is wrong; start from "
+						     "SYCL_CONTEXT_OPTIONS_INIT");
 	if (device_count == 0 || !devices)
 		return error_set(SYCL_ERROR_INVALID, "a context needs at least one device");
 	if (device_count > 1024)
@@ -119,9 +128,12 @@ SYCL_API sycl_result sycl_context_create(uint32_t device_count, const sycl_devic
 	for (uint32_t i = 0; i < count; i++)
 		object_unref(&pinned[i]->object);
 	free(pinned);
-	if (!result)
-		*context_out = handle_of(&context->object);
-	return result;
+	if (result)
+		return result;
+	context->async_handler = options ? options->async_handler : NULL;
+	context->async_user_data = options ? options->async_user_data : NULL;
+	*context_out = handle_of(&context->object);
+	return SYCL_SUCCESS;
 }
 
 sycl_result context_implicit(struct device *device, struct context **context_out)

@@ -5,10 +5,28 @@
 
 #include <stdlib.h>
 
+/* Nobody can ask for it any more. An event holds no list but its own, so what is let go here holds none either. */
+static void forget_waits(struct event *event)
+{
+	struct connection *c = event->object.connection;
+	if (!atomic_load_explicit(&event->waits, memory_order_relaxed))
+		return;
+	(void)pthread_mutex_lock(&c->state_lock);
+	struct event **waits = event->waits;
+	uint32_t count = event->wait_count;
+	event->waits = NULL;
+	event->wait_count = 0;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	for (uint32_t i = 0; i < count; i++)
+		object_unref(&waits[i]->object);
+	free((void *)waits);
+}
+
 static void event_destroy(struct object *object)
 {
 	struct event *event = (struct event *)object;
 	struct connection *c = object->connection;
+	forget_waits(event);
 	if (event->own_slot) {
 		(void)pthread_mutex_lock(&c->state_lock);
 		slots_give(&c->slots, event->slot);
@@ -34,10 +52,10 @@ struct event *event_new(struct connection *c, struct queue_line *line)
 	return event;
 }
 
-static bool reached(const struct connection *c, const struct event *event)
+bool event_is_complete(const struct event *event)
 {
-	uint32_t sequence = atomic_load_explicit(&c->slot_memory[event->slot].sequence, memory_order_acquire);
-	return sequence_reached(sequence, event->value);
+	const struct completion_slot *slot = &event->object.connection->slot_memory[event->slot];
+	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire), event->value);
 }
 
 static sycl_result outcome(struct connection *c, struct event *event)
@@ -50,11 +68,16 @@ static sycl_result outcome(struct connection *c, struct event *event)
 sycl_result event_finish(struct event *event, uint64_t deadline_ns)
 {
 	struct connection *c = event->object.connection;
-	if (!reached(c, event)) {
+	if (!event_is_complete(event)) {
+		if (host_task_is_here(event->line, event->group, false))
+			return error_set_object(SYCL_ERROR_INVALID, event->line->remote.id,
+						"this thread is in the middle of the host task that it would wait for");
 		sycl_result result = queue_line_wait(c, event->line, event->slot, event->value, deadline_ns);
 		if (result)
 			return result;
 	}
+	connection_observe(c);
+	lent_ranges_settle(c, event->line);
 	return outcome(c, event);
 }
 
@@ -63,9 +86,16 @@ SYCL_API sycl_result sycl_event_retain(sycl_event event)
 	return handle_retain(event, HANDLE_EVENT);
 }
 
-SYCL_API sycl_result sycl_event_release(sycl_event event)
+SYCL_API sycl_result sycl_event_release(sycl_event handle)
 {
-	return handle_release(event, HANDLE_EVENT);
+	PIN(event, event, handle);
+	sycl_result result = object_take(&event->object);
+	if (result)
+		return result;
+	if (object_users(&event->object) == 0)
+		forget_waits(event);
+	host_tasks_look(event->object.connection);
+	return SYCL_SUCCESS;
 }
 
 SYCL_API sycl_result sycl_event_get_reference_count(sycl_event event, uint32_t *count_out)
@@ -147,7 +177,7 @@ SYCL_API sycl_result sycl_event_get_status(sycl_event handle, sycl_command_statu
 {
 	PIN(event, event, handle);
 	REQUIRE_OUTPUT(status_out);
-	if (reached(event->object.connection, event)) {
+	if (event_is_complete(event)) {
 		*status_out = SYCL_COMMAND_COMPLETE;
 		return SYCL_SUCCESS;
 	}
@@ -156,7 +186,7 @@ SYCL_API sycl_result sycl_event_get_status(sycl_event handle, sycl_command_statu
 	if (result)
 		return result;
 	/* It may have become complete meanwhile; it never goes back (H9). */
-	bool complete = answer.state >= SYCL_COMMAND_COMPLETE || reached(event->object.connection, event);
+	bool complete = answer.state >= SYCL_COMMAND_COMPLETE || event_is_complete(event);
 	*status_out = complete ? SYCL_COMMAND_COMPLETE
 			       : (answer.state == SYCL_COMMAND_RUNNING ? SYCL_COMMAND_RUNNING : SYCL_COMMAND_SUBMITTED);
 	return SYCL_SUCCESS;

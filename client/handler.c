@@ -13,7 +13,7 @@ static void handler_destroy(struct object *object)
 	for (uint32_t i = 0; i < handler->requirements.count; i++)
 		object_unref(&handler_requirement_at(handler, i)->buffer->object);
 	for (uint32_t i = 0; i < handler->depends_on.count; i++)
-		queue_line_drop(object->connection, handler_dependency_at(handler, i)->line);
+		object_unref(&handler_dependency_at(handler, i)->event->object);
 	if (handler->requirements.items != handler->inline_requirements)
 		free(handler->requirements.items);
 	if (handler->arguments.items != handler->inline_arguments)
@@ -23,16 +23,18 @@ static void handler_destroy(struct object *object)
 	free(handler->depends_on.items);
 	if (handler->kernel)
 		object_unref(&handler->kernel->object);
+	if (handler->kernel_given)
+		object_unref(&handler->kernel_given->object);
 	if (handler->event)
 		object_unref(&handler->event->object);
 	object_unref(&handler->queue->object);
+	if (handler->destroy_user_data)
+		handler->destroy_user_data(handler->user_data);
 	object_delete(object);
 }
 
-SYCL_API sycl_result sycl_handler_begin(sycl_queue queue_handle, sycl_handler *handler_out)
+sycl_result handler_new(struct queue *queue, struct handler **handler_out)
 {
-	PIN(queue, queue, queue_handle);
-	REQUIRE_OUTPUT(handler_out);
 	sycl_result result = remote_check(&queue->line->remote);
 	if (result)
 		return result;
@@ -48,8 +50,19 @@ SYCL_API sycl_result sycl_handler_begin(sycl_queue queue_handle, sycl_handler *h
 	}
 	handler->queue = queue;
 	object_ref(&queue->object);
-	*handler_out = handle_of(&handler->object);
+	*handler_out = handler;
 	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_handler_begin(sycl_queue queue_handle, sycl_handler *handler_out)
+{
+	PIN(queue, queue, queue_handle);
+	REQUIRE_OUTPUT(handler_out);
+	struct handler *handler = NULL;
+	sycl_result result = handler_new(queue, &handler);
+	if (!result)
+		*handler_out = handle_of(&handler->object);
+	return result;
 }
 
 SYCL_API sycl_result sycl_handler_discard(sycl_handler handler)
@@ -59,8 +72,7 @@ SYCL_API sycl_result sycl_handler_discard(sycl_handler handler)
 	return handle_release(handler, HANDLE_HANDLER);
 }
 
-/* Room for `more` items. `fixed`: where the list begins, inside of the handler. */
-static sycl_result list_grow(struct handler_list *list, const void *fixed, size_t item_bytes, uint32_t more)
+sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size_t item_bytes, uint32_t more)
 {
 	if (list->count + more <= list->capacity)
 		return SYCL_SUCCESS;
@@ -79,49 +91,13 @@ static sycl_result list_grow(struct handler_list *list, const void *fixed, size_
 	return SYCL_SUCCESS;
 }
 
-sycl_result handler_add_requirement(struct handler *handler, struct buffer *buffer, uint32_t mode,
-				    uint64_t offset_bytes, uint64_t size_bytes, uint32_t *index_out)
-{
-	if (buffer->object.connection != handler->object.connection)
-		return error_set(SYCL_ERROR_INVALID, "the buffer and the queue belong to different connections");
-	if (offset_bytes > buffer->size_bytes || size_bytes > buffer->size_bytes - offset_bytes)
-		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
-					"bytes %" PRIu64 " + %" PRIu64 " lie outside of a buffer of %" PRIu64,
-					offset_bytes, size_bytes, buffer->size_bytes);
-	sycl_result result = remote_check(&buffer->remote);
-	if (result)
-		return result;
-	for (uint32_t i = 0; i < handler->requirements.count; i++) {
-		struct handler_requirement *present = handler_requirement_at(handler, i);
-		if (present->buffer != buffer)
-			continue;
-		present->mode = access_mode_union(present->mode, mode);
-		if (offset_bytes < present->begin)
-			present->begin = offset_bytes;
-		if (offset_bytes + size_bytes > present->end)
-			present->end = offset_bytes + size_bytes;
-		*index_out = i;
-		return SYCL_SUCCESS;
-	}
-	if (handler->requirements.count == REQUIREMENTS_MAX)
-		return error_set(SYCL_ERROR_QUOTA, "a command group has at most %u buffers", REQUIREMENTS_MAX);
-	result = list_grow(&handler->requirements, handler->inline_requirements, sizeof(struct handler_requirement), 1);
-	if (result)
-		return result;
-	*index_out = handler->requirements.count++;
-	object_ref(&buffer->object);
-	*handler_requirement_at(handler, *index_out) = (struct handler_requirement){
-		.buffer = buffer, .mode = mode, .begin = offset_bytes, .end = offset_bytes + size_bytes};
-	return SYCL_SUCCESS;
-}
-
-static sycl_result set_argument(struct handler *handler, uint32_t index, struct handler_argument argument)
+sycl_result handler_set_argument(struct handler *handler, uint32_t index, struct handler_argument argument)
 {
 	if (index >= KERNEL_ARGUMENTS_MAX)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u", index,
 				 KERNEL_ARGUMENTS_MAX);
 	if (index >= handler->arguments.count) {
-		sycl_result result = list_grow(&handler->arguments, handler->inline_arguments,
+		sycl_result result = handler_list_grow(&handler->arguments, handler->inline_arguments,
 					       sizeof(struct handler_argument), index + 1 - handler->arguments.count);
 		if (result)
 			return result;
@@ -144,7 +120,7 @@ static sycl_result set_accessor(struct handler *handler, uint32_t index, struct 
 		handler_add_requirement(handler, buffer, (uint32_t)mode, offset_bytes, size_bytes, &requirement);
 	if (result)
 		return result;
-	return set_argument(handler, index,
+	return handler_set_argument(handler, index,
 			    (struct handler_argument){.kind = HANDLER_ARGUMENT_ACCESSOR,
 						      .requirement = requirement,
 						      .offset_bytes = offset_bytes});
@@ -166,16 +142,6 @@ SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handle, uint3
 	return set_accessor(handler, index, buffer, mode, offset_bytes, size_bytes);
 }
 
-SYCL_API sycl_result sycl_handler_require(sycl_handler handle, sycl_buffer buffer_handle, sycl_access_mode mode)
-{
-	PIN(handler, handler, handle);
-	PIN(buffer, buffer, buffer_handle);
-	uint32_t index = 0;
-	if (!access_mode_valid((uint32_t)mode))
-		return error_set(SYCL_ERROR_INVALID, "%d is no access mode", (int)mode);
-	return handler_add_requirement(handler, buffer, (uint32_t)mode, 0, buffer->size_bytes, &index);
-}
-
 SYCL_API sycl_result sycl_handler_set_value(sycl_handler handle, uint32_t index, size_t size_bytes, const void *value)
 {
 	PIN(handler, handler, handle);
@@ -185,12 +151,12 @@ SYCL_API sycl_result sycl_handler_set_value(sycl_handler handle, uint32_t index,
 	if ((limit && size_bytes > limit) || size_bytes > PACKET_BYTES_MAX)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: %zu bytes; the device takes %" PRIu64, index,
 				 size_bytes, limit);
-	sycl_result result = list_grow(&handler->values, handler->inline_values, 1, (uint32_t)size_bytes);
+	sycl_result result = handler_list_grow(&handler->values, handler->inline_values, 1, (uint32_t)size_bytes);
 	if (result)
 		return result;
 	uint32_t offset = handler->values.count;
 	result =
-		set_argument(handler, index,
+		handler_set_argument(handler, index,
 			     (struct handler_argument){
 				     .kind = HANDLER_ARGUMENT_VALUE, .offset_bytes = offset, .size_bytes = size_bytes});
 	if (result)
@@ -210,7 +176,7 @@ SYCL_API sycl_result sycl_handler_set_local(sycl_handler handle, uint32_t index,
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
 				 "argument %u: %" PRIu64 " bytes of local memory; the device has %" PRIu64, index,
 				 size_bytes, limit);
-	return set_argument(handler, index,
+	return handler_set_argument(handler, index,
 			    (struct handler_argument){.kind = HANDLER_ARGUMENT_LOCAL, .size_bytes = size_bytes});
 }
 
@@ -222,12 +188,11 @@ SYCL_API sycl_result sycl_handler_depends_on(sycl_handler handle, sycl_event eve
 		return error_set(SYCL_ERROR_INVALID, "the event and the queue belong to different connections");
 	if (handler->depends_on.count == DEPENDENCIES_MAX)
 		return error_set(SYCL_ERROR_QUOTA, "a command group depends on at most %u events", DEPENDENCIES_MAX);
-	sycl_result result = list_grow(&handler->depends_on, NULL, sizeof(struct handler_dependency), 1);
+	sycl_result result = handler_list_grow(&handler->depends_on, NULL, sizeof(struct handler_dependency), 1);
 	if (result)
 		return result;
-	queue_line_hold(event->line);
-	*handler_dependency_at(handler, handler->depends_on.count++) =
-		(struct handler_dependency){.line = event->line, .group = event->group};
+	object_ref(&event->object);
+	*handler_dependency_at(handler, handler->depends_on.count++) = (struct handler_dependency){.event = event};
 	return SYCL_SUCCESS;
 }
 
@@ -238,12 +203,51 @@ sycl_result handler_check_no_action(const struct handler *handler)
 	return error_set(SYCL_ERROR_INVALID, "this command group has its action already: there is one for each");
 }
 
+/* The handle ends now, whatever happens; the object does with the call. */
+static sycl_result end_handle(struct handler *handler)
+{
+	struct connection *c = handler->object.connection;
+	/* Counted as one of the connection's until the submission is over: there may be no other (host_tasks_look). */
+	atomic_fetch_add_explicit(&c->handles, 1, memory_order_relaxed);
+	sycl_result result = object_take(&handler->object);
+	if (result)
+		atomic_fetch_sub_explicit(&c->handles, 1, memory_order_acq_rel);
+	return result;
+}
+
+static void end_submission(struct handler *handler)
+{
+	struct connection *c = handler->object.connection;
+	atomic_fetch_sub_explicit(&c->handles, 1, memory_order_acq_rel);
+	host_tasks_look(c);
+}
+
 SYCL_API sycl_result sycl_handler_submit(sycl_handler handle, sycl_event *event_out)
 {
 	PIN(handler, handler, handle);
-	/* The handle ends now, whatever happens; the object does with this call. */
-	sycl_result result = object_take(&handler->object);
+	sycl_result result = end_handle(handler);
 	if (result)
 		return result;
-	return handler_send(handler, event_out);
+	result = handler_send(handler, handler->queue, event_out);
+	end_submission(handler);
+	return result;
+}
+
+SYCL_API sycl_result sycl_handler_submit_with_secondary(sycl_handler handle, sycl_queue secondary_handle,
+							sycl_event *event_out)
+{
+	PIN(handler, handler, handle);
+	CLEANUP(queue_unpin) struct queue *secondary = NULL;
+	sycl_result pinned = queue_pin(secondary_handle, &secondary);
+	struct failure no_secondary;
+	error_get(&no_secondary);
+	sycl_result result = end_handle(handler);
+	if (result)
+		return result;
+	if (!pinned)
+		result = handler_send(handler, handler->queue, event_out);
+	if (!pinned && result)
+		result = handler_send(handler, secondary, event_out);
+	end_submission(handler);
+	return pinned ? error_set_failure(&no_secondary) : result;
 }

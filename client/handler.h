@@ -3,11 +3,22 @@
 #define SYCL_CLIENT_HANDLER_H
 
 #include "client_objects.h"
+#include "copy_box.h"
+
+#define HANDLER_TARGETS 3u
 
 struct handler_requirement {
-	struct buffer *buffer; /* a reference */
+	struct buffer *buffer;           /* a reference */
+	uint32_t mode;                   /* of all targets together */
+	uint32_t modes[HANDLER_TARGETS]; /* by sycl_target; 0: nothing was asked for */
+	uint64_t begin, end;             /* bytes of `buffer`; the union of what was asked for */
+};
+
+struct handler_demand {
+	struct buffer *buffer;
 	uint32_t mode;
-	uint64_t begin, end; /* bytes; the union of what was asked for */
+	sycl_target target;
+	uint64_t offset_bytes, size_bytes;
 };
 
 enum handler_argument_kind {
@@ -15,13 +26,20 @@ enum handler_argument_kind {
 	HANDLER_ARGUMENT_ACCESSOR,
 	HANDLER_ARGUMENT_VALUE,
 	HANDLER_ARGUMENT_LOCAL,
+	HANDLER_ARGUMENT_USM,
+	HANDLER_ARGUMENT_IMAGE,
+	HANDLER_ARGUMENT_SAMPLER,
+	HANDLER_ARGUMENT_HOST, /* a host task's accessor: no argument of a kernel */
 };
 
 struct handler_argument {
 	enum handler_argument_kind kind;
-	uint32_t requirement;  /* of an accessor */
-	uint64_t offset_bytes; /* of an accessor; of a value: into handler.values */
+	uint32_t requirement;  /* of an accessor or an image */
+	uint64_t offset_bytes; /* of an accessor; of a value: into handler.values; of USM the address */
 	uint64_t size_bytes;   /* of a value or of local memory */
+	bool has_sampler;      /* a sampler, or an image with one */
+	bool normalised, linear;
+	uint8_t addressing;    /* of the sampler */
 };
 
 enum handler_action {
@@ -32,6 +50,11 @@ enum handler_action {
 	HANDLER_ACTION_UPDATE,
 	HANDLER_ACTION_RECORD_EVENT,
 	HANDLER_ACTION_WAIT_EVENT,
+	HANDLER_ACTION_HOST_TASK,
+	HANDLER_ACTION_USM_COPY,
+	HANDLER_ACTION_USM_FILL,
+	HANDLER_ACTION_USM_PREFETCH,
+	HANDLER_ACTION_USM_ADVISE,
 };
 
 #define HANDLER_INLINE_REQUIREMENTS 8
@@ -50,17 +73,31 @@ struct handler {
 	struct handler_list requirements, arguments, depends_on, values; /* values: bytes */
 
 	enum handler_action action;
-	struct kernel *kernel; /* a reference */
+	struct kernel *kernel;       /* a reference: for the queue's device */
+	struct kernel *kernel_given; /* a reference: has those for other devices */
 	uint32_t dimensions;
 	uint64_t global[3], local[3];
 	bool is_nd, is_empty, cooperative;
 	sycl_range cluster;           /* dimensions 0: none */
 	struct shared_event *event;   /* a reference */
+	sycl_host_task_function *host_function;
+	sycl_user_data_destroy *destroy_user_data; /* called when the handler ends */
+	void *user_data;
 	bool after_all;               /* a barrier: everything submitted to the queue before */
 	uint32_t source, destination; /* indices of requirements: copy, fill (destination), update (source) */
-	uint64_t source_offset_bytes, destination_offset_bytes, size_bytes;
+	uint64_t source_offset_bytes, destination_offset_bytes;
+	uint64_t size_bytes;     /* of a fill */
+	struct copy_box box;     /* of a copy, simple */
+	const void *host_source; /* of a copy from the program's memory, which is read at each submission; else NULL */
 	uint8_t pattern[FILL_PATTERN_BYTES_MAX];
 	uint32_t pattern_bytes;
+	struct {
+		void *destination; /* of all; what follows is a copy's */
+		const void *source;
+		bool program_destination, program_source; /* no USM, but the program's own memory */
+		const struct arena_range *range;          /* stands for the program's end; NULL: usm_staging.c takes one */
+		uint32_t advice;
+	} usm;
 
 	struct handler_requirement inline_requirements[HANDLER_INLINE_REQUIREMENTS];
 	struct handler_argument inline_arguments[HANDLER_INLINE_ARGUMENTS];
@@ -68,8 +105,7 @@ struct handler {
 };
 
 struct handler_dependency {
-	struct queue_line *line; /* held */
-	uint64_t group;
+	struct event *event; /* a reference */
 };
 
 static inline struct handler_requirement *handler_requirement_at(const struct handler *handler, uint32_t i)
@@ -87,9 +123,22 @@ static inline struct handler_dependency *handler_dependency_at(const struct hand
 	return (struct handler_dependency *)handler->depends_on.items + i;
 }
 
-/* handler.c. Merges with what is required of the buffer already (bitwise OR); the index for accessors. */
+/* handler_requirements.c. Merges with what is required of the buffer already (bitwise OR); the index for accessors. */
+/* Of the same connection, inside of the buffer, an origin that fits the device. */
+sycl_result handler_check_demand(const struct handler *handler, const struct handler_demand *demand);
+sycl_result handler_require(struct handler *handler, const struct handler_demand *demand, uint32_t *index_out);
 sycl_result handler_add_requirement(struct handler *handler, struct buffer *buffer, uint32_t mode,
 				    uint64_t offset_bytes, uint64_t size_bytes, uint32_t *index_out);
+/* Of a host accessor. */
+sycl_result handler_add_host_requirement(struct handler *handler, struct buffer *buffer, uint32_t mode,
+					 uint64_t offset_bytes, uint64_t size_bytes, uint32_t *index_out);
+/* May all sub-buffers be used on that device? C14 */
+sycl_result handler_check_origins(const struct handler *handler, const struct device *device);
+/* handler.c. With a handle of its own. */
+sycl_result handler_new(struct queue *queue, struct handler **handler_out);
+/* handler.c. Room for `more` items. `fixed`: where the list begins, inside of the handler. */
+sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size_t item_bytes, uint32_t more);
+sycl_result handler_set_argument(struct handler *handler, uint32_t index, struct handler_argument argument);
 /* One action for each group. */
 sycl_result handler_check_no_action(const struct handler *handler);
 
@@ -100,7 +149,13 @@ sycl_result handler_check_arguments(const struct handler *handler);
 /* Of a launch that is not plain: does it have work-groups, and do the clusters divide them? */
 sycl_result handler_check_properties(const struct handler *handler);
 
-/* handler_submit.c. `event_out` may be NULL. */
-sycl_result handler_send(struct handler *handler, sycl_event *event_out);
+/*
+ * handler_submit.c: is it what the queue takes? Then send it; `event_out` may be NULL. The handler itself never changes
+ * here, so a frozen one is sent from several threads at a time.
+ */
+sycl_result handler_check(const struct handler *handler);
+sycl_result handler_send(struct handler *handler, struct queue *queue, sycl_event *event_out);
+/* One group that needs nothing before or behind it (usm_staging.c). */
+sycl_result handler_send_whole(struct handler *handler, sycl_event *event_out);
 
 #endif

@@ -1,5 +1,5 @@
 /* Ranges against the device and the kernel; arguments against what the service knows of the kernel. */
-#include "handler.h"
+#include "image.h"
 
 #include <inttypes.h>
 
@@ -74,10 +74,10 @@ sycl_result handler_check_range(const struct handler *handler, const struct kern
 {
 	if (kernel->object.connection != handler->object.connection)
 		return error_set(SYCL_ERROR_INVALID, "the kernel and the queue belong to different connections");
-	if (kernel->bundle->device != handler->queue->device)
+	if (kernel->image->device != handler->queue->device)
 		return error_set(SYCL_ERROR_KERNEL_NOT_SUPPORTED,
 				 "kernel '%.64s' was built for another device than the queue's", kernel->name);
-	if (kernel->bundle->context != handler->queue->context)
+	if (kernel->image->context != handler->queue->context)
 		return error_set(SYCL_ERROR_INVALID, "kernel '%.64s' belongs to another context than the queue's",
 				 kernel->name);
 	sycl_result result = check_shape(global, "global");
@@ -104,13 +104,17 @@ static sycl_result check_argument(const struct handler *handler, uint32_t index)
 	const struct kernel_argument *wanted = &kernel->arguments[index];
 	static const uint32_t kind_of[] = {
 		[HANDLER_ARGUMENT_ACCESSOR] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_GLOBAL,
+		[HANDLER_ARGUMENT_USM] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_GLOBAL,
 		[HANDLER_ARGUMENT_VALUE] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_VALUE,
 		[HANDLER_ARGUMENT_LOCAL] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_LOCAL,
+		[HANDLER_ARGUMENT_IMAGE] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_IMAGE,
+		[HANDLER_ARGUMENT_SAMPLER] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_SAMPLER,
 	};
 	if (given->kind == HANDLER_ARGUMENT_UNSET)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u of kernel '%.64s' is not set", index,
 				 kernel->name);
-	if (wanted->kind != SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_UNSPECIFIED && wanted->kind != kind_of[given->kind])
+	if (wanted->kind != SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_UNSPECIFIED && wanted->kind != kind_of[given->kind] &&
+	    !handler_image_fits(given, wanted))
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u of kernel '%.64s' is %s, but %s was set",
 				 index, kernel->name, wanted->kind < 6 ? kind_names[wanted->kind] : "something else",
 				 kind_names[kind_of[given->kind]]);
@@ -118,6 +122,9 @@ static sycl_result check_argument(const struct handler *handler, uint32_t index)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
 				 "argument %u of kernel '%.64s' has %u bytes, but %" PRIu64 " were set", index,
 				 kernel->name, wanted->size_bytes, given->size_bytes);
+	sycl_result result = handler_check_image(handler, index);
+	if (result)
+		return result;
 	if (given->kind == HANDLER_ARGUMENT_LOCAL && !handler->is_nd)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
 				 "argument %u is local memory, which needs work-groups: use an nd_range", index);
@@ -127,6 +134,15 @@ static sycl_result check_argument(const struct handler *handler, uint32_t index)
 sycl_result handler_check_arguments(const struct handler *handler)
 {
 	const struct kernel *kernel = handler->kernel;
+	bool host_task = handler->action == HANDLER_ACTION_HOST_TASK;
+	for (uint32_t i = 0; i < handler->arguments.count; i++) {
+		enum handler_argument_kind kind = handler_argument_at(handler, i)->kind;
+		if (kind != HANDLER_ARGUMENT_UNSET && host_task != (kind == HANDLER_ARGUMENT_HOST))
+			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: host accessors belong to host tasks, "
+								     "all others to kernels", i);
+	}
+	if (host_task)
+		return SYCL_SUCCESS;
 	if (!kernel) {
 		if (handler->arguments.count > 0)
 			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "arguments are set, but no kernel");

@@ -1,5 +1,6 @@
 #include "handles.h"
 
+#include "connection.h"
 #include "fork_guard.h"
 
 #include <assert.h>
@@ -82,8 +83,12 @@ const char *handle_type_name(enum handle_type type)
 		[HANDLE_HANDLER] = "handler",
 		[HANDLE_EVENT] = "event",
 		[HANDLE_SHARED_EVENT] = "shared event",
+		[HANDLE_COMMAND_GROUP] = "command group",
+		[HANDLE_IMAGE] = "image",
+		[HANDLE_HOST_IMAGE] = "host image",
+		[HANDLE_HOST_BLOCK] = "host block",
 	};
-	return type < HANDLE_TYPE_COUNT ? names[type] : names[HANDLE_NONE];
+	return type < HANDLE_TYPE_COUNT && names[type] ? names[type] : names[HANDLE_NONE];
 }
 
 /* The table's lock is held. */
@@ -114,6 +119,17 @@ static struct handle_entry *take_free(struct handle_table *t, uint32_t *index_ou
 	return entry;
 }
 
+/* The handle came into the caller's hands, or went out of them. Objects of tests have no connection. */
+static void count_handle(const struct object *object, bool comes)
+{
+	if (!object->connection)
+		return;
+	if (comes)
+		atomic_fetch_add_explicit(&object->connection->handles, 1, memory_order_relaxed);
+	else
+		atomic_fetch_sub_explicit(&object->connection->handles, 1, memory_order_acq_rel);
+}
+
 int handle_create(struct object *object, enum handle_type type, void (*destroy)(struct object *))
 {
 	fork_check();
@@ -131,12 +147,14 @@ int handle_create(struct object *object, enum handle_type type, void (*destroy)(
 	entry->object = object;
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
 	atomic_store_explicit(&entry->word, word_make(word_generation(word), 1, 1), memory_order_release);
+	count_handle(object, true);
 	return 0;
 }
 
 void object_keep(struct object *object)
 {
 	(void)atomic_fetch_sub_explicit(&object->entry->word, USER_ONE, memory_order_relaxed);
+	count_handle(object, false);
 }
 
 void *handle_of(const struct object *object)
@@ -230,6 +248,8 @@ void object_unref(struct object *object)
 	uint64_t before = atomic_fetch_sub_explicit(&entry->word, REF_ONE, memory_order_acq_rel);
 	if (word_refs(before) != 1)
 		return;
+	if (word_users(before)) /* made, but never handed out: its maker failed */
+		count_handle(object, false);
 	/* destroy may look for weak pointers to the object under their own lock, so the entry is freed after it. */
 	object->destroy(object);
 	entry_free(entry, index);
@@ -247,6 +267,8 @@ sycl_result object_give(struct object *object)
 		wanted = word + USER_ONE + (word_users(word) == 0 ? REF_ONE : 0);
 	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, wanted, memory_order_relaxed,
 							memory_order_relaxed));
+	if (word_users(word) == 0)
+		count_handle(object, true);
 	return SYCL_SUCCESS;
 }
 
@@ -265,6 +287,8 @@ static sycl_result take(struct object *object, bool also_last, bool *was_last_ou
 	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word - USER_ONE, memory_order_acq_rel,
 							memory_order_relaxed));
 	*was_last_out = word_users(word) == 1;
+	if (*was_last_out)
+		count_handle(object, false);
 	return SYCL_SUCCESS;
 }
 
@@ -317,6 +341,8 @@ sycl_result handle_release(const void *handle, enum handle_type type)
 	if (result)
 		return result;
 	result = object_take(object);
+	if (!result && object->connection)
+		host_tasks_look(object->connection);
 	object_unref(object);
 	return result;
 }

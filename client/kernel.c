@@ -1,25 +1,59 @@
 /* Kernels of a bundle, with what the service knows of their arguments. */
-#include "client_objects.h"
+#include "bundle.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void forget_arguments(struct kernel *kernel)
+{
+	for (uint32_t i = 0; i < kernel->argument_count; i++) {
+		free(kernel->arguments[i].type_name);
+		free(kernel->arguments[i].name);
+	}
+	free(kernel->arguments);
+}
 
 static void kernel_destroy(struct object *object)
 {
 	struct kernel *kernel = (struct kernel *)object;
+	for (uint32_t i = 0; i < kernel->other_count; i++)
+		object_unref(&kernel->others[i]->object);
 	remote_release(object->connection, &kernel->remote);
 	free(kernel->remote.why);
-	object_unref(&kernel->bundle->object);
-	free(kernel->arguments);
+	if (kernel->bundle)
+		object_unref(&kernel->bundle->object);
+	object_unref(&kernel->image->object);
+	forget_arguments(kernel);
+	free(kernel->others);
 	free(kernel->name);
 	object_delete(object);
+}
+
+struct kernel *kernel_on(struct kernel *kernel, const struct device *device)
+{
+	if (kernel->image->device == device)
+		return kernel;
+	for (uint32_t i = 0; i < kernel->other_count; i++)
+		if (kernel->others[i]->image->device == device)
+			return kernel->others[i];
+	return NULL;
 }
 
 struct kernel_answer {
 	struct kernel *kernel;
 	bool known;
 };
+
+static void take_argument(const Sycl__V1__ArgumentFacts *facts, struct kernel_argument *argument)
+{
+	argument->kind = (uint32_t)facts->kind;
+	argument->size_bytes = facts->size_bytes;
+	argument->address = facts->address <= SYCL_ADDRESS_LOCAL ? facts->address : SYCL_ADDRESS_UNKNOWN;
+	argument->is_const = facts->is_const;
+	/* Without memory they are not known: they are for people. */
+	argument->type_name = facts->type_name[0] ? strdup(facts->type_name) : NULL;
+	argument->name = facts->name[0] ? strdup(facts->name) : NULL;
+}
 
 static void take_kernel(struct pending *pending, const Sycl__V1__Reply *reply)
 {
@@ -35,8 +69,7 @@ static void take_kernel(struct pending *pending, const Sycl__V1__Reply *reply)
 		return;
 	kernel->argument_count = (uint32_t)facts->n_arguments;
 	for (uint32_t i = 0; i < kernel->argument_count; i++)
-		kernel->arguments[i] = (struct kernel_argument){.kind = (uint32_t)facts->arguments[i]->kind,
-								.size_bytes = facts->arguments[i]->size_bytes};
+		take_argument(facts->arguments[i], &kernel->arguments[i]);
 	kernel->max_work_group_size = facts->max_work_group_size;
 	kernel->preferred_multiple = facts->preferred_multiple;
 	kernel->private_mem_bytes = facts->private_mem_bytes;
@@ -54,7 +87,7 @@ static sycl_result ask(struct kernel *kernel)
 {
 	Sycl__V1__KernelCreate create = SYCL__V1__KERNEL_CREATE__INIT;
 	create.kernel = kernel->remote.id;
-	create.bundle = kernel->bundle->remote.id;
+	create.bundle = kernel->image->remote.id;
 	create.name = kernel->name;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_KERNEL_CREATE;
@@ -68,13 +101,19 @@ static sycl_result ask(struct kernel *kernel)
 	return result;
 }
 
-SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle handle, const char *name, sycl_kernel *kernel_out)
+/* Not handed out: as if it had never been; the last error stays. */
+static sycl_result discard(struct kernel *kernel, sycl_result result)
 {
-	PIN(bundle, bundle, handle);
-	REQUIRE_OUTPUT(kernel_out);
-	if (!name || !*name || strlen(name) > NAME_BYTES_MAX)
-		return error_set(SYCL_ERROR_INVALID, "a kernel's name has 1 to %u bytes", NAME_BYTES_MAX);
-	struct connection *c = bundle->object.connection;
+	struct failure why = {.code = result};
+	error_get(&why);
+	object_unref(&kernel->object);
+	return error_set_failure(&why);
+}
+
+/* A round trip. KERNEL: the image has none of that name. */
+static sycl_result kernel_make(struct bundle_image *image, const char *name, struct kernel **kernel_out)
+{
+	struct connection *c = image->object.connection;
 	struct kernel *kernel = object_new(sizeof(*kernel), c);
 	if (!kernel)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
@@ -90,15 +129,98 @@ SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle handle, const char *n
 		object_delete(&kernel->object);
 		return result;
 	}
+	kernel->image = image;
+	object_ref(&image->object);
+	result = ask(kernel);
+	if (result)
+		return discard(kernel, result);
+	*kernel_out = kernel;
+	return SYCL_SUCCESS;
+}
+
+/*
+ * Which of a bundle's images for a device has it: the one that lists it, else each is asked, because a name may be
+ * written in several ways.
+ */
+static sycl_result make_for(const struct bundle *bundle, const struct device *device, const char *name,
+			    struct kernel **kernel_out)
+{
+	struct bundle_image *listed = NULL;
+	sycl_result result = SYCL_ERROR_KERNEL;
+	for (uint32_t i = 0; i < bundle->image_count; i++) {
+		struct bundle_image *image = bundle->images[i];
+		if (image->device != device || !bundle_image_has(image, name, false))
+			continue;
+		if (listed)
+			return error_set(SYCL_ERROR_INVALID, "the bundle has two kernels '%.64s' for %s", name,
+					 device->facts->name);
+		listed = image;
+	}
+	if (listed)
+		return kernel_make(listed, name, kernel_out);
+	for (uint32_t i = 0; result == SYCL_ERROR_KERNEL && i < bundle->image_count; i++)
+		if (bundle->images[i]->device == device)
+			result = kernel_make(bundle->images[i], name, kernel_out);
+	return result;
+}
+
+/* For each device that the bundle has it for; the first one holds the others. */
+static sycl_result make_all(const struct bundle *bundle, const char *name, struct kernel **kernel_out)
+{
+	struct kernel *first = NULL;
+	struct kernel **others = calloc(bundle->device_count + 1u, sizeof(struct kernel *));
+	uint32_t other_count = 0;
+	sycl_result result = SYCL_SUCCESS;
+	if (!others)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	for (uint32_t d = 0; !result && d < bundle->device_count; d++) {
+		struct kernel *made = NULL;
+		result = make_for(bundle, bundle->devices[d], name, &made);
+		if (result == SYCL_ERROR_KERNEL) { /* maybe for another device */
+			result = SYCL_SUCCESS;
+			continue;
+		}
+		if (result)
+			break;
+		if (first) {
+			object_keep(&made->object);
+			others[other_count++] = made;
+		} else {
+			first = made;
+		}
+	}
+	if (!result && first) {
+		first->others = others;
+		first->other_count = other_count;
+		*kernel_out = first;
+		return SYCL_SUCCESS;
+	}
+	if (!result)
+		result = error_set(SYCL_ERROR_KERNEL, "the bundle has no kernel '%.64s'", name);
+	struct failure why = {.code = result};
+	error_get(&why);
+	for (uint32_t i = 0; i < other_count; i++)
+		object_unref(&others[i]->object);
+	free(others);
+	if (first)
+		object_unref(&first->object);
+	return error_set_failure(&why);
+}
+
+SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle handle, const char *name, sycl_kernel *kernel_out)
+{
+	PIN(bundle, bundle, handle);
+	REQUIRE_OUTPUT(kernel_out);
+	if (!name || !*name || strlen(name) > NAME_BYTES_MAX)
+		return error_set(SYCL_ERROR_INVALID, "a kernel's name has 1 to %u bytes", NAME_BYTES_MAX);
+	if (bundle->state != SYCL_BUNDLE_EXECUTABLE)
+		return error_set(SYCL_ERROR_INVALID, "only a bundle in the executable state has kernels");
+	struct kernel *kernel = NULL;
+	sycl_result result = make_all(bundle, name, &kernel);
+	if (result)
+		return result;
 	kernel->bundle = bundle;
 	object_ref(&bundle->object);
-	result = ask(kernel);
-	if (result) {
-		struct failure why;
-		error_get(&why);
-		object_unref(&kernel->object);
-		return error_set_failure(&why);
-	}
 	*kernel_out = handle_of(&kernel->object);
 	return SYCL_SUCCESS;
 }
@@ -132,106 +254,4 @@ SYCL_API sycl_result sycl_kernel_release(sycl_kernel kernel)
 SYCL_API sycl_result sycl_kernel_get_reference_count(sycl_kernel kernel, uint32_t *count_out)
 {
 	return handle_get_reference_count(kernel, HANDLE_KERNEL, count_out);
-}
-
-SYCL_API sycl_result sycl_kernel_get_info(sycl_kernel handle, sycl_kernel_info info, size_t bytes, void *value,
-					  size_t *bytes_out)
-{
-	PIN(kernel, kernel, handle);
-	switch (info) {
-	case SYCL_KERNEL_INFO_NAME:
-		return info_give_text(kernel->name, bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_NUM_ARGS:
-		return info_give(&kernel->argument_count, sizeof(uint32_t), bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_WORK_GROUP_SIZE:
-		return info_give(&kernel->max_work_group_size, sizeof(uint64_t), bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
-		return info_give(&kernel->preferred_multiple, sizeof(uint64_t), bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_PRIVATE_MEM_BYTES:
-		return info_give(&kernel->private_mem_bytes, sizeof(uint64_t), bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_LOCAL_MEM_BYTES:
-		return info_give(&kernel->local_mem_bytes, sizeof(uint64_t), bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_COMPILE_WORK_GROUP_SIZE:
-		return info_give(kernel->required_work_group_size, sizeof(kernel->required_work_group_size), bytes,
-				 value, bytes_out);
-	case SYCL_KERNEL_INFO_MAX_LOCAL_MEM_BYTES:
-		return info_give(&kernel->max_local_mem_bytes, sizeof(uint64_t), bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_REGISTERS:
-		return info_give(&kernel->registers, sizeof(uint32_t), bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_MAX_SUB_GROUP_SIZE:
-		return info_give(&kernel->sub_group_size, sizeof(uint32_t), bytes, value, bytes_out);
-	case SYCL_KERNEL_INFO_IS_NATIVE:
-		return info_give(&kernel->is_native, sizeof(uint32_t), bytes, value, bytes_out);
-	default:
-		return error_set(SYCL_ERROR_INVALID, "%d is no kernel info", (int)info);
-	}
-}
-
-struct occupancy_answer {
-	sycl_occupancy occupancy;
-	bool known;
-};
-
-static void take_occupancy(struct pending *pending, const Sycl__V1__Reply *reply)
-{
-	if (reply->body_case != SYCL__V1__REPLY__BODY_OCCUPANCY)
-		return;
-	struct occupancy_answer *answer = pending->context;
-	const Sycl__V1__Occupancy *from = reply->occupancy;
-	answer->occupancy = (sycl_occupancy){
-		.struct_bytes = sizeof(sycl_occupancy),
-		.groups_per_compute_unit = from->groups_per_compute_unit,
-		.max_cooperative_groups = from->max_cooperative_groups,
-		.max_cluster_groups = from->max_cluster_groups,
-		.suggested_group_size = from->suggested_group_size,
-	};
-	answer->known = true;
-}
-
-static sycl_result check_local(const struct kernel *kernel, const sycl_range *local)
-{
-	uint64_t items = 1;
-	if (local->dimensions > 3 || local->reserved != 0)
-		return error_set(SYCL_ERROR_ND_RANGE, "the local range has %u dimensions; 0 to 3 are allowed",
-				 local->dimensions);
-	for (uint32_t i = 0; i < local->dimensions; i++) {
-		if (local->size[i] == 0 || __builtin_mul_overflow(items, local->size[i], &items))
-			return error_set(SYCL_ERROR_ND_RANGE, "no work-group has %s work-items",
-					 local->size[i] == 0 ? "0" : "so many");
-	}
-	if (kernel->max_work_group_size && items > kernel->max_work_group_size)
-		return error_set(SYCL_ERROR_ND_RANGE,
-				 "a work-group of %" PRIu64 " items; kernel '%.64s' takes %" PRIu64 " on this device",
-				 items, kernel->name, kernel->max_work_group_size);
-	return SYCL_SUCCESS;
-}
-
-SYCL_API sycl_result sycl_kernel_get_occupancy(sycl_kernel handle, sycl_range local, uint64_t local_mem_bytes,
-					       sycl_occupancy *occupancy_out)
-{
-	PIN(kernel, kernel, handle);
-	REQUIRE_OUTPUT(occupancy_out);
-	if (occupancy_out->struct_bytes != sizeof(*occupancy_out))
-		return error_set(SYCL_ERROR_INVALID, "occupancy_out->struct_bytes is %u, not %zu",
-				 occupancy_out->struct_bytes, sizeof(*occupancy_out));
-	sycl_result result = check_local(kernel, &local);
-	if (result)
-		return result;
-	Sycl__V1__OccupancyQuery query = SYCL__V1__OCCUPANCY_QUERY__INIT;
-	query.kernel = kernel->remote.id;
-	query.n_local = local.dimensions;
-	query.local = local.size;
-	query.local_mem_bytes = local_mem_bytes;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_OCCUPANCY_QUERY;
-	command.occupancy_query = &query;
-	struct occupancy_answer answer = {0};
-	struct pending pending = {.take = take_occupancy, .context = &answer};
-	result = connection_request(kernel->object.connection, &command, &pending, UINT64_MAX);
-	if (!result && !answer.known)
-		result = error_set(SYCL_ERROR_RUNTIME, "the service's answer about kernel '%.64s' could not be read",
-				   kernel->name);
-	if (!result)
-		*occupancy_out = answer.occupancy;
-	return result;
 }

@@ -19,6 +19,7 @@ struct remote {
 };
 
 struct queue_line;
+struct usm_allocation;
 
 #define NO_SLOT UINT32_MAX
 
@@ -31,6 +32,7 @@ struct id_entry {
 	uint32_t generation;      /* of the last use */
 	uint32_t next_free;       /* index + 1 */
 	struct arena_range range; /* size 0: none */
+	struct usm_allocation *usm; /* of USM; freed with the entry */
 };
 
 struct object_ids {

@@ -2,6 +2,7 @@
 #include "topology.h"
 
 #include "clock.h"
+#include "helpers.h"
 #include "wake.h"
 
 #include <stdlib.h>
@@ -46,13 +47,17 @@ SYCL_API sycl_result sycl_platform_open_with(const char *endpoint, const struct 
 {
 	struct open_request request = {.endpoint = endpoint, .deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
 	REQUIRE_OUTPUT(platform_out);
-	if (options && (options->struct_bytes != sizeof(*options) || options->reserved != 0))
-		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes or reserved is wrong; start from "
+	if (options && options->struct_bytes != sizeof(*options))
+		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes is wrong; start from "
 						     "SYCL_OPEN_OPTIONS_INIT");
+	if (options && options->helper_threads > HELPERS_MAX)
+		return error_set(SYCL_ERROR_INVALID, "%u helper threads; at most %u are allowed",
+				 options->helper_threads, HELPERS_MAX);
 	if (options && options->timeout_ns)
 		request.deadline_ns = clock_deadline_ns(options->timeout_ns);
 	if (options)
 		request.name = options->name;
+	request.helper_threads = options ? options->helper_threads : 0;
 	struct connection *c = NULL;
 	sycl_result result = connection_open(&request, &c);
 	if (result)
@@ -260,6 +265,8 @@ SYCL_API sycl_result sycl_platform_prepare_read(sycl_platform handle)
 		result = connection_check(c);
 		if (result)
 			c->prepared--;
+		else if (host_tasks_ready(c) && host_tasks_run_here(c))
+			wake_ring_bell(c->kick_fd); /* their turn came before: dispatch must be called all the same */
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);
 	return result;
@@ -298,7 +305,7 @@ SYCL_API sycl_result sycl_platform_dispatch(sycl_platform handle)
 	end_preparation(c);
 	(void)replies_drain(c);
 	(void)pthread_cond_broadcast(&c->changed);
-	sycl_result result = connection_check(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
-	return result;
+	connection_run_ready(c);
+	return connection_check(c);
 }

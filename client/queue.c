@@ -1,15 +1,16 @@
-/* Queues: creation, waiting, asynchronous errors. Shortcuts are in queue_shortcuts.c. */
+/* Queues: creation and waiting. Asynchronous errors are in queue_errors.c, shortcuts in queue_shortcuts.c. */
 #include "topology.h"
 
 #include "clock.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void queue_destroy(struct object *object)
 {
 	struct queue *queue = (struct queue *)object;
 	/* Never waits: the engine knows the queue until its groups are complete (D15). */
+	if (queue->line)
+		queue_line_throw_late(object->connection, queue->line);
 	if (queue->line)
 		queue_line_drop(object->connection, queue->line);
 	if (queue->context)
@@ -35,9 +36,10 @@ static sycl_result announce(const struct queue *queue)
 }
 
 /* Takes over the reference of the context. */
-static sycl_result queue_make(struct context *context, struct device *device, uint32_t properties,
+static sycl_result queue_make(struct context *context, struct device *device, const struct sycl_queue_options *options,
 			      sycl_queue *queue_out)
 {
+	uint32_t properties = options->properties;
 	struct connection *c = device->object.connection;
 	struct queue_line *line = NULL;
 	struct queue *queue = object_new(sizeof(*queue), c);
@@ -56,6 +58,8 @@ static sycl_result queue_make(struct context *context, struct device *device, ui
 		return result;
 	}
 	line->backend = topology_backend_of(device);
+	line->handler = options->async_handler ? options->async_handler : context->async_handler;
+	line->handler_data = options->async_handler ? options->async_user_data : context->async_user_data;
 	queue->line = line;
 	queue->context = context;
 	queue->device = device;
@@ -76,6 +80,7 @@ SYCL_API sycl_result sycl_queue_create(sycl_context context_handle, sycl_device 
 {
 	PIN(device, device, device_handle);
 	REQUIRE_OUTPUT(queue_out);
+	struct sycl_queue_options defaults = SYCL_QUEUE_OPTIONS_INIT;
 	uint32_t properties = options ? options->properties : 0;
 	if (options && options->struct_bytes != sizeof(*options))
 		return error_set(SYCL_ERROR_INVALID,
@@ -105,7 +110,7 @@ SYCL_API sycl_result sycl_queue_create(sycl_context context_handle, sycl_device 
 		if (result)
 			return result;
 	}
-	return queue_make(context, device, properties, queue_out);
+	return queue_make(context, device, options ? options : &defaults, queue_out);
 }
 
 SYCL_API sycl_result sycl_queue_create_default(sycl_platform platform, sycl_queue *queue_out)
@@ -183,7 +188,7 @@ sycl_result queue_line_wait(struct connection *c, struct queue_line *line, uint3
 {
 	struct slot_wait wait = {.slot = &c->slot_memory[slot], .value = value, .line = line};
 	if (!slot_ready(c, &wait)) {
-		sycl_result result = connection_wait(c, slot_ready, &wait, true, deadline_ns);
+		sycl_result result = connection_wait(c, slot_ready, &wait, WAIT_SPINS | WAIT_RUNS, deadline_ns);
 		if (result)
 			return result;
 	}
@@ -192,20 +197,26 @@ sycl_result queue_line_wait(struct connection *c, struct queue_line *line, uint3
 	return sequence_reached(sequence, value) ? SYCL_SUCCESS : remote_check(&line->remote);
 }
 
-static sycl_result wait_until(struct queue *queue, uint64_t deadline_ns)
+sycl_result queue_wait_until(struct queue *queue, uint64_t deadline_ns)
 {
 	struct connection *c = queue->object.connection;
 	struct queue_line *line = queue->line;
 	(void)pthread_mutex_lock(&c->submit_lock);
 	uint64_t groups = line->groups;
 	(void)pthread_mutex_unlock(&c->submit_lock);
+	if (host_task_is_here(line, groups, true))
+		return error_set_object(SYCL_ERROR_INVALID, line->remote.id,
+					"this thread is in the middle of a host task of the queue that it would wait for");
 	if (groups > 0) {
 		sycl_result result = queue_line_wait(c, line, line->slot, (uint32_t)groups, deadline_ns);
 		if (result)
 			return result;
 	}
+	connection_observe(c);
+	lent_ranges_settle(c, line);
 	sycl_result result = remote_check(&line->remote);
-	if (result || atomic_load_explicit(&c->slot_memory[line->slot].status, memory_order_acquire) == 0)
+	if (result || line->handler ||
+	    atomic_load_explicit(&c->slot_memory[line->slot].status, memory_order_acquire) == 0)
 		return result;
 	return queue_line_first_unreported(c, line, groups);
 }
@@ -213,68 +224,11 @@ static sycl_result wait_until(struct queue *queue, uint64_t deadline_ns)
 SYCL_API sycl_result sycl_queue_wait(sycl_queue handle)
 {
 	PIN(queue, queue, handle);
-	return wait_until(queue, UINT64_MAX);
+	return queue_wait_until(queue, UINT64_MAX);
 }
 
 SYCL_API sycl_result sycl_queue_wait_for(sycl_queue handle, uint64_t timeout_ns)
 {
 	PIN(queue, queue, handle);
-	return wait_until(queue, clock_deadline_ns(timeout_ns));
-}
-
-/* With the state lock. All failures that were not reported, copied; marked as reported. */
-static sycl_result collect(struct queue_line *line, struct sycl_async_error **errors_out, uint32_t *count_out)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < line->failure_count; i++)
-		count += !line->failures[i].reported;
-	if (count == 0)
-		return SYCL_SUCCESS;
-	struct sycl_async_error *errors = calloc(count, sizeof(*errors));
-	if (!errors)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for %u errors", count);
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < line->failure_count; i++) {
-		struct group_failure *failure = &line->failures[i];
-		if (failure->reported)
-			continue;
-		failure->reported = true;
-		errors[n++] = (struct sycl_async_error){.result = failure->code,
-							.native_code = failure->native_code,
-							.backend = failure->backend,
-							.group = failure->group,
-							.text = failure->text ? strdup(failure->text) : NULL};
-	}
-	*errors_out = errors;
-	*count_out = n;
-	return SYCL_SUCCESS;
-}
-
-SYCL_API sycl_result sycl_queue_throw_asynchronous(sycl_queue handle, sycl_async_handler *handler, void *user_data)
-{
-	PIN(queue, queue, handle);
-	if (!handler)
-		return error_set(SYCL_ERROR_INVALID, "handler is NULL");
-	struct connection *c = queue->object.connection;
-	struct sycl_async_error *errors = NULL;
-	uint32_t count = 0;
-	(void)pthread_mutex_lock(&c->state_lock);
-	(void)replies_drain(c);
-	sycl_result result = collect(queue->line, &errors, &count);
-	(void)pthread_mutex_unlock(&c->state_lock);
-	if (result || count == 0)
-		return result;
-	char **owned = calloc(count, sizeof(char *));
-	for (uint32_t i = 0; i < count; i++) {
-		if (owned)
-			owned[i] = (char *)errors[i].text;
-		if (!errors[i].text)
-			errors[i].text = "a command group failed; its reason was not kept";
-	}
-	handler(count, errors, user_data);
-	for (uint32_t i = 0; owned && i < count; i++)
-		free(owned[i]);
-	free(owned);
-	free(errors);
-	return SYCL_SUCCESS;
+	return queue_wait_until(queue, clock_deadline_ns(timeout_ns));
 }

@@ -43,6 +43,7 @@ struct queue_line *queue_line_free(struct queue_line *line)
 	for (uint32_t i = 0; i < line->failure_count; i++)
 		free(line->failures[i].text);
 	free(line->failures);
+	lent_ranges_fini(&line->lent);
 	free(line->remote.why);
 	free(line);
 	return NULL;
@@ -117,9 +118,9 @@ void queue_line_add_failure(struct queue_line *line, uint64_t group, const struc
 	}
 }
 
-static sycl_result report(struct queue_line *line, struct group_failure *failure)
+static sycl_result report(struct queue_line *line, struct group_failure *failure, bool consumed)
 {
-	failure->reported = true;
+	failure->reported = failure->reported || consumed;
 	struct failure told = {.code = failure->code,
 			       .native_code = failure->native_code,
 			       .backend = failure->backend,
@@ -137,7 +138,7 @@ sycl_result queue_line_group_result(struct connection *c, struct queue_line *lin
 	uint32_t at = position_of(line, group);
 	sycl_result result = SYCL_SUCCESS;
 	if (at < line->failure_count && line->failures[at].group == group)
-		result = report(line, &line->failures[at]);
+		result = report(line, &line->failures[at], !line->handler);
 	else if (certainly_failed || group <= line->forgotten_to)
 		result = error_set_object(SYCL_ERROR_RUNTIME, line->remote.id,
 					  "command group %" PRIu64 " failed; its reason was not kept", group);
@@ -152,7 +153,7 @@ sycl_result queue_line_first_unreported(struct connection *c, struct queue_line 
 	(void)replies_drain(c);
 	for (uint32_t i = 0; i < line->failure_count && line->failures[i].group <= group && !result; i++) {
 		if (!line->failures[i].reported)
-			result = report(line, &line->failures[i]);
+			result = report(line, &line->failures[i], true);
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);
 	return result;

@@ -47,7 +47,11 @@ static void handle_released(struct connection *c, uint64_t id)
 		slots_give_settled(&c->slots, entry->slot);
 	if (entry->range.size_bytes)
 		arenas_give(&c->arenas, &entry->range);
-	entry->line = queue_line_free(entry->line);
+	if (entry->line)
+		queue_line_end(c, entry->line);
+	entry->line = NULL;
+	if (entry->usm)
+		usm_released(c, entry->usm);
 	object_ids_give(&c->ids, entry);
 }
 

@@ -96,10 +96,11 @@ static sycl_result ask(struct buffer *buffer, uint64_t deadline_ns, struct expor
 	command.buffer_export = &export;
 	exported->pending.take = take_exported;
 	exported->pending.context = exported;
+	exported->pending.runs = true;
 	expect_grant(c, grant);
 	sycl_result result = connection_request(c, &command, &exported->pending, deadline_ns);
 	if (!result && exported->kind == SYCL_SHARE_VMM)
-		result = connection_wait(c, grant_arrived, grant, false, deadline_ns);
+		result = connection_wait(c, grant_arrived, grant, 0, deadline_ns);
 	withdraw_grant(c, grant);
 	return result;
 }

@@ -25,10 +25,22 @@ int memory_region_create(const char *name, size_t size_bytes, struct memory_regi
 int memory_region_create_published(const char *name, size_t size_bytes, struct memory_region **region_out);
 
 /*
+ * As memory_region_create, mapped at exactly this address (a multiple of the page's size). -EEXIST: something is
+ * there already; it stays as it is.
+ */
+int memory_region_create_at(const char *name, size_t size_bytes, void *address, struct memory_region **region_out);
+
+/*
  * Map what a peer sent; takes the descriptor, also on failure. -EPROTO: not a memfd of that size with
  * SHRINK and GROW seals. `writable` 0: a read-only mapping.
  */
 int memory_region_map(int fd, size_t size_bytes, int writable, struct memory_region **region_out);
+
+/*
+ * As above, writable, in place of the caller's own mapping at this address, which it takes as well: on failure nothing is
+ * mapped there. A forked child does not have it.
+ */
+int memory_region_map_over(int fd, size_t size_bytes, void *address, struct memory_region **region_out);
 
 struct memory_region *memory_region_free(struct memory_region *region);
 DEFINE_CLEANUP(memory_region)

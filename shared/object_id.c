@@ -11,6 +11,7 @@ const char *object_type_name(enum object_type type)
 		[OBJECT_KERNEL] = "kernel",
 		[OBJECT_HOST_ACCESSOR] = "host accessor",
 		[OBJECT_SHARED_EVENT] = "shared event",
+		[OBJECT_USM] = "USM allocation",
 	};
 	return (unsigned)type < OBJECT_TYPE_COUNT ? names[type] : names[OBJECT_NONE];
 }

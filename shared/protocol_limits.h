@@ -26,6 +26,8 @@
 #define NAME_BYTES_MAX 255u
 #define SHARED_BUFFERS_MAX 256u /* of a session: exportable ones and imported ones */
 #define SHARED_EVENTS_MAX 1024u  /* of a session: made and opened ones */
+#define HOST_TASKS_MAX 1024u     /* of a session: host tasks that are not over */
+#define OBJECT_BYTES_MAX (256ull << 20) /* of a session: compiled and not linked yet */
 #define CLUSTER_GROUPS_MAX 8u   /* what every device with clusters takes */
 
 /* Defaults of Limits (session.proto); the configuration may change them. */

@@ -29,6 +29,16 @@ static double seconds(uint64_t ns)
 	return (double)ns / 1e9;
 }
 
+static json_t *standby_object(const Sycl__V1__ServiceFacts *service)
+{
+	if (!service->standby_pid)
+		return json_null();
+	return json_pack("{s:I, s:s, s:f}",
+			 "pid", (json_int_t)service->standby_pid,
+			 "state", engine_state_name(service->standby_state),
+			 "age_seconds", seconds(service->standby_age_ns));
+}
+
 static json_t *service_object(const Sycl__V1__ServiceFacts *service)
 {
 	json_t *endpoints = json_array();
@@ -36,7 +46,7 @@ static json_t *service_object(const Sycl__V1__ServiceFacts *service)
 		(void)json_array_append_new(endpoints, text(service->endpoints[i]));
 	char protocol[UNIT_TEXT_BYTES];
 	(void)snprintf(protocol, sizeof(protocol), "%u.%u", service->protocol >> 16, service->protocol & 0xffffu);
-	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:f, s:s, s:o, s:o, s:b, s:b}",
+	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:f, s:s, s:o, s:o, s:b, s:b, s:o}",
 			 "pid", (json_int_t)service->pid,
 			 "uid", (json_int_t)service->uid,
 			 "version", text(service->version),
@@ -47,7 +57,8 @@ static json_t *service_object(const Sycl__V1__ServiceFacts *service)
 			 "runtime_directory", text(service->runtime_directory),
 			 "endpoints", endpoints,
 			 "stopping", (int)service->stopping,
-			 "filtered", (int)service->filtered);
+			 "filtered", (int)service->filtered,
+			 "standby", standby_object(service));
 }
 
 static json_t *some_text(const char *value)

@@ -22,6 +22,9 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 	(void)printf("  folder    %s\n", service->runtime_directory);
 	for (size_t i = 0; i < service->n_endpoints; i++)
 		(void)printf("  endpoint  %s\n", service->endpoints[i]);
+	if (service->standby_pid)
+		(void)printf("  standby   engine %u, %s, for whoever needs one next\n", service->standby_pid,
+			     engine_state_name(service->standby_state));
 	if (service->filtered)
 		(void)printf("  shown     what belongs to you\n");
 }

@@ -5,12 +5,11 @@
  * device, and so the CPU can check it exactly.
  */
 #include "demo.h"
+#include "picture.h"
 
-#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TILE        128u  /* pixels, each way */
 #define ITERATIONS  3000u
@@ -139,7 +138,7 @@ static bool verify(const struct picture *picture)
 }
 
 /* Black inside; outside a ramp from deep blue over gold that repeats more slowly as counts grow. */
-static void colour(uint32_t count, png_byte rgb[3])
+static void colour(uint32_t count, uint8_t rgb[3])
 {
 	static const uint8_t stops[5][3] = {
 		{ 4, 8, 48 }, { 24, 88, 176 }, { 232, 244, 255 }, { 255, 176, 24 }, { 72, 8, 24 },
@@ -155,31 +154,20 @@ static void colour(uint32_t count, png_byte rgb[3])
 	position += (count + 1 - octave) * 16 / octave;
 	uint32_t stop = position / 32 % 5, part = position % 32;
 	for (int i = 0; i < 3; i++)
-		rgb[i] = (png_byte)((stops[stop][i] * (32 - part) + stops[(stop + 1) % 5][i] * part) / 32);
+		rgb[i] = (uint8_t)((stops[stop][i] * (32 - part) + stops[(stop + 1) % 5][i] * part) / 32);
 }
 
-/* Into a temporary file first: whoever looks at the path sees a whole picture. */
 static bool write_picture(const struct picture *picture, const char *path)
 {
-	png_image image = { .version = PNG_IMAGE_VERSION,
-			    .width = picture->width,
-			    .height = picture->height,
-			    .format = PNG_FORMAT_RGB };
-	char temporary[4096];
-	int length = snprintf(temporary, sizeof(temporary), "%s.%ld", path, (long)getpid());
-	if (length < 0 || (size_t)length >= sizeof(temporary))
-		return false;
-	png_byte *pixels = malloc((size_t)picture->width * picture->height * 3);
+	size_t count = (size_t)picture->width * picture->height;
+	uint8_t *pixels = malloc(count * 3);
 	if (!pixels)
 		return false;
-	for (size_t i = 0; i < (size_t)picture->width * picture->height; i++)
+	for (size_t i = 0; i < count; i++)
 		colour(picture->counts[i], pixels + i * 3);
-	bool written = png_image_write_to_file(&image, temporary, 0, pixels, 0, NULL) != 0;
+	bool written = picture_write(path, picture->width, picture->height, pixels);
 	free(pixels);
-	if (written && rename(temporary, path) == 0)
-		return true;
-	(void)unlink(temporary);
-	return false;
+	return written;
 }
 
 int main(int argc, char **argv)

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BACKEND_OPS_VERSION 2u
+#define BACKEND_OPS_VERSION 3u
 #define BACKEND_TEXT_BYTES 256
 #define BACKEND_LOG_BYTES_MAX (48u << 10)
 
@@ -75,6 +75,16 @@ enum backend_feature {
 	 * `quiet` is, while nothing is in flight.
 	 */
 	BACKEND_FEATURE_QUIET_LOAD = 1u << 13,
+	BACKEND_FEATURE_IMAGE = 1u << 14,        /* image_create; unsampled and sampled image arguments */
+	BACKEND_FEATURE_LINK = 1u << 15,         /* `compile` and `link` */
+	BACKEND_FEATURE_SPIRV = 1u << 16,        /* `build` takes BACKEND_SOURCE_SPIRV */
+	/*
+	 * Kernels and USM commands reach host memory of this process at its own address: with HOST_REGISTER what was
+	 * registered, without it any.
+	 */
+	BACKEND_FEATURE_HOST_ADDRESS = 1u << 18,
+	/* `preload` helps with it, and a process that was preloaded for it may change its user before it opens it. */
+	BACKEND_FEATURE_PRELOAD = 1u << 19,
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */
@@ -96,6 +106,7 @@ enum backend_memory_scope {
 /* Aspects: bit numbers equal to enum sycl_aspect of include/syclclient/device.h. */
 struct backend_device_facts {
 	uint32_t platform; /* index among this backend's platforms */
+	uint32_t context_set; /* devices of a platform with different numbers do not fit one context (A12); 0: all do */
 	uint32_t type;     /* proto's DeviceType */
 	char *name, *vendor, *version, *driver_version, *extensions, *builtin_kernels; /* the backend's, until close */
 	char *key;         /* the same for the same device and driver in every process: for the build cache and helper */
@@ -119,6 +130,7 @@ struct backend_device_facts {
 	uint8_t uuid[16];            /* all 0: none */
 	uint32_t max_read_image_args, max_write_image_args, max_samplers; /* 0: no images */
 	uint64_t image_sizes[6]; /* largest: 2-D width, height, 3-D width, height, depth, of a buffer in elements */
+	uint32_t image_formats;  /* with BACKEND_FEATURE_IMAGE: bit 1 << enum backend_image_format */
 	uint32_t max_constant_args;
 	uint32_t global_mem_cache_type, local_mem_type, execution_capabilities; /* as in proto's DeviceFacts */
 	char *bus_id;                /* "0000:1b:00.0"; NULL: none */
@@ -142,6 +154,7 @@ enum backend_source_kind { /* proto's SourceKind */
 	BACKEND_SOURCE_PTX = 4,
 	BACKEND_SOURCE_CUBIN = 5, /* a cubin or a fatbin: bytes, no text */
 	BACKEND_SOURCE_CUDA_CPP = 6,
+	BACKEND_SOURCE_SPIRV = 7, /* bytes, no text; where the device has BACKEND_FEATURE_SPIRV */
 };
 
 enum backend_argument_kind { /* proto's ArgumentKind */
@@ -153,10 +166,20 @@ enum backend_argument_kind { /* proto's ArgumentKind */
 	BACKEND_ARGUMENT_SAMPLER = 5,
 };
 
+/* What an argument points to; numbers equal to enum sycl_address_space of syclclient/kernel.h. */
+enum backend_address_space {
+	BACKEND_ADDRESS_UNKNOWN = 0,
+	BACKEND_ADDRESS_PRIVATE = 1, /* a value */
+	BACKEND_ADDRESS_GLOBAL = 2,
+	BACKEND_ADDRESS_CONSTANT = 3,
+	BACKEND_ADDRESS_LOCAL = 4,
+};
+
 struct backend_argument_facts {
 	enum backend_argument_kind kind;
 	uint32_t size_bytes;      /* of a value; 0: not known */
 	bool is_const;
+	enum backend_address_space address;
 	char type_name[64], name[64];
 };
 
@@ -182,19 +205,73 @@ struct backend_occupancy {
 	uint32_t suggested_group_size;    /* that fills the device best */
 };
 
+/* The eleven formats of 000 (G4); numbers equal to enum sycl_image_format of syclclient/image.h. Channels r, g, b, a. */
+enum backend_image_format {
+	BACKEND_IMAGE_R8G8B8A8_UNORM = 1,
+	BACKEND_IMAGE_R16G16B16A16_UNORM = 2,
+	BACKEND_IMAGE_R8G8B8A8_SINT = 3,
+	BACKEND_IMAGE_R16G16B16A16_SINT = 4,
+	BACKEND_IMAGE_R32B32G32A32_SINT = 5, /* S1: SYCL spells it so; channels are r, g, b, a */
+	BACKEND_IMAGE_R8G8B8A8_UINT = 6,
+	BACKEND_IMAGE_R16G16B16A16_UINT = 7,
+	BACKEND_IMAGE_R32B32G32A32_UINT = 8,
+	BACKEND_IMAGE_R16G16B16A16_SFLOAT = 9,
+	BACKEND_IMAGE_R32G32B32A32_SFLOAT = 10,
+	BACKEND_IMAGE_B8G8R8A8_UNORM = 11,
+};
+
+struct backend_image {
+	enum backend_image_format format;
+	uint32_t dimensions; /* 1 to 3 */
+	uint64_t size[3];    /* SYCL's order: the last one, of `dimensions`, is the width; none is 0 */
+};
+
+/* S2: kernels see core SYCL's meaning; numbers equal to the enums of syclclient/image.h. */
+enum backend_addressing {
+	BACKEND_ADDRESSING_MIRRORED_REPEAT = 1,
+	BACKEND_ADDRESSING_REPEAT = 2,
+	BACKEND_ADDRESSING_CLAMP_TO_EDGE = 3,
+	BACKEND_ADDRESSING_CLAMP = 4, /* out of range: the border colour */
+	BACKEND_ADDRESSING_NONE = 5,
+};
+struct backend_sampler {
+	enum backend_addressing addressing;
+	bool normalised, linear;
+};
+
 struct backend_argument {
-	enum backend_argument_kind kind; /* VALUE, GLOBAL or LOCAL */
+	/*
+	 * VALUE, GLOBAL or LOCAL. IMAGE: `memory` is an image; with `sampled` the sampler goes with it, where the kernel's
+	 * argument is a sampled image (portable sources, CUDA's textures), otherwise it is an unsampled one. SAMPLER: alone,
+	 * for OpenCL C.
+	 */
+	enum backend_argument_kind kind;
 	union {
 		struct {
 			const void *bytes;
 			size_t size_bytes;
 		} value;
 		struct {
-			struct backend_memory *memory; /* NULL: a 0-byte buffer */
+			struct backend_memory *memory; /* NULL: a 0-byte buffer, or USM */
 			uint64_t offset_bytes;
+			void *usm; /* without `memory`: the address that the kernel gets; NULL: none */
 		} global;
 		uint64_t local_bytes;
+		struct {
+			struct backend_memory *memory; /* IMAGE */
+			bool sampled, writes;          /* `writes`: the accessor's mode lets the kernel write */
+			struct backend_sampler sampler; /* IMAGE with `sampled`, SAMPLER */
+		} image;
 	};
+};
+
+/*
+ * A box of bytes in two linear memories: `width_bytes` x `rows` x `slices`, none 0. Pitches are distances in bytes of the
+ * beginnings of rows and slices; the command's offsets name the first byte of each box.
+ */
+struct backend_rect {
+	uint64_t width_bytes, rows, slices;
+	uint64_t source_row_pitch, source_slice_pitch, destination_row_pitch, destination_slice_pitch;
 };
 
 enum backend_command_kind {
@@ -251,12 +328,15 @@ struct backend_command {
 		struct {
 			struct backend_memory *source, *destination;
 			uint64_t source_offset_bytes, destination_offset_bytes, size_bytes;
+			const struct backend_rect *rect; /* NULL: size_bytes in one piece. COPY only; size_bytes is the box's */
 		} copy;
 		struct {
 			struct backend_memory *memory;
 			uint64_t offset_bytes, size_bytes;
 			void *host;
-		} transfer; /* WRITE and READ */
+			/* As for copies; `host` is the first byte of the box there. NULL: in one piece. */
+			const struct backend_rect *rect;
+		} transfer; /* WRITE and READ. Of an image: the whole one, tightly packed rows on the host, offset 0 */
 		struct {
 			struct backend_memory *memory;
 			uint64_t offset_bytes, size_bytes;
@@ -266,6 +346,8 @@ struct backend_command {
 		struct {
 			void *destination;     /* USM_PREFETCH, USM_ADVISE, USM_FILL: the range */
 			const void *source;    /* USM_COPY */
+			/* USM_COPY: that end is host memory that the engine vouches for, registered or not. At most one. */
+			bool host_destination, host_source;
 			uint64_t size_bytes;
 			const void *pattern;   /* USM_FILL */
 			size_t pattern_bytes;
@@ -304,6 +386,11 @@ struct backend_direct_completion {
 struct backend_settings {
 	const char *cache_directory; /* where the vendor may cache; NULL: nowhere */
 	const char *const *options;  /* NULL ends it; NULL: none */
+	/*
+	 * Only of preload: the process will become another user. Then cache_directory is a path that leads nowhere yet, and to
+	 * that user's folder later.
+	 */
+	bool for_another_user;
 };
 
 /* Another lane of this device must have reached this sequence first. */
@@ -333,6 +420,14 @@ struct backend_ops {
 	 */
 	void (*prepare)(const struct backend_settings *settings);
 	/*
+	 * Optional: what can be done ahead in a process that has no user yet, so that opening these devices later takes less
+	 * (bit n: device n of enumerate, which counts alike in every process). Called before everything else, by one thread, and
+	 * again with more devices, or with the same ones to see that all is well still; what was done stays. Nothing that is a
+	 * user's may be read, made or kept. Does what it can: 0 if that was something, or nothing was asked; -EOPNOTSUPP: none of
+	 * these devices is, or can be prepared; any other error: what was done before is lost. May take a second for each device.
+	 */
+	int (*preload)(const struct backend_settings *settings, uint64_t devices, struct backend_fault *fault_out);
+	/*
 	 * Load the vendor's library. -ENODEV and a fault: not here (no library, no driver); the platform is then active, not
 	 * available. May take a second.
 	 */
@@ -350,6 +445,17 @@ struct backend_ops {
 	int (*build)(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
 		     size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
 		     struct backend_fault *fault_out);
+
+	/*
+	 * Optional (LINK). As `build`, for one object that `link` takes; and several of them into what `program_load` takes.
+	 * Objects carry the backend's own head, so that anything else is refused (-EINVAL).
+	 */
+	int (*compile)(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
+		       size_t source_bytes, const char *options, void **object_out, size_t *object_bytes_out, char **log_out,
+		       struct backend_fault *fault_out);
+	int (*link)(struct backend *backend, uint32_t device, uint32_t count, const void *const *objects,
+		    const size_t *object_bytes, const char *options, void **binary_out, size_t *binary_bytes_out,
+		    char **log_out, struct backend_fault *fault_out);
 
 	/* Make the device usable. Called on the device's thread, as all below. `wake(token)`: see backend_wake. */
 	int (*device_open)(struct backend *backend, uint32_t device, backend_wake *wake, void *token,
@@ -372,6 +478,13 @@ struct backend_ops {
 			     enum backend_export_kind export_kind, struct backend_memory **memory_out,
 			     struct backend_fault *fault_out);
 	void (*memory_free)(struct backend_memory *memory); /* no command uses it any more */
+
+	/*
+	 * Optional (IMAGE). A memory for WRITE, READ and COPY (whole, between images of one description) and for IMAGE
+	 * arguments only. -ENOTSUP: this device has not that format, or not that many dimensions. -EINVAL: too large.
+	 */
+	int (*image_create)(struct backend_device *device, const struct backend_image *image,
+			    struct backend_memory **memory_out, struct backend_fault *fault_out);
 
 	/* Optional (EXPORT_*). A descriptor in *shared_out is the caller's. */
 	int (*memory_export)(struct backend_memory *memory, struct backend_shared_memory *shared_out,

@@ -10,7 +10,7 @@
 #include <xxhash.h>
 
 /* Part of every key: raise it when the meaning of what is kept changes. */
-#define BUILD_CACHE_FORMAT 2u
+#define BUILD_CACHE_FORMAT 3u
 #define NAME_BYTES         40u
 
 static const char magic[8] = {'s', 'y', 'c', 'l', 'b', 'i', 'n', '1'};
@@ -48,10 +48,12 @@ static void hash_digest(const XXH3_state_t *state, uint8_t *bytes_out)
 
 int build_key_make(const struct build_request *request, struct build_key *key_out)
 {
-	const uint32_t numbers[] = {BUILD_CACHE_FORMAT, (uint32_t)request->backend->kind,
-				    request->backend->binary_format, (uint32_t)request->kind};
-	const char *prelude =
-		request->kind == BACKEND_SOURCE_PORTABLE ? backend_portable_prelude(request->backend->kind) : "";
+	const uint32_t numbers[] = {
+		BUILD_CACHE_FORMAT, (uint32_t)request->backend->kind, request->backend->binary_format,
+		(uint32_t)request->action, (uint32_t)request->kind,
+	};
+	const bool portable = request->kind == BACKEND_SOURCE_PORTABLE && request->action != BUILD_ACTION_LINK;
+	const char *prelude = portable ? backend_portable_prelude(request->backend->kind) : "";
 	const char *options = request->options ? request->options : "";
 	XXH3_state_t *state = XXH3_createState();
 	if (!state)

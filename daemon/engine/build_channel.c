@@ -24,6 +24,7 @@ int build_channel_send(struct build_service *service, struct build_work *work)
 	job.backend = (uint32_t)request->backend->kind;
 	job.device_key = (char *)(uintptr_t)request->device_key; /* only read */
 	job.kind = (uint32_t)request->kind;
+	job.action = (Sycl__V1__BuildAction)request->action;
 	job.options = (char *)(uintptr_t)request->options;
 	job.time_limit_ns = request->time_limit_ns;
 	job.memory_limit_bytes = request->memory_limit_bytes;
@@ -59,7 +60,7 @@ static void clean_log(char *log, size_t bytes)
 
 static void keep(struct build_service *service, const struct build_work *work, struct build_cache_entry *entry)
 {
-	if (service->cache)
+	if (service->cache && build_may_keep(&work->request))
 		(void)build_cache_store(service->cache, &work->key, entry); /* without it the next one builds again */
 }
 

@@ -1,6 +1,7 @@
 #include "build_child.h"
 
 #include "build_file.h"
+#include "build_objects.h"
 #include "cleanup.h"
 #include "option_list.h"
 #include "protocol_limits.h"
@@ -137,15 +138,54 @@ static const char **options_for(const struct backend_ops *ops, const Sycl__V1__B
 	return all ? option_list_of(all, ops->name) : NULL;
 }
 
+struct made {
+	void *binary;
+	size_t binary_bytes;
+	char *log;
+	struct backend_fault fault;
+};
+
+static int link_objects(const struct backend_ops *ops, struct backend *backend, uint32_t device, const char *options,
+			const char *packed, size_t packed_bytes, struct made *made)
+{
+	struct build_object_list list = {0};
+
+	int error = build_objects_unpack(packed, packed_bytes, &list);
+	if (error < 0) {
+		(void)snprintf(made->fault.text, sizeof(made->fault.text), "the objects did not reach the linker");
+		return error;
+	}
+	error = ops->link(backend, device, list.count, list.objects, list.bytes, options, &made->binary,
+			  &made->binary_bytes, &made->log, &made->fault);
+	build_objects_fini(&list);
+	return error;
+}
+
+static int make(const struct backend_ops *ops, struct backend *backend, uint32_t device, const Sycl__V1__BuildJob *job,
+		const char *source, size_t source_bytes, struct made *made)
+{
+	enum backend_source_kind kind = (enum backend_source_kind)job->kind;
+
+	if (job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_BUILD)
+		return ops->build(backend, device, kind, source, source_bytes, job->options, &made->binary,
+				  &made->binary_bytes, &made->log, &made->fault);
+	if (!ops->compile || !ops->link) {
+		made->fault.status = STATUS_FEATURE_NOT_SUPPORTED;
+		(void)snprintf(made->fault.text, sizeof(made->fault.text), "the %s backend cannot link", ops->name);
+		return -EOPNOTSUPP;
+	}
+	if (job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_LINK)
+		return link_objects(ops, backend, device, job->options, source, source_bytes, made);
+	return ops->compile(backend, device, kind, source, source_bytes, job->options, &made->binary,
+			    &made->binary_bytes, &made->log, &made->fault);
+}
+
 static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, const char *source, size_t source_bytes)
 {
 	struct backend *backend = NULL;
 	struct backend_topology topology = {0};
-	struct backend_fault fault = {0};
+	struct made made = {0};
 	uint32_t device = 0;
-	void *binary = NULL;
-	size_t binary_bytes = 0;
-	char *log = NULL;
 
 	CLEANUP(free_pointer) const char **options = options_for(ops, job);
 	const struct backend_settings settings = {
@@ -154,25 +194,25 @@ static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, 
 	};
 	if (ops->prepare)
 		ops->prepare(&settings);
-	int error = options ? ops->open(&settings, &backend, &fault) : -ENOMEM;
+	int error = options ? ops->open(&settings, &backend, &made.fault) : -ENOMEM;
 	if (error == 0)
-		error = ops->enumerate(backend, &topology, &fault);
+		error = ops->enumerate(backend, &topology, &made.fault);
 	if (error == 0) {
 		error = find_device(&topology, job->device_key, &device);
 		if (error < 0)
-			(void)snprintf(fault.text, sizeof(fault.text), "the compiler does not find the device");
+			(void)snprintf(made.fault.text, sizeof(made.fault.text),
+				       "the compiler does not find the device");
 	}
 	if (error == 0)
-		error = ops->build(backend, device, (enum backend_source_kind)job->kind, source, source_bytes,
-				   job->options, &binary, &binary_bytes, &log, &fault);
-	if (error < 0 && fault.status == STATUS_SUCCESS)
-		fault.status = STATUS_BUILD;
+		error = make(ops, backend, device, job, source, source_bytes, &made);
+	if (error < 0 && made.fault.status == STATUS_SUCCESS)
+		made.fault.status = STATUS_BUILD;
 	if (error == 0)
-		fault = (struct backend_fault){.status = STATUS_SUCCESS};
-	write_results(binary, binary_bytes, log, &fault);
-	report(fault.status, fault.native_code, fault.text);
-	free(binary);
-	free(log);
+		made.fault = (struct backend_fault){.status = STATUS_SUCCESS};
+	write_results(made.binary, made.binary_bytes, made.log, &made.fault);
+	report(made.fault.status, made.fault.native_code, made.fault.text);
+	free(made.binary);
+	free(made.log);
 }
 
 _Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build_child_files *files)
@@ -184,7 +224,9 @@ _Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build
 		_exit(1);
 	reset_signals();
 	const struct backend_ops *ops = find_backend(job->backend);
-	if (!ops || build_file_read(CHILD_SOURCE, LIMIT_SOURCE_BYTES, &source, &source_bytes) < 0) {
+	const bool links = job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_LINK;
+	if (!ops || build_file_read(CHILD_SOURCE, links ? BUILD_OBJECTS_BYTES_MAX : LIMIT_SOURCE_BYTES, &source,
+				    &source_bytes) < 0) {
 		report(STATUS_RUNTIME, 0, "the source did not reach the compiler");
 		_exit(1);
 	}

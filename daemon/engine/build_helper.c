@@ -4,7 +4,7 @@
  */
 #include "build_child.h"
 #include "build_file.h"
-#include "build_service.h"
+#include "build_internal.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "protocol_limits.h"
@@ -303,7 +303,7 @@ static void serve(struct helper *helper)
 }
 
 /* Nothing of the engine but its socket; no terminal; ends with the engine. */
-static int settle(int *socket)
+int build_helper_settle(int *socket)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 
@@ -330,7 +330,7 @@ int build_helper_main(int socket)
 {
 	struct helper helper = {.socket = socket};
 
-	if (settle(&helper.socket) < 0 || decode_arena_init(&helper.decode, DECODE_BYTES_MAX) < 0)
+	if (build_helper_settle(&helper.socket) < 0 || decode_arena_init(&helper.decode, DECODE_BYTES_MAX) < 0)
 		return 1;
 	serve(&helper);
 	while (helper.count > 0) {

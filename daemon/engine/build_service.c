@@ -55,7 +55,26 @@ static int make_sockets(int *ours, int *theirs)
 	return 0;
 }
 
-int build_service_fork(struct build_service **service_out)
+/*
+ * Besides the hang-up. Not in a spawned helper: the kernel means the thread that made it, and an application's threads
+ * come and go.
+ */
+static void end_with_engine(void)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+static _Noreturn void run_helper(int socket, build_helper_gate *gate)
+{
+	end_with_engine();
+	if (gate && (build_helper_settle(&socket) < 0 || gate(socket) < 0))
+		_exit(1);
+	if (gate)
+		end_with_engine(); /* forgotten by a process that becomes another user */
+	_exit(build_helper_main(socket));
+}
+
+int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out)
 {
 	CLEANUP(close_fd) int ours = -1;
 	CLEANUP(close_fd) int theirs = -1;
@@ -73,16 +92,21 @@ int build_service_fork(struct build_service **service_out)
 		return error;
 	}
 	if (service->helper == 0) {
-		/*
-		 * Besides the hang-up. Not in a spawned helper: the kernel means the thread that made it, and an
-		 * application's threads come and go.
-		 */
-		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 		close_fd(&service->socket); /* or the helper would never see the engine hang up */
-		_exit(build_helper_main(theirs));
+		run_helper(theirs, gate);
 	}
 	*service_out = service;
 	return 0;
+}
+
+int build_service_fork(struct build_service **service_out)
+{
+	return build_service_fork_gated(NULL, service_out);
+}
+
+int build_service_socket(const struct build_service *service)
+{
+	return service->socket;
 }
 
 static int spawn(const char *program, int socket, pid_t *pid_out)
@@ -238,7 +262,8 @@ static void turn(uv_idle_t *idle)
 		next = link->next;
 		if (work->state != BUILD_NEW || work->number >= end)
 			continue;
-		if (!service->cache || build_cache_load(service->cache, &work->key, &entry) < 0) {
+		if (!service->cache || !build_may_keep(&work->request) ||
+		    build_cache_load(service->cache, &work->key, &entry) < 0) {
 			work->state = BUILD_WAITING;
 			continue;
 		}

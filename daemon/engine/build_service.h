@@ -29,11 +29,15 @@ struct build_result {
 /* On the loop's thread, never from inside build_service_submit. */
 typedef void build_done(void *owner, const struct build_result *result);
 
+/* Equal to proto's BuildAction. */
+enum build_action { BUILD_ACTION_BUILD = 0, BUILD_ACTION_COMPILE = 1, BUILD_ACTION_LINK = 2 };
+
 struct build_request {
 	const struct backend_ops *backend;
+	enum build_action action;
 	const char *device_key;
 	enum backend_source_kind kind;
-	const char *source; /* copied */
+	const char *source; /* copied; to link: what build_objects_pack made */
 	size_t source_bytes;
 	const char *options;         /* copied */
 	uint64_t time_limit_ns;      /* 0: LIMIT_BUILD_NS */
@@ -47,6 +51,13 @@ struct build_request {
 
 /* Fork the helper. Call before any thread exists and before any vendor library is loaded. */
 int build_service_fork(struct build_service **service_out);
+/*
+ * The same for an engine that has no user yet. The helper calls `gate` first, with its end of the socket, and ends when that
+ * fails: there it waits for its user, and becomes it. Until build_service_attach the engine's end is there for the two.
+ */
+typedef int build_helper_gate(int socket);
+int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out);
+int build_service_socket(const struct build_service *service);
 /* Execute the helper instead (embedded); `program`: path of sycl-engine. */
 int build_service_spawn(const char *program, struct build_service **service_out);
 /* Join the loop; from then on on its thread. `cache_directory` NULL: nothing is kept. */

@@ -25,14 +25,24 @@ int session_command(struct session *session, const Sycl__V1__Command *command)
 		return command_queue_create(session, command->queue_create);
 	case SYCL__V1__COMMAND__BODY_BUFFER_CREATE:
 		return command_buffer_create(session, command->buffer_create);
+	case SYCL__V1__COMMAND__BODY_IMAGE_CREATE:
+		return command_image_create(session, command->image_create);
 	case SYCL__V1__COMMAND__BODY_BUNDLE_BUILD:
 		return command_bundle_build(session, command->bundle_build);
+	case SYCL__V1__COMMAND__BODY_BUNDLE_LINK:
+		return command_bundle_link(session, command->bundle_link);
 	case SYCL__V1__COMMAND__BODY_KERNEL_CREATE:
 		return command_kernel_create(session, command->kernel_create);
 	case SYCL__V1__COMMAND__BODY_COMMAND_GROUP:
 		return command_group(session, command->command_group);
 	case SYCL__V1__COMMAND__BODY_HOST_ACCESS:
 		return command_host_access(session, command->host_access);
+	case SYCL__V1__COMMAND__BODY_HOST_TASK_DONE:
+		return command_host_task_done(session, command->host_task_done);
+	case SYCL__V1__COMMAND__BODY_USM_ALLOCATE:
+		return command_usm_allocate(session, command->usm_allocate);
+	case SYCL__V1__COMMAND__BODY_USM_FREE:
+		return command_usm_free(session, command->usm_free);
 	case SYCL__V1__COMMAND__BODY_USAGE_QUERY:
 		return command_usage_query(session);
 	case SYCL__V1__COMMAND__BODY_PROFILE_QUERY:

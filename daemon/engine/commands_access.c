@@ -33,11 +33,20 @@ int command_host_access(struct session *session, const Sycl__V1__HostAccess *mes
 		return r;
 	if (r == 0 && !access_mode_valid(message->mode))
 		r = fault_set(&fault, STATUS_ACCESSOR, "%u is no access mode", message->mode);
+	struct task_requirement requirement = {.mode = message->mode,
+					       .offset_bytes = message->offset_bytes,
+					       .size_bytes = message->size_bytes,
+					       .order_offset_bytes = message->order_offset_bytes,
+					       .order_size_bytes = message->order_size_bytes};
+	if (r == 0)
+		r = group_check_ranges(&requirement, buffer->size_bytes, &fault);
+	if (r == 0)
+		r = group_check_image_whole(buffer, &requirement, &fault);
 	if (r == 0 && session->groups_open >= session->engine->options.limits.groups_in_flight)
 		r = fault_set(&fault, STATUS_QUOTA, "too many command groups and host accesses are in flight");
 	if (r == 0) {
-		r = host_access_submit(session->engine->scheduler, buffer->sched, message->mode, &accessor->work,
-				       &accessor->task);
+		requirement.buffer = buffer->sched;
+		r = host_access_submit(session->engine->scheduler, &requirement, &accessor->work, &accessor->task);
 		if (r < 0)
 			r = fault_set(&fault, STATUS_MEMORY_ALLOCATION, "a host accessor could not be made: %s",
 				      strerror(-r));

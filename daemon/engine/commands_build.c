@@ -8,15 +8,19 @@
 #define KERNEL_NAMES_BYTES_MAX (12u << 10) /* of an answer; with the log it fits into a record */
 #define KERNEL_NAMES_MAX       1024u
 
-static int count_kernels(const char *names, const char **list)
+/* Those that fit into an answer; how many do not. */
+static uint32_t count_kernels(const char *names, const char **list, uint32_t *left_out)
 {
-	int count = 0;
+	uint32_t count = 0;
 	size_t bytes = 0;
-	for (const char *name = names; name && *name && count < (int)KERNEL_NAMES_MAX; name += strlen(name) + 1) {
+
+	*left_out = 0;
+	for (const char *name = names; name && *name; name += strlen(name) + 1) {
 		bytes += strlen(name) + 8;
-		if (bytes > KERNEL_NAMES_BYTES_MAX)
-			break;
-		list[count++] = name;
+		if (bytes > KERNEL_NAMES_BYTES_MAX || count == KERNEL_NAMES_MAX)
+			(*left_out)++;
+		else
+			list[count++] = name;
 	}
 	return count;
 }
@@ -28,7 +32,7 @@ static void answer(struct bundle *bundle, const char *kernel_names, const struct
 	Sycl__V1__BuildResult result = SYCL__V1__BUILD_RESULT__INIT;
 	result.bundle = bundle->object.id;
 	result.log = bundle->log ? bundle->log : (char *)(uintptr_t)protobuf_c_empty_string;
-	result.n_kernels = (size_t)count_kernels(kernel_names, list);
+	result.n_kernels = count_kernels(kernel_names, list, &result.kernels_left_out);
 	result.kernels = (char **)(uintptr_t)list;
 	result.from_cache = bundle->from_cache;
 	result.build_ns = bundle->build_ns;
@@ -45,7 +49,7 @@ static void answer(struct bundle *bundle, const char *kernel_names, const struct
 	session_reply(bundle->object.session, &reply);
 }
 
-static void fail(struct bundle *bundle, const struct backend_fault *fault)
+void bundle_fail(struct bundle *bundle, const struct backend_fault *fault)
 {
 	bundle->object.failed = true;
 	bundle->object.fault = malloc(sizeof(*fault));
@@ -54,7 +58,33 @@ static void fail(struct bundle *bundle, const struct backend_fault *fault)
 	answer(bundle, NULL, fault);
 }
 
-static void on_built(void *owner, const struct build_result *result)
+/* What was compiled waits for BundleLink. */
+static void keep_object(struct bundle *bundle, const struct build_result *result)
+{
+	struct session *session = bundle->object.session;
+	struct backend_fault fault;
+	bool fits = result->binary_bytes <= OBJECT_BYTES_MAX - session->object_bytes;
+	void *copy = fits ? malloc(result->binary_bytes + 1) : NULL;
+
+	if (!copy) {
+		if (fits)
+			(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for the object");
+		else
+			(void)fault_set(&fault, STATUS_QUOTA, "the objects of a session may have %llu bytes",
+					(unsigned long long)OBJECT_BYTES_MAX);
+		bundle_fail(bundle, &fault);
+		return;
+	}
+	if (result->binary_bytes > 0)
+		memcpy(copy, result->binary, result->binary_bytes);
+	bundle->bytes = copy;
+	bundle->byte_count = result->binary_bytes;
+	session->object_bytes += bundle->byte_count;
+	bundle->state = BUNDLE_OBJECT;
+	answer(bundle, NULL, NULL);
+}
+
+void bundle_built(void *owner, const struct build_result *result)
 {
 	struct bundle *bundle = owner;
 	struct session *session = bundle->object.session;
@@ -64,7 +94,11 @@ static void on_built(void *owner, const struct build_result *result)
 	bundle->from_cache = result->from_cache;
 	bundle->build_ns = result->build_ns;
 	if (result->fault.status) {
-		fail(bundle, &result->fault);
+		bundle_fail(bundle, &result->fault);
+		return;
+	}
+	if (bundle->compile_only) {
+		keep_object(bundle, result);
 		return;
 	}
 	int r = sched_program_load(session->engine->scheduler, bundle->device, result->binary, result->binary_bytes,
@@ -72,7 +106,7 @@ static void on_built(void *owner, const struct build_result *result)
 	if (r < 0) {
 		struct backend_fault fault;
 		(void)fault_set(&fault, STATUS_RUNTIME, "the binary could not be loaded: %s", strerror(-r));
-		fail(bundle, &fault);
+		bundle_fail(bundle, &fault);
 		return;
 	}
 	bundle->state = BUNDLE_LOADING;
@@ -89,7 +123,7 @@ void bundle_loaded(struct bundle *bundle, const char *kernel_names, const struct
 			bundle->log = strdup(fault->text);
 		}
 		if (fault->status)
-			fail(bundle, fault);
+			bundle_fail(bundle, fault);
 		else
 			answer(bundle, kernel_names, NULL);
 	}
@@ -147,8 +181,10 @@ static int take_source(struct session *session, const Sycl__V1__BundleBuild *mes
 }
 
 /* A backend would refuse what is another's language too, but with its compiler's words, after a build. */
-static int check_kind(Sycl__V1__SourceKind kind, enum backend_kind backend, struct backend_fault *fault)
+static int check_kind(Sycl__V1__SourceKind kind, const struct context_device *found, struct backend_fault *fault)
 {
+	enum backend_kind backend = found->ops->kind;
+
 	switch (kind) {
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE:
 		return 0;
@@ -166,9 +202,21 @@ static int check_kind(Sycl__V1__SourceKind kind, enum backend_kind backend, stru
 			       ? 0
 			       : fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 					   "PTX, CUDA C++, cubins and fatbins are for devices of the CUDA backend");
+	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_SPIRV:
+		return found->facts->features & BACKEND_FEATURE_SPIRV
+			       ? 0
+			       : fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "%.100s takes no SPIR-V",
+					   found->facts->name);
 	default:
 		return fault_set(fault, STATUS_INVALID, "%d is no kind of source", (int)kind);
 	}
+}
+
+/* Has it a text, from which an object can be made? */
+static bool is_compiled(Sycl__V1__SourceKind kind)
+{
+	return kind != SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN &&
+	       kind != SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN && kind != SYCL__V1__SOURCE_KIND__SOURCE_KIND_SPIRV;
 }
 
 static int check_build(const struct session *session, const Sycl__V1__BundleBuild *message, struct backend_fault *fault)
@@ -177,7 +225,15 @@ static int check_build(const struct session *session, const Sycl__V1__BundleBuil
 	     message->kind == SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN) &&
 	    message->options[0])
 		return fault_set(fault, STATUS_INVALID, "PTX and binaries take no build options");
-	if (strlen(message->options) > OPTIONS_BYTES_MAX)
+	if (message->compile_only && !is_compiled(message->kind))
+		return fault_set(fault, STATUS_INVALID,
+				 "built-in kernels and binaries cannot be compiled into an object: build them");
+	return bundle_check_options(session, message->options, fault);
+}
+
+int bundle_check_options(const struct session *session, const char *options, struct backend_fault *fault)
+{
+	if (strlen(options) > OPTIONS_BYTES_MAX)
 		return fault_set(fault, STATUS_INVALID, "build options may have %u bytes", OPTIONS_BYTES_MAX);
 	if (session->builds_running >= session->engine->options.limits.builds)
 		return fault_set(fault, STATUS_QUOTA, "a session may have %" PRIu64 " builds at one time",
@@ -192,21 +248,33 @@ static int start_build(struct session *session, struct bundle *bundle, const Syc
 	size_t source_bytes = 0;
 	if (take_source(session, message, &source, &source_bytes, fault))
 		return 1;
-	if (!session->engine->builds)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "sources cannot be built: this engine was started "
-				 "without a build program");
+	if (message->compile_only && !(found->facts->features & BACKEND_FEATURE_LINK))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "%.100s cannot link what is compiled",
+				 found->facts->name);
+	bundle->compile_only = message->compile_only;
 	struct build_request request = {
 		.backend = found->ops,
+		.action = message->compile_only ? BUILD_ACTION_COMPILE : BUILD_ACTION_BUILD,
 		.device_key = found->facts->key,
 		.kind = (enum backend_source_kind)message->kind,
 		.source = source,
 		.source_bytes = source_bytes,
 		.options = message->options,
-		.time_limit_ns = session->engine->options.limits.build_seconds * 1000000000u,
-		.memory_limit_bytes = session->engine->options.limits.build_memory_bytes,
 	};
-	int r = build_service_submit(session->engine->builds, &request, on_built, bundle, &bundle->job);
+	return bundle_submit(bundle, &request, fault);
+}
+
+int bundle_submit(struct bundle *bundle, struct build_request *request, struct backend_fault *fault)
+{
+	struct session *session = bundle->object.session;
+
+	if (!session->engine->builds)
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "sources cannot be built: this engine was started "
+				 "without a build program");
+	request->time_limit_ns = session->engine->options.limits.build_seconds * 1000000000u;
+	request->memory_limit_bytes = session->engine->options.limits.build_memory_bytes;
+	int r = build_service_submit(session->engine->builds, request, bundle_built, bundle, &bundle->job);
 	if (r < 0)
 		return fault_set(fault, STATUS_BUILD, "the build could not be started: %s", strerror(-r));
 	session->builds_running++;
@@ -226,7 +294,7 @@ int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *m
 	if (r < 0)
 		return r;
 	if (r == 0)
-		r = check_kind(message->kind, found.ops->kind, &fault);
+		r = check_kind(message->kind, &found, &fault);
 	if (r == 0)
 		r = check_build(session, message, &fault);
 	if (r == 0) {
@@ -238,7 +306,7 @@ int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *m
 		r = start_build(session, bundle, message, &found, &fault);
 	}
 	if (r > 0)
-		fail(bundle, &fault);
+		bundle_fail(bundle, &fault);
 	return 0;
 }
 
@@ -256,7 +324,8 @@ int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate 
 		return r;
 	size_t name_bytes = strlen(message->name);
 	if (r == 0 && bundle->state != BUNDLE_READY)
-		r = fault_set(&fault, STATUS_INVALID, "the bundle is not built yet");
+		r = fault_set(&fault, STATUS_INVALID, bundle->state == BUNDLE_OBJECT ? "the bundle is not linked yet"
+										      : "the bundle is not built yet");
 	if (r == 0 && (name_bytes == 0 || name_bytes > NAME_BYTES_MAX))
 		r = fault_set(&fault, STATUS_INVALID, "a kernel's name has 1 to %u bytes", NAME_BYTES_MAX);
 	if (r == 0) {
@@ -278,6 +347,23 @@ int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate 
 	return 0;
 }
 
+/* Where the backend does not tell, it follows from the kind. */
+static enum backend_address_space address_of(const struct backend_argument_facts *facts)
+{
+	if (facts->address != BACKEND_ADDRESS_UNKNOWN)
+		return facts->address;
+	switch (facts->kind) {
+	case BACKEND_ARGUMENT_VALUE:
+		return BACKEND_ADDRESS_PRIVATE;
+	case BACKEND_ARGUMENT_GLOBAL:
+		return BACKEND_ADDRESS_GLOBAL;
+	case BACKEND_ARGUMENT_LOCAL:
+		return BACKEND_ADDRESS_LOCAL;
+	default:
+		return BACKEND_ADDRESS_UNKNOWN;
+	}
+}
+
 static Sycl__V1__ArgumentFacts *argument_facts(const struct backend_kernel_facts *facts, bool with_names)
 {
 	Sycl__V1__ArgumentFacts *arguments = calloc(facts->argument_count + 1, sizeof(*arguments));
@@ -289,6 +375,7 @@ static Sycl__V1__ArgumentFacts *argument_facts(const struct backend_kernel_facts
 		arguments[i].kind = (Sycl__V1__ArgumentKind)from->kind;
 		arguments[i].size_bytes = from->size_bytes;
 		arguments[i].is_const = from->is_const;
+		arguments[i].address = (uint32_t)address_of(from);
 		if (with_names) {
 			arguments[i].type_name = (char *)(uintptr_t)from->type_name;
 			arguments[i].name = (char *)(uintptr_t)from->name;

@@ -23,11 +23,21 @@ static int check_action(struct session *session, const struct queue *queue, cons
 	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
 		return group_check_launch(session, queue, message->launch, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_COPY:
-		return group_check_copy(session, message->copy, request, fault);
+		return group_check_copy(session, queue, message->copy, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_FILL:
 		return group_check_fill(session, message->fill, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE:
 		return group_check_host_update(session, message->host_update, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK:
+		return group_check_host_task(session, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_COPY:
+		return group_check_usm_copy(session, queue, message->usm_copy, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_FILL:
+		return group_check_usm_fill(session, queue, message->usm_fill, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_PREFETCH:
+		return group_check_usm_prefetch(session, queue, message->usm_prefetch, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE:
+		return group_check_usm_advise(session, queue, message->usm_advise, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT:
 		return group_check_event(session, queue, message->record_event, TASK_EVENT_RECORD, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT:
@@ -51,6 +61,7 @@ static int submit(struct session *session, struct queue *queue, const struct tas
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a command group");
 	*group = *slots;
 	group->work.kind = WORK_GROUP;
+	list_init(&group->held_link);
 	group->queue = queue;
 	group->arena = session->engine->scratch.arena;
 	group->submit_ns = clock_now_ns();
@@ -65,8 +76,11 @@ static int submit(struct session *session, struct queue *queue, const struct tas
 	group_window_open(&queue->window, &group->entry);
 	(void)object_ref(&queue->object);
 	session->groups_open++;
+	group->session_number = ++session->group_count;
+	list_push_back(&session->open_groups, &group->session_link);
 	if (group->arena)
 		group->arena->users++;
+	session->host_tasks_open += group->is_host_task;
 	if (session->engine->scratch.waits_for_all)
 		queue->barrier = &group->entry;
 	return 0;
@@ -96,11 +110,25 @@ static int check(struct session *session, struct queue *queue, const Sycl__V1__C
 
 /* A queue beyond the session's limit never was: all that can be said goes to the group's own slot. */
 static void refuse_without_queue(struct session *session, const Sycl__V1__CommandGroup *message,
-				 const struct backend_fault *fault)
+				 const struct group *slots, const struct backend_fault *fault)
 {
 	reply_group_failed(session, message->queue, message->group, fault);
-	if (message->wants_slot)
-		session_write_slot(session, message->slot, message->slot_value, 1);
+	group_write_slots(session, slots, 1);
+}
+
+/* What the client wants to be told through. Negative: no slots of its. */
+static int read_slots(struct session *session, const Sycl__V1__CommandGroup *message, struct group *slots_out)
+{
+	*slots_out = (struct group){
+		.wants_slot = message->wants_slot, .slot = message->slot, .slot_value = message->slot_value};
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK) {
+		slots_out->is_host_task = true;
+		slots_out->host_slot = message->host_task->slot;
+		slots_out->host_slot_value = message->host_task->slot_value;
+	}
+	if (slots_out->wants_slot && session_check_slot(session, slots_out->slot) < 0)
+		return -EPROTO;
+	return slots_out->is_host_task ? session_check_slot(session, slots_out->host_slot) : 0;
 }
 
 int command_group(struct session *session, const Sycl__V1__CommandGroup *message)
@@ -110,10 +138,11 @@ int command_group(struct session *session, const Sycl__V1__CommandGroup *message
 	int r = object_get(session, message->queue, OBJECT_QUEUE, &queue, &fault);
 	if (r < 0)
 		return r;
-	if (message->wants_slot && session_check_slot(session, message->slot) < 0)
+	struct group slots;
+	if (read_slots(session, message, &slots) < 0)
 		return -EPROTO;
 	if (!queue) {
-		refuse_without_queue(session, message, &fault);
+		refuse_without_queue(session, message, &slots, &fault);
 		return 0;
 	}
 	if (message->group != queue->window.last + 1)
@@ -121,8 +150,6 @@ int command_group(struct session *session, const Sycl__V1__CommandGroup *message
 					 "command group %" PRIu64 " of a queue came where %" PRIu64 " was expected",
 					 message->group, queue->window.last + 1);
 	session->usage.groups_submitted++;
-	struct group slots = {
-		.wants_slot = message->wants_slot, .slot = message->slot, .slot_value = message->slot_value};
 	if (r == 0)
 		r = admit(session, queue, &fault);
 	if (r == 0)

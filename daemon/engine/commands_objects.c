@@ -50,6 +50,10 @@ static int check_devices(struct session *session, const Sycl__V1__ContextCreate 
 			return fault_set(fault, STATUS_INVALID, "there is no device %u", message->devices[i]);
 		if (devices[message->devices[i]].platform != devices[message->devices[0]].platform)
 			return fault_set(fault, STATUS_INVALID, "the devices of a context are of one platform");
+		if (devices[message->devices[i]].facts->context_set != devices[message->devices[0]].facts->context_set)
+			return fault_set(fault, STATUS_INVALID, "%s and %s do not fit one context",
+					 devices[message->devices[0]].facts->name,
+					 devices[message->devices[i]].facts->name);
 		for (size_t j = 0; j < i; j++) {
 			if (message->devices[i] == message->devices[j])
 				return fault_set(fault, STATUS_INVALID, "device %u is named twice",

@@ -9,7 +9,7 @@
 int command_discover(struct session *session)
 {
 	CLEANUP(topology_cleanup) struct topology *topology = NULL;
-	int r = topology_create(session->engine->scheduler, &topology);
+	int r = topology_create(session->engine->scheduler, session_in_process(session), &topology);
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
 	reply.number = session->record;
 	reply.body_case = SYCL__V1__REPLY__BODY_TOPOLOGY;
@@ -67,6 +67,7 @@ static int fill_profile(const struct session *session, const struct queue *queue
 		const struct group *group = list_entry(entry, struct group, entry);
 		profile->state = task_running(group->task) ? STATE_RUNNING : STATE_SUBMITTED;
 		profile->submit_ns = since_start(session, group->submit_ns);
+		profile->start_ns = group->held ? since_start(session, group->start_ns) : 0;
 		return 0;
 	}
 	if (!queue->profiling)

@@ -1,6 +1,7 @@
 #include "control.h"
 #include "outbox.h"
 #include "packet.h"
+#include "scheduler.h"
 
 #include "control.pb-c.h"
 
@@ -79,6 +80,50 @@ static void on_session_closed(void *context, uint64_t session, const char *comma
 	state.reason = (char *)(uintptr_t)reason;
 	state.usage = (Sycl__V1__Usage *)(uintptr_t)usage;
 	tell_state(context, &state);
+}
+
+/* Of each backend that can open devices ahead: which of its devices are open here. 0: none of them. */
+static size_t list_devices(struct control *control, uint64_t open, Sycl__V1__BackendDevices *rows,
+			   Sycl__V1__BackendDevices **list)
+{
+	const struct scheduler_platform_info *platforms;
+	const struct scheduler_device_info *devices;
+	uint32_t platform_count, device_count;
+	size_t count = 0;
+	if (scheduler_discover(engine_scheduler(control->engine), &platforms, &platform_count, &devices,
+			       &device_count) < 0)
+		return 0;
+	for (uint32_t i = 0; i < device_count && i < 64; i++) {
+		const struct scheduler_device_info *info = &devices[i];
+		if (!(open >> i & 1) || !(info->facts->features & BACKEND_FEATURE_PRELOAD) || info->backend_index >= 64)
+			continue;
+		size_t at = 0;
+		while (at < count && rows[at].backend != (Sycl__V1__Backend)info->ops->kind)
+			at++;
+		if (at == count) {
+			sycl__v1__backend_devices__init(&rows[count]);
+			rows[count].backend = (Sycl__V1__Backend)info->ops->kind;
+			list[count] = &rows[count];
+			count++;
+		}
+		rows[at].devices |= 1ull << info->backend_index;
+	}
+	return count;
+}
+
+static void on_devices_opened(void *context, uint64_t devices)
+{
+	struct control *control = context;
+	Sycl__V1__BackendDevices rows[64], *list[64];
+	Sycl__V1__DevicesInUse in_use = SYCL__V1__DEVICES_IN_USE__INIT;
+	in_use.n_devices = list_devices(control, devices, rows, list);
+	in_use.devices = list;
+	if (in_use.n_devices == 0)
+		return;
+	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
+	message.body_case = SYCL__V1__CONTROL__BODY_DEVICES_IN_USE;
+	message.devices_in_use = &in_use;
+	(void)send_control(control, &message.base);
 }
 
 /*
@@ -210,7 +255,7 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 	r = say_ready(control);
 	if (r < 0)
 		return r;
-	struct engine_observer observer = {control, on_session_open, on_session_closed};
+	struct engine_observer observer = {control, on_session_open, on_session_closed, on_devices_opened};
 	engine_observe(engine, &observer);
 	watch(control);
 	*control_out = TAKE(control);

@@ -13,13 +13,15 @@
 static void on_task_done(void *context, void *owner, struct task *task, const struct task_outcome *outcome)
 {
 	(void)context;
-	(void)task;
 	struct work *work = owner;
 	struct session *session;
 	if (work->kind == WORK_GROUP) {
 		struct group *group = list_entry(work, struct group, work);
 		session = group->queue->object.session;
-		group_done(group, outcome);
+		if (group->is_host_task && !outcome->fault.status && task_held(task))
+			host_task_granted(group);
+		else
+			group_done(group, outcome);
 	} else {
 		struct host_accessor *accessor = list_entry(work, struct host_accessor, work);
 		session = accessor->object.session;
@@ -95,6 +97,18 @@ static void on_occupancy(void *context, void *owner, const struct backend_occupa
 	session_step(occupancy_known(owner, occupancy, fault));
 }
 
+static void on_usm_ready(void *context, void *owner, void *address, const struct backend_fault *fault)
+{
+	(void)context;
+	session_step(usm_allocated(owner, address, fault));
+}
+
+static void on_host_ready(void *context, void *owner, const struct backend_fault *fault)
+{
+	(void)context;
+	session_step(usm_registered(owner, fault));
+}
+
 static void wake_front(void *context)
 {
 	struct engine *engine = context;
@@ -110,6 +124,8 @@ static const struct scheduler_callbacks callbacks = {
 	.on_buffer_imported = on_buffer_imported,
 	.on_event_ready = on_event_ready,
 	.on_occupancy = on_occupancy,
+	.on_usm_ready = on_usm_ready,
+	.on_host_ready = on_host_ready,
 	.wake_front = wake_front,
 	.on_process_lost = on_process_lost,
 };
@@ -272,6 +288,11 @@ void engine_observe(struct engine *engine, const struct engine_observer *observe
 uv_loop_t *engine_loop(struct engine *engine)
 {
 	return &engine->loop;
+}
+
+struct scheduler *engine_scheduler(struct engine *engine)
+{
+	return engine->scheduler;
 }
 
 int engine_flight_fd(const struct engine *engine)

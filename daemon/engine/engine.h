@@ -17,6 +17,7 @@
 #include <uv.h>
 
 struct engine;
+struct scheduler;
 struct session;
 
 /* What an engine tells whoever gave it its sessions. Any may be NULL. Texts are good during the call. */
@@ -25,6 +26,8 @@ struct engine_observer {
 	void (*session_open)(void *context, uint64_t session, const char *command);
 	void (*session_closed)(void *context, uint64_t session, const char *command, const char *reason,
 			       const Sycl__V1__Usage *usage);
+	/* There are more open devices than before; bit n: device n. Told with the next turn, not at once. */
+	void (*devices_opened)(void *context, uint64_t devices);
 };
 
 struct engine_options {
@@ -45,6 +48,8 @@ struct engine *engine_free(struct engine *engine);
 
 void engine_observe(struct engine *engine, const struct engine_observer *observer);
 uv_loop_t *engine_loop(struct engine *engine);
+/* For what is known of its devices. The engine's. */
+struct scheduler *engine_scheduler(struct engine *engine);
 /* The flight page's descriptor, for sending on; the engine's. It can only be read through. */
 int engine_flight_fd(const struct engine *engine);
 

@@ -68,7 +68,7 @@ int engine_report(struct engine *engine, const struct report_options *options)
 	fill_engine(engine, &report);
 	/* Without devices an answer is still an answer. */
 	if ((options->discover || scheduler_discovered(engine->scheduler)) &&
-	    topology_create(engine->scheduler, &topology) == 0 &&
+	    topology_create(engine->scheduler, engine->options.in_application, &topology) == 0 &&
 	    sycl__v1__topology__get_packed_size(topology_message(topology)) <= REPORT_TOPOLOGY_BYTES)
 		report.topology = topology_message(topology);
 	report.sessions = part->list;

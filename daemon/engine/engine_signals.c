@@ -24,14 +24,27 @@ static void on_closed(uv_handle_t *handle)
 	free(handle->data);
 }
 
-int engine_signals_create(struct engine *engine, struct engine_signals **signals_out)
+static sigset_t our_signals(void)
 {
 	sigset_t set;
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigaddset(&set, SIGINT);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return -errno;
+	return set;
+}
+
+int engine_signals_block(void)
+{
+	sigset_t set = our_signals();
+	return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -errno : 0;
+}
+
+int engine_signals_create(struct engine *engine, struct engine_signals **signals_out)
+{
+	sigset_t set = our_signals();
+	int blocked = engine_signals_block();
+	if (blocked < 0)
+		return blocked;
 	CLEANUP(close_fd) int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;

@@ -10,7 +10,9 @@
 
 struct engine_signals;
 
-/* Before any thread exists: they inherit the mask. */
+/* In this thread and in those that it will start. 0 or a negative errno. */
+int engine_signals_block(void);
+/* Before any thread exists, or after engine_signals_block: they inherit the mask. */
 int engine_signals_create(struct engine *engine, struct engine_signals **signals_out);
 /* After engine_run and before engine_free. Accepts NULL, returns NULL. */
 struct engine_signals *engine_signals_free(struct engine_signals *signals);

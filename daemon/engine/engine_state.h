@@ -27,6 +27,7 @@ struct engine {
 	struct build_service *builds;
 	struct scheduler *scheduler;
 	struct memory_region *flight;
+	uint64_t told_devices; /* open ones that the observer knows of */
 
 	uv_loop_t loop;
 	uv_async_t wake;      /* from device threads and engine_stop_from_anywhere */

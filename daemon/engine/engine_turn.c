@@ -4,6 +4,7 @@
  * engine does not wake up at all.
  */
 #include "engine_state.h"
+#include "flight_page.h"
 #include "session.h"
 
 #include <sys/epoll.h>
@@ -64,11 +65,24 @@ static bool some_have_more(const struct engine *engine)
 	return false;
 }
 
+/* Devices' threads write it. It is no news that cannot wait for something to happen. */
+static void tell_devices(struct engine *engine)
+{
+	const struct flight_page *page = engine->flight->address;
+	uint64_t open = atomic_load_explicit(&page->open_devices, memory_order_relaxed);
+	if (open == engine->told_devices)
+		return;
+	engine->told_devices = open;
+	if (engine->observer.devices_opened)
+		engine->observer.devices_opened(engine->observer.context, open);
+}
+
 static void on_prepare(uv_prepare_t *prepare)
 {
 	struct engine *engine = prepare->data;
 	scheduler_awake(engine->scheduler);
 	scheduler_progress(engine->scheduler);
+	tell_devices(engine);
 	bool busy = run_sessions(engine);
 	close_doomed(engine);
 	scheduler_flush(engine->scheduler);

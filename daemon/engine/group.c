@@ -31,10 +31,20 @@ static void keep_times(struct queue *queue, uint64_t number, uint64_t submit_ns,
 	profile_ring_put(&queue->profiles, &times, &queue->object.session->profile_budget);
 }
 
+void group_write_slots(struct session *session, const struct group *group, uint32_t status)
+{
+	if (group->is_host_task && !group->held)
+		session_write_slot(session, group->host_slot, group->host_slot_value, 1);
+	if (group->wants_slot)
+		session_write_slot(session, group->slot, group->slot_value, status);
+}
+
 void group_done(struct group *group, const struct task_outcome *outcome)
 {
 	struct queue *queue = group->queue;
 	struct session *session = queue->object.session;
+	if (group->is_host_task && !group->held)
+		session->host_tasks_open--;
 	session->usage.device_ns += outcome->device_ns;
 	session->usage.bytes_to_device += outcome->bytes_to_device;
 	session->usage.bytes_to_host += outcome->bytes_to_host;
@@ -50,13 +60,14 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	group_window_close(&queue->window, &group->entry);
 	if (queue->barrier == &group->entry)
 		queue->barrier = NULL;
-	if (group->wants_slot)
-		session_write_slot(session, group->slot, group->slot_value, outcome->fault.status ? 1 : 0);
+	group_write_slots(session, group, outcome->fault.status ? 1 : 0);
 	if (group_window_mark(&queue->window) != mark)
 		queue_publish_mark(queue);
 	if (group->arena)
 		group->arena->users--;
 	session->groups_open--;
+	list_remove(&group->session_link);
+	session_usm_go_on(session);
 	object_unref(&queue->object);
 	free(group);
 }
@@ -68,8 +79,7 @@ void group_refuse(struct queue *queue, const struct group *slots, const struct b
 	uint64_t now = clock_now_ns();
 	keep_times(queue, queue->window.last, now, now, now);
 	tell_failure(queue, queue->window.last, fault);
-	if (slots->wants_slot)
-		session_write_slot(queue->object.session, slots->slot, slots->slot_value, 1);
+	group_write_slots(queue->object.session, slots, 1);
 	if (group_window_mark(&queue->window) != mark)
 		queue_publish_mark(queue);
 }

@@ -54,6 +54,32 @@ static bool named_already(uint64_t stamp, struct shared_memory *memory)
 	return named;
 }
 
+/* Nothing that a client writes here overflows. */
+int group_check_ranges(struct task_requirement *requirement, uint64_t bytes, struct backend_fault *fault)
+{
+	uint64_t order_begin = requirement->order_offset_bytes, order_bytes = requirement->order_size_bytes;
+	uint64_t begin = requirement->offset_bytes, accessed = requirement->size_bytes;
+	if (order_bytes == 0 && order_begin > 0)
+		return fault_set(fault, STATUS_ACCESSOR, "a sub-buffer of no bytes at %" PRIu64, order_begin);
+	if (!range_inside(order_begin, order_bytes, bytes))
+		return fault_set(fault, STATUS_ACCESSOR,
+				 "a sub-buffer of %" PRIu64 " bytes at %" PRIu64 " is not inside a buffer of %" PRIu64,
+				 order_bytes, order_begin, bytes);
+	if (order_bytes == 0 && begin == 0 && accessed == 0)
+		accessed = bytes;
+	if (!range_inside(begin, accessed, bytes))
+		return fault_set(fault, STATUS_ACCESSOR,
+				 "%" PRIu64 " bytes at %" PRIu64 " are not inside a buffer of %" PRIu64, accessed,
+				 begin, bytes);
+	if (order_bytes > 0 && (begin < order_begin || !range_inside(begin - order_begin, accessed, order_bytes)))
+		return fault_set(fault, STATUS_ACCESSOR,
+				 "%" PRIu64 " bytes at %" PRIu64 " are not inside the sub-buffer of %" PRIu64
+				 " at %" PRIu64,
+				 accessed, begin, order_bytes, order_begin);
+	requirement->size_bytes = accessed;
+	return 0;
+}
+
 static int check_requirement(struct session *session, const Sycl__V1__Requirement *message, uint32_t index,
 			     struct backend_fault *fault)
 {
@@ -65,23 +91,23 @@ static int check_requirement(struct session *session, const Sycl__V1__Requiremen
 	if (!access_mode_valid(message->mode))
 		return fault_set(fault, STATUS_ACCESSOR, "%u is no access mode", message->mode);
 	uint64_t stamp = session->engine->stamp;
-	if (buffer->stamp == stamp)
-		return fault_set(fault, STATUS_ACCESSOR, "a command group names a buffer twice");
-	buffer->stamp = stamp;
-	if (named_already(stamp, buffer->shared))
+	/* Several parts of a buffer may be named, or the same one again: the scheduler unites their modes (C1). */
+	if (buffer->stamp != stamp && named_already(stamp, buffer->shared))
 		return fault_set(fault, STATUS_ACCESSOR, "two buffers of a command group are the same memory");
-	bool whole = message->offset_bytes == 0 && message->size_bytes == 0;
-	if (!whole && !range_inside(message->offset_bytes, message->size_bytes, buffer->size_bytes))
-		return fault_set(fault, STATUS_ACCESSOR,
-				 "%" PRIu64 " bytes at %" PRIu64 " are not inside a buffer of %" PRIu64,
-				 message->size_bytes, message->offset_bytes, buffer->size_bytes);
+	buffer->stamp = stamp;
+	struct task_requirement requirement = {.buffer = buffer->sched,
+					       .mode = message->mode,
+					       .offset_bytes = message->offset_bytes,
+					       .size_bytes = message->size_bytes,
+					       .order_offset_bytes = message->order_offset_bytes,
+					       .order_size_bytes = message->order_size_bytes};
+	r = group_check_ranges(&requirement, buffer->size_bytes, fault);
+	if (r == 0)
+		r = group_check_image_whole(buffer, &requirement, fault);
+	if (r != 0)
+		return r;
 	scratch->buffers[index] = buffer;
-	scratch->requirements[index] = (struct task_requirement){
-		.buffer = buffer->sched,
-		.mode = message->mode,
-		.offset_bytes = message->offset_bytes,
-		.size_bytes = whole ? buffer->size_bytes : message->size_bytes,
-	};
+	scratch->requirements[index] = requirement;
 	return 0;
 }
 

@@ -23,6 +23,7 @@ struct group_scratch {
 	uint32_t after_count, after_capacity;
 	struct backend_fault dependency; /* of an event that had failed */
 	struct backend_launch_properties properties;
+	struct backend_rect rect;        /* of a copy */
 	struct arena *arena;             /* that a copy reads or writes, or NULL */
 	bool waits_for_all;              /* a barrier: it stands for every group of its queue before it */
 };
@@ -37,16 +38,51 @@ int group_scratch_after(struct group_scratch *scratch, struct task *task);
  */
 int group_check_requirements(struct session *session, const Sycl__V1__CommandGroup *message,
 			     struct task_request *request, struct backend_fault *fault);
+/*
+ * The ranges of a requirement, as a client wrote them, against the size of its buffer: the range that orders, and inside
+ * it what is accessed; both 0 become the whole.
+ */
+int group_check_ranges(struct task_requirement *requirement, uint64_t buffer_bytes, struct backend_fault *fault);
 int group_check_dependencies(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
 			     struct task_request *request, struct backend_fault *fault);
 int group_check_launch(struct session *session, const struct queue *queue, const Sycl__V1__Launch *launch,
 		       struct task_request *request, struct backend_fault *fault);
-int group_check_copy(struct session *session, const Sycl__V1__Copy *copy, struct task_request *request,
-		     struct backend_fault *fault);
+int group_check_copy(struct session *session, const struct queue *queue, const Sycl__V1__Copy *copy,
+		     struct task_request *request, struct backend_fault *fault);
 int group_check_fill(struct session *session, const Sycl__V1__Fill *fill, struct task_request *request,
 		     struct backend_fault *fault);
 int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update, struct task_request *request,
 			    struct backend_fault *fault);
+/* The session takes one more host task; its slot was looked at before. */
+int group_check_host_task(struct session *session, struct task_request *request, struct backend_fault *fault);
+/* group_image.c. Of an image: all of it, and it orders as a whole. Of a buffer: nothing. */
+int group_check_image_whole(const struct buffer *buffer, const struct task_requirement *requirement,
+			    struct backend_fault *fault);
+int group_check_no_image(const struct buffer *buffer, struct backend_fault *fault);
+/* `facts`: what the kernel declares. */
+int group_check_image_argument(const struct group_scratch *scratch, const struct queue *queue,
+			       const struct task_request *request, const Sycl__V1__Argument *message,
+			       const struct backend_argument_facts *facts, uint32_t index,
+			       struct task_argument *argument, struct backend_fault *fault);
+int group_check_sampler_argument(const Sycl__V1__Argument *message, uint32_t index, struct task_argument *argument,
+				 struct backend_fault *fault);
+/* A kernel in PTX or CUDA C++ takes an image as a word of 64 bits: what it is one for, only its backend can tell. */
+bool group_image_fits_word(const struct backend_argument_facts *facts, const struct task_argument *argument);
+bool group_copies_image(const struct group_scratch *scratch, const struct task_request *request,
+			const Sycl__V1__Copy *copy);
+int group_check_image_copy(const struct group_scratch *scratch, const struct queue *queue, const Sycl__V1__Copy *copy,
+			   struct task_request *request, struct backend_fault *fault);
+/* group_usm.c. `index`: of the argument, for people. */
+int group_check_usm_argument(struct session *session, const struct queue *queue, uint64_t address, uint32_t index,
+			     struct task_argument *argument, struct backend_fault *fault);
+int group_check_usm_copy(struct session *session, const struct queue *queue, const Sycl__V1__UsmCopy *copy,
+			 struct task_request *request, struct backend_fault *fault);
+int group_check_usm_fill(struct session *session, const struct queue *queue, const Sycl__V1__UsmFill *fill,
+			 struct task_request *request, struct backend_fault *fault);
+int group_check_usm_prefetch(struct session *session, const struct queue *queue, const Sycl__V1__UsmRange *range,
+			     struct task_request *request, struct backend_fault *fault);
+int group_check_usm_advise(struct session *session, const struct queue *queue, const Sycl__V1__UsmAdvise *advise,
+			   struct task_request *request, struct backend_fault *fault);
 /* `action`: TASK_EVENT_RECORD or TASK_EVENT_WAIT. */
 int group_check_event(struct session *session, const struct queue *queue, const Sycl__V1__SharedEventAction *message,
 		      enum task_action action, struct task_request *request, struct backend_fault *fault);

@@ -122,6 +122,8 @@ static int check_accessor(const struct group_scratch *scratch, const struct task
 	if (message->accessor >= request->requirement_count)
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is requirement %u of %u", index,
 				 message->accessor, request->requirement_count);
+	if (scratch->buffers[message->accessor]->image.dimensions > 0)
+		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is a pointer; an image was given", index);
 	if (message->offset_bytes > scratch->buffers[message->accessor]->size_bytes)
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u points behind the end of its buffer",
 				 index);
@@ -157,10 +159,11 @@ static int check_local_memory(const Sycl__V1__Launch *launch, const Sycl__V1__Ar
 	return 0;
 }
 
-static int check_argument(const struct group_scratch *scratch, const struct task_request *request,
+static int check_argument(struct session *session, const struct queue *queue, const struct task_request *request,
 			  const Sycl__V1__Launch *launch, const struct backend_argument_facts *facts, uint32_t index,
 			  struct argument_sums *sums, struct backend_fault *fault)
 {
+	const struct group_scratch *scratch = &session->engine->scratch;
 	const Sycl__V1__Argument *message = launch->arguments[index];
 	struct task_argument *argument = &scratch->arguments[index];
 	*argument = (struct task_argument){.kind = BACKEND_ARGUMENT_UNKNOWN};
@@ -174,21 +177,34 @@ static int check_argument(const struct group_scratch *scratch, const struct task
 		r = check_value(facts, message, index, argument, fault);
 		sums->parameter_bytes += message->bytes.len;
 		break;
+	case SYCL__V1__ARGUMENT__VALUE_USM_ADDRESS:
+		r = group_check_usm_argument(session, queue, message->usm_address, index, argument, fault);
+		sums->parameter_bytes += sizeof(void *);
+		break;
 	case SYCL__V1__ARGUMENT__VALUE_LOCAL_BYTES:
 		r = check_local_memory(launch, message, index, argument, fault);
 		if (__builtin_add_overflow(sums->local_bytes, message->local_bytes, &sums->local_bytes))
 			sums->local_bytes = UINT64_MAX;
 		break;
+	case SYCL__V1__ARGUMENT__VALUE_IMAGE:
+		r = group_check_image_argument(scratch, queue, request, message, facts, index, argument, fault);
+		sums->parameter_bytes += sizeof(void *);
+		break;
+	case SYCL__V1__ARGUMENT__VALUE_IS_SAMPLER:
+		r = group_check_sampler_argument(message, index, argument, fault);
+		sums->parameter_bytes += sizeof(void *);
+		break;
 	default:
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is not set", index);
 	}
-	if (r == 0 && facts->kind != BACKEND_ARGUMENT_UNKNOWN && facts->kind != argument->kind)
+	if (r == 0 && facts->kind != BACKEND_ARGUMENT_UNKNOWN && facts->kind != argument->kind &&
+	    !group_image_fits_word(facts, argument))
 		r = fault_set(fault, STATUS_KERNEL_ARGUMENT, "argument %u is not of the kind that the kernel declares",
 			      index);
 	return r;
 }
 
-static int check_arguments(const struct queue *queue, const struct kernel *kernel, const struct group_scratch *scratch,
+static int check_arguments(struct session *session, const struct queue *queue, const struct kernel *kernel,
 			   const Sycl__V1__Launch *launch, struct task_request *request, struct backend_fault *fault)
 {
 	if (launch->n_arguments != kernel->facts.argument_count)
@@ -196,7 +212,7 @@ static int check_arguments(const struct queue *queue, const struct kernel *kerne
 				 kernel->facts.argument_count, launch->n_arguments);
 	struct argument_sums sums = {0, kernel->facts.local_mem_bytes};
 	for (uint32_t i = 0; i < kernel->facts.argument_count; i++) {
-		int r = check_argument(scratch, request, launch, &kernel->facts.arguments[i], i, &sums, fault);
+		int r = check_argument(session, queue, request, launch, &kernel->facts.arguments[i], i, &sums, fault);
 		if (r != 0)
 			return r;
 	}
@@ -214,7 +230,7 @@ static int check_arguments(const struct queue *queue, const struct kernel *kerne
 				 "arguments of %" PRIu64 " bytes of local memory; kernel %s has room for %" PRIu64,
 				 sums.local_bytes - kernel->facts.local_mem_bytes, kernel->name,
 				 kernel->facts.max_local_mem_bytes);
-	request->launch.arguments = scratch->arguments;
+	request->launch.arguments = session->engine->scratch.arguments;
 	request->launch.argument_count = kernel->facts.argument_count;
 	return 0;
 }
@@ -304,7 +320,7 @@ int group_check_launch(struct session *session, const struct queue *queue, const
 	request->launch.kernel = kernel->sched;
 	r = check_dimensions(queue, launch, request, fault);
 	if (r == 0)
-		r = check_arguments(queue, kernel, &session->engine->scratch, launch, request, fault);
+		r = check_arguments(session, queue, kernel, launch, request, fault);
 	if (r == 0)
 		r = check_range(queue, kernel, launch, request, &session->engine->scratch.properties, fault);
 	return r;

@@ -1,5 +1,6 @@
 /* Copies, fills and host updates: every byte inside its buffer and its requirement, the mode allows it. */
 #include "access_mode.h"
+#include "copy_box.h"
 #include "range_check.h"
 #include "session.h"
 #include "shares.h"
@@ -50,20 +51,68 @@ static int check_end(struct session *session, const Sycl__V1__MemoryEnd *message
 	return session_arena_range(session, message->arena, size, 1, &scratch->arena, &request->copy.host, fault);
 }
 
-int group_check_copy(struct session *session, const Sycl__V1__Copy *copy, struct task_request *request,
-		     struct backend_fault *fault)
+/* What a copy moves, in one piece as well. Nothing that a client writes here overflows. */
+static int read_box(const Sycl__V1__Copy *copy, struct copy_box *box_out, uint64_t spans_out[2],
+		    struct backend_fault *fault)
 {
+	const Sycl__V1__Box *from = copy->box;
+	struct copy_box box = {.width_bytes = copy->size_bytes, .rows = 1, .slices = 1};
+	uint64_t bytes = 0;
+	if (from && copy->size_bytes)
+		return fault_set(fault, STATUS_INVALID, "a copy has a size or a box, not both");
+	if (from)
+		box = (struct copy_box){
+			.width_bytes = from->width_bytes,
+			.rows = from->rows,
+			.slices = from->slices,
+			.source = {from->source_row_pitch, from->source_slice_pitch},
+			.destination = {from->destination_row_pitch, from->destination_slice_pitch},
+		};
+	if (!copy_box_bytes(&box, &bytes) || !copy_box_span(&box, &box.source, &spans_out[0]) ||
+	    !copy_box_span(&box, &box.destination, &spans_out[1]))
+		return fault_set(fault, STATUS_INVALID,
+				 "rows or slices of the copy's box lie in each other, or reach beyond 64 bits");
+	*box_out = box;
+	return 0;
+}
+
+static void fill_rect(struct task_request *request, struct backend_rect *rect, const struct copy_box *box)
+{
+	*rect = (struct backend_rect){
+		.width_bytes = box->width_bytes,
+		.rows = box->rows,
+		.slices = box->slices,
+		.source_row_pitch = box->source.row_bytes,
+		.source_slice_pitch = box->source.slice_bytes,
+		.destination_row_pitch = box->destination.row_bytes,
+		.destination_slice_pitch = box->destination.slice_bytes,
+	};
+	request->copy.size_bytes = copy_box_empty(box) ? 0 : box->width_bytes * box->rows * box->slices;
+	request->copy.rect = copy_box_empty(box) || (box->rows == 1 && box->slices == 1) ? NULL : rect;
+}
+
+int group_check_copy(struct session *session, const struct queue *queue, const Sycl__V1__Copy *copy,
+		     struct task_request *request, struct backend_fault *fault)
+{
+	struct group_scratch *scratch = &session->engine->scratch;
+	struct copy_box box;
 	int32_t source, destination;
-	uint64_t from, to;
-	int r = check_end(session, copy->source, copy->size_bytes, ACCESS_READ_BIT, request, &source, &from, fault);
+	uint64_t from, to, spans[2];
+	if (group_copies_image(scratch, request, copy))
+		return group_check_image_copy(scratch, queue, copy, request, fault);
+	int r = read_box(copy, &box, spans, fault);
 	if (r == 0)
-		r = check_end(session, copy->destination, copy->size_bytes, ACCESS_WRITE_BIT, request, &destination,
-			      &to, fault);
+		r = check_end(session, copy->source, spans[0], ACCESS_READ_BIT, request, &source, &from, fault);
+	if (r == 0)
+		r = check_end(session, copy->destination, spans[1], ACCESS_WRITE_BIT, request, &destination, &to,
+			      fault);
 	if (r != 0)
 		return r;
 	if (source < 0 && destination < 0)
 		return fault_set(fault, STATUS_INVALID, "neither end of the copy is a buffer");
-	if (source == destination && ranges_overlap(from, to, copy->size_bytes))
+	if (source >= 0 && destination >= 0 &&
+	    scratch->requirements[source].buffer == scratch->requirements[destination].buffer &&
+	    copy_box_overlaps(&box, from, to))
 		return fault_set(fault, STATUS_INVALID, "source and destination of the copy overlap");
 	request->action = TASK_COPY;
 	request->what = "copy";
@@ -71,7 +120,7 @@ int group_check_copy(struct session *session, const Sycl__V1__Copy *copy, struct
 	request->copy.destination = destination;
 	request->copy.source_offset_bytes = from;
 	request->copy.destination_offset_bytes = to;
-	request->copy.size_bytes = copy->size_bytes;
+	fill_rect(request, &scratch->rect, &box);
 	return 0;
 }
 
@@ -87,6 +136,8 @@ int group_check_fill(struct session *session, const Sycl__V1__Fill *fill, struct
 				 fill->size_bytes, pattern_bytes);
 	int r = check_place(&session->engine->scratch, request, fill->requirement, fill->offset_bytes, fill->size_bytes,
 			    ACCESS_WRITE_BIT, fault);
+	if (r == 0)
+		r = group_check_no_image(session->engine->scratch.buffers[fill->requirement], fault);
 	if (r != 0)
 		return r;
 	request->action = TASK_FILL;

@@ -1,7 +1,8 @@
-/* sycl-engine: started by sycld, one per tenant; never by hand. */
+/* sycl-engine: started by sycld, one per tenant, and one ahead of the next; never by hand. */
 #include "control.h"
 #include "engine_privileges.h"
 #include "engine_signals.h"
+#include "standby.h"
 
 #include <fcntl.h>
 #include <getopt.h>
@@ -13,11 +14,16 @@
 
 #define BUILD_HELPER_SOCKET 3
 #define ENGINE_EXIT_LOST    4
+/* Of a standby: none of the devices can be prepared; those that are, are not for the user who was to have it. */
+#define ENGINE_EXIT_USELESS 5
+#define ENGINE_EXIT_NOT_FOR 6
 #define NO_ID               UINT32_MAX
 #define BACKEND_OPTIONS_MAX 64
 
 struct arguments {
 	bool build_helper;
+	bool standby;     /* without a user yet */
+	bool change_user; /* that will be another than its own */
 	int control_fd;
 	uint32_t uid, gid;
 	struct engine_options engine;
@@ -58,6 +64,13 @@ static int mask(const char *text, uint64_t *out)
 	return 0;
 }
 
+static int standby_kind(struct arguments *arguments, const char *value)
+{
+	arguments->standby = true;
+	arguments->change_user = strcmp(value, "any") == 0;
+	return arguments->change_user || strcmp(value, "own") == 0 ? 0 : -EINVAL;
+}
+
 static int apply(struct arguments *arguments, int option, const char *value)
 {
 	uint32_t fd;
@@ -87,6 +100,8 @@ static int apply(struct arguments *arguments, int option, const char *value)
 	case 'b':
 		arguments->build_helper = true;
 		return 0;
+	case 's':
+		return standby_kind(arguments, value);
 	default:
 		return -EINVAL;
 	}
@@ -99,7 +114,8 @@ static int parse(int count, char **values, struct arguments *arguments)
 		{"gid", required_argument, NULL, 'g'},        {"cache-dir", required_argument, NULL, 'd'},
 		{"with-fake", no_argument, NULL, 'f'},        {"limit", required_argument, NULL, 'l'},
 		{"warm", required_argument, NULL, 'w'},       {"build-helper", no_argument, NULL, 'b'},
-		{"backend-option", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0},
+		{"backend-option", required_argument, NULL, 'o'}, {"standby", required_argument, NULL, 's'},
+		{NULL, 0, NULL, 0},
 	};
 	*arguments = (struct arguments){.control_fd = -1, .uid = NO_ID, .gid = NO_ID};
 	session_limits_init(&arguments->engine.limits);
@@ -113,6 +129,8 @@ static int parse(int count, char **values, struct arguments *arguments)
 		}
 	}
 	if (optind != count || (arguments->uid == NO_ID) != (arguments->gid == NO_ID))
+		return -EINVAL;
+	if (arguments->standby && (arguments->build_helper || arguments->uid != NO_ID))
 		return -EINVAL;
 	return arguments->build_helper || arguments->control_fd >= 0 ? 0 : -EINVAL;
 }
@@ -176,24 +194,31 @@ static int serve(struct engine *engine, int control_fd, int log_fd)
 	return 0;
 }
 
-int main(int count, char **values)
+/* From here on it is all the same, however the engine came to its user. Takes the build service and the log. */
+static int run(const struct arguments *arguments, struct build_service *builds, int log_fd)
 {
-	struct arguments arguments;
-	if (parse(count, values, &arguments) < 0) {
-		(void)fputs("sycl-engine is started by sycld\n", stderr);
-		return 2;
-	}
-	int r = arguments.uid == NO_ID ? 0 : engine_privileges_drop(arguments.uid, arguments.gid);
+	struct engine *engine = NULL;
+	int r = engine_create(&arguments->engine, builds, &engine);
+	if (r < 0)
+		return fail("cannot start", r);
+	int status = serve(engine, arguments->control_fd, log_fd);
+	(void)engine_free(engine);
+	return status;
+}
+
+static int start(const struct arguments *arguments)
+{
+	int r = arguments->uid == NO_ID ? 0 : engine_privileges_drop(arguments->uid, arguments->gid);
 	if (r == 0)
 		r = engine_privileges_limit();
 	if (r < 0)
 		return fail("cannot drop privileges", r);
 	int log_fd = -1;
-	if (arguments.uid != NO_ID)
+	if (arguments->uid != NO_ID)
 		r = keep_log(&log_fd);
 	if (r < 0)
 		return fail("cannot let go of the log", r);
-	if (arguments.build_helper)
+	if (arguments->build_helper)
 		return build_helper_main(BUILD_HELPER_SOCKET);
 
 	raise_descriptor_limit();
@@ -201,11 +226,57 @@ int main(int count, char **values)
 	r = build_service_fork(&builds);
 	if (r < 0)
 		return fail("cannot start the build helper", r);
-	struct engine *engine = NULL;
-	r = engine_create(&arguments.engine, builds, &engine);
+	return run(arguments, builds, log_fd);
+}
+
+/*
+ * The same with the user last. Where it ends here, it ends with _exit: what a driver has begun is the kernel's to clean up,
+ * and takes less time so.
+ */
+static int stand_by(struct arguments *arguments)
+{
+	static struct standby_adoption adoption;
+	char what[PATH_MAX] = "the log";
+	struct build_service *builds = NULL;
+	int log_fd = -1;
+	const struct standby_settings settings = {
+		.control = arguments->control_fd,
+		.change_user = arguments->change_user,
+		.with_fake = arguments->engine.with_fake,
+		.backend_options = arguments->backend_options,
+		.cache_directory = arguments->engine.cache_directory,
+	};
+	int r = engine_privileges_standby(arguments->change_user);
 	if (r < 0)
-		return fail("cannot start", r);
-	int status = serve(engine, arguments.control_fd, log_fd);
-	(void)engine_free(engine);
-	return status;
+		return fail("cannot drop privileges", r);
+	raise_descriptor_limit();
+	r = standby_wait(&settings, &adoption, &builds);
+	if (r == 0)
+		_exit(0);
+	if (r == -EOPNOTSUPP)
+		_exit(ENGINE_EXIT_USELESS);
+	if (r < 0)
+		_exit(fail("cannot stand by", r));
+	if (adoption.change_user)
+		r = keep_log(&log_fd);
+	if (r == 0)
+		r = standby_become(&adoption, builds, what);
+	if (r < 0) {
+		(void)dprintf(complaints, "sycl-engine: cannot become an engine of user %lu: %s: %s\n",
+			      (unsigned long)adoption.uid, what, strerror(-r));
+		_exit(r == -EACCES ? ENGINE_EXIT_NOT_FOR : 1);
+	}
+	arguments->engine.cache_directory = adoption.cache_directory[0] ? adoption.cache_directory : NULL;
+	arguments->engine.warm_devices = adoption.open_devices;
+	return run(arguments, builds, log_fd);
+}
+
+int main(int count, char **values)
+{
+	struct arguments arguments;
+	if (parse(count, values, &arguments) < 0) {
+		(void)fputs("sycl-engine is started by sycld\n", stderr);
+		return 2;
+	}
+	return arguments.standby ? stand_by(&arguments) : start(&arguments);
 }

@@ -7,7 +7,7 @@ static const size_t sizes[OBJECT_TYPE_COUNT] = {
 	[OBJECT_CONTEXT] = sizeof(struct context), [OBJECT_QUEUE] = sizeof(struct queue),
 	[OBJECT_BUFFER] = sizeof(struct buffer),   [OBJECT_BUNDLE] = sizeof(struct bundle),
 	[OBJECT_KERNEL] = sizeof(struct kernel),   [OBJECT_HOST_ACCESSOR] = sizeof(struct host_accessor),
-	[OBJECT_SHARED_EVENT] = sizeof(struct shared_event),
+	[OBJECT_SHARED_EVENT] = sizeof(struct shared_event), [OBJECT_USM] = sizeof(struct usm),
 };
 
 static int quota_fault(const struct session *session, struct backend_fault *fault)
@@ -143,6 +143,8 @@ static struct object *end(struct object *object)
 	}
 	case OBJECT_BUNDLE:
 		free(((struct bundle *)object)->log);
+		free(((struct bundle *)object)->bytes);
+		session->object_bytes -= ((struct bundle *)object)->byte_count;
 		return ((struct bundle *)object)->context ? &((struct bundle *)object)->context->object : NULL;
 	case OBJECT_KERNEL:
 		return ((struct kernel *)object)->bundle ? &((struct kernel *)object)->bundle->object : NULL;
@@ -152,6 +154,8 @@ static struct object *end(struct object *object)
 	case OBJECT_SHARED_EVENT:
 		session->shared_events -= ((struct shared_event *)object)->is_counted;
 		return NULL;
+	case OBJECT_USM:
+		return ((struct usm *)object)->context ? &((struct usm *)object)->context->object : NULL;
 	default:
 		return NULL;
 	}
@@ -192,6 +196,9 @@ void object_release(struct object *object)
 		break;
 	case OBJECT_SHARED_EVENT:
 		shared_event_end((struct shared_event *)object);
+		break;
+	case OBJECT_USM:
+		usm_end((struct usm *)object);
 		break;
 	default:
 		break;

@@ -60,6 +60,7 @@ struct buffer {
 	struct sched_buffer *sched;
 	struct arena *arena; /* NULL: 0 bytes */
 	uint64_t size_bytes;
+	struct backend_image image; /* dimensions 0: a plain buffer */
 	uint64_t charged_bytes; /* to the session's limit */
 	uint64_t stamp; /* the latest group that has named it */
 	struct shared_memory *shared; /* what it shares with buffers of other sessions; NULL: nothing, or no more */
@@ -76,7 +77,22 @@ struct shared_event {
 	bool is_counted;           /* as a shared one of its session */
 };
 
-enum bundle_state { BUNDLE_BUILDING, BUNDLE_LOADING, BUNDLE_READY };
+/* In the session's table from the time when it has its address until it is gone. */
+struct usm {
+	struct object object;
+	struct context *context; /* NULL in a failed one */
+	enum backend_usm_kind kind;
+	uint32_t device_index; /* host USM: of the context's first */
+	uint64_t address, size_bytes, charged_bytes;
+	struct arena *arena;     /* in which it lies; NULL: the backend's */
+	struct sched_usm *sched; /* NULL: an arena's */
+	bool is_listed, ready;
+	uint64_t number;  /* of the request to answer */
+	uint64_t after;   /* a released one is freed when the session's groups up to this one are complete */
+	struct list link; /* of session.usm_frees */
+};
+
+enum bundle_state { BUNDLE_BUILDING, BUNDLE_LOADING, BUNDLE_READY, BUNDLE_OBJECT };
 
 struct bundle {
 	struct object object;
@@ -90,6 +106,9 @@ struct bundle {
 	char *log;
 	bool from_cache;
 	uint64_t build_ns;
+	bool compile_only;
+	void *bytes; /* of an object, for the linker; NULL: none. Charged to the session */
+	size_t byte_count;
 };
 
 struct kernel {
@@ -112,9 +131,15 @@ struct group {
 	struct work work;
 	bool wants_slot;
 	uint32_t slot, slot_value;
+	bool is_host_task, held;            /* held: its turn has come, the client runs it */
+	uint32_t host_slot, host_slot_value; /* tells the client that its turn has come, or never will */
+	struct list held_link;               /* of session.held_tasks */
+	uint64_t start_ns;                   /* of a held one */
 	struct queue *queue;
 	struct task *task;
 	struct arena *arena; /* that it copies from or to, or NULL */
+	struct list session_link; /* of session.open_groups */
+	uint64_t session_number;
 	uint64_t submit_ns;
 	struct window_entry entry;
 };
@@ -148,6 +173,8 @@ void objects_release_all(struct session *session);
 
 /* group.c: the life of a command group after it was checked. */
 void group_done(struct group *group, const struct task_outcome *outcome);
+/* Its slots: complete, with success (status 0) or not (1); a host task that has not had its turn never has it. */
+void group_write_slots(struct session *session, const struct group *group, uint32_t status);
 /* A group that never became a task takes its number and fails. */
 void group_refuse(struct queue *queue, const struct group *slots, const struct backend_fault *fault);
 void queue_publish_mark(struct queue *queue);
@@ -155,6 +182,11 @@ void queue_publish_mark(struct queue *queue);
 /* commands_access.c */
 void host_accessor_done(struct host_accessor *accessor, const struct task_outcome *outcome);
 void host_accessor_end(struct host_accessor *accessor);
+
+/* group_host.c: the turn of a host task has come. */
+void host_task_granted(struct group *group);
+/* The client is gone: what it runs fails, and so does what comes later. */
+void host_tasks_abandon(struct session *session);
 
 /* commands_share.c */
 struct export_request;
@@ -169,9 +201,22 @@ void event_share_ready(struct event_share *share, const uint8_t *handle, const s
 void shared_event_end(struct shared_event *event);
 
 /* commands_build.c */
+struct build_result;
+struct build_request;
 void bundle_end(struct bundle *bundle);
+/* build_done of a bundle's job; and what takes the place of its answer. */
+void bundle_built(void *owner, const struct build_result *result);
+void bundle_fail(struct bundle *bundle, const struct backend_fault *fault);
+/* 0 or 1 and a fault. Limits of a request are filled in. */
+int bundle_check_options(const struct session *session, const char *options, struct backend_fault *fault);
+int bundle_submit(struct bundle *bundle, struct build_request *request, struct backend_fault *fault);
 void bundle_loaded(struct bundle *bundle, const char *kernel_names, const struct backend_fault *fault);
 void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts, const struct backend_fault *fault);
+
+/* commands_usm.c; these two return the session, which may be gone after its next step. */
+struct session *usm_allocated(struct usm *usm, void *address, const struct backend_fault *fault);
+struct session *usm_registered(struct usm *usm, const struct backend_fault *fault);
+void usm_end(struct usm *usm);
 
 /* commands_occupancy.c; returns the session, which may be gone after its next step. */
 struct occupancy_request;

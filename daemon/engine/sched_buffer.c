@@ -1,12 +1,30 @@
 /* Buffers, what is in them, and their memories. */
 #include "sched_internal.h"
 
+#include "sched_dependencies.h"
+#include "sched_residency.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-void sched_contents_init(struct sched_contents *contents, struct scheduler *scheduler, uint64_t size_bytes)
+void sched_contents_init(struct sched_contents *contents, struct sched_buffer *buffer, uint64_t size_bytes,
+			 uint64_t valid)
 {
-	*contents = (struct sched_contents){.scheduler = scheduler, .size_bytes = size_bytes};
+	*contents = (struct sched_contents){.scheduler = buffer->scheduler, .size_bytes = size_bytes};
+	/* A buffer of no bytes orders too (C16). */
+	uint64_t bytes = size_bytes > 0 ? size_bytes : 1;
+	interval_map_init(&contents->spans, &contents->first_span.interval, bytes);
+	interval_map_init(&contents->pieces, &contents->first_piece.interval, bytes);
+	contents->first_piece.valid = valid;
+	contents->first_piece.host_of = valid & (1ull << SCHED_HOST_PLACE) ? buffer : NULL;
+}
+
+void sched_contents_fini(struct sched_contents *contents)
+{
+	interval_map_fini(&contents->spans, &sched_span_ops, contents);
+	interval_map_fini(&contents->pieces, &sched_piece_ops, contents);
+	sched_cause_drop(contents->first_piece.poison);
+	contents->first_piece.poison = NULL;
 }
 
 int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *host, bool initialised, void *owner,
@@ -17,15 +35,26 @@ int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *
 		return -ENOMEM;
 	*buffer = (struct sched_buffer){
 		.scheduler = scheduler,
+		.number = ++scheduler->last_buffer,
 		.owner = owner,
 		.host = host,
 		.contents = &buffer->own,
 		.references = 1,
 	};
-	sched_contents_init(&buffer->own, scheduler, size_bytes);
-	buffer->own.host_of = buffer;
-	buffer->own.valid = initialised ? 1ull << SCHED_HOST_PLACE : 0;
+	sched_contents_init(&buffer->own, buffer, size_bytes, initialised ? 1ull << SCHED_HOST_PLACE : 0);
 	scheduler->counters.buffers++;
+	*buffer_out = buffer;
+	return 0;
+}
+
+int sched_buffer_create_image(struct scheduler *scheduler, const struct backend_image *image, uint64_t size_bytes, void *host,
+			      bool initialised, void *owner, struct sched_buffer **buffer_out)
+{
+	struct sched_buffer *buffer;
+	int result = sched_buffer_create(scheduler, size_bytes, host, initialised, owner, &buffer);
+	if (result < 0)
+		return result;
+	buffer->own.image = *image;
 	*buffer_out = buffer;
 	return 0;
 }
@@ -58,13 +87,10 @@ static uint32_t free_memories(struct sched_memory **list)
 static void leave_contents(struct sched_buffer *buffer)
 {
 	struct sched_contents *contents = buffer->contents;
-	if (contents->host_of == buffer) {
-		contents->host_of = NULL;
-		contents->valid &= ~(1ull << SCHED_HOST_PLACE);
-	}
+	sched_residency_host_gone(buffer);
 	if (--contents->references > 0)
 		return;
-	sched_cause_drop(contents->poison);
+	sched_contents_fini(contents);
 	contents->references = free_memories(&contents->memories);
 }
 
@@ -75,8 +101,7 @@ void sched_buffer_drop(struct sched_buffer *buffer)
 	/* The host's range may be reused only when no device has a view of it. */
 	buffer->frees_away = free_memories(&buffer->memories);
 	if (buffer->contents == &buffer->own) {
-		sched_cause_drop(buffer->own.poison);
-		buffer->own.poison = NULL;
+		sched_contents_fini(&buffer->own);
 		buffer->frees_away += free_memories(&buffer->own.memories);
 	} else {
 		leave_contents(buffer);
@@ -99,21 +124,23 @@ void sched_memory_freed(struct sched_memory *memory)
 struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device)
 {
 	struct sched_contents *contents = buffer->contents;
-	struct sched_memory **list = device->unified ? &buffer->memories : &contents->memories;
+	bool in_place = device->unified && contents->image.dimensions == 0;
+	struct sched_memory **list = in_place ? &buffer->memories : &contents->memories;
 	for (struct sched_memory *memory = *list; memory; memory = memory->next)
 		if (memory->device == device)
 			return memory;
 	struct sched_memory *memory = malloc(sizeof(*memory));
 	if (!memory)
 		return NULL;
-	bool buffers = device->unified || contents == &buffer->own;
+	bool buffers = in_place || contents == &buffer->own;
 	*memory = (struct sched_memory){
 		.next = *list,
 		.buffer = buffers ? buffer : NULL,
 		.contents = buffers ? NULL : contents,
 		.device = device,
 		.size_bytes = contents->size_bytes,
-		.host = device->unified ? buffer->host : NULL,
+		.host = in_place ? buffer->host : NULL,
+		.image = contents->image,
 		.shared.descriptor = -1,
 	};
 	*list = memory;

@@ -1,125 +1,415 @@
-/* Edges from the use of buffers. */
+/* Spans: edges from the use of buffers. */
 #include "sched_dependencies.h"
 
 #include "sched_residency.h"
 
-struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer, enum task_use_kind kind, uint32_t place,
-			       struct task_use_list *list)
+static struct interval *take_interval(void *context)
 {
-	struct task_use *use = &task->uses[task->use_count++];
-	*use = (struct task_use){
-		.buffer = buffer, .task = task, .kind = kind, .place = place, .from = SCHED_NO_PLACE, .list = list};
-	buffer->references++;
-	if (list) {
-		use->next = list->first;
-		if (list->first)
-			list->first->previous = use;
-		list->first = use;
-		list->count++;
-	}
-	return use;
+	struct sched_contents *contents = context;
+	return &sched_take_node(contents->scheduler)->span.interval;
 }
 
-static void use_unlink(struct task_use *use)
+static void give_interval(void *context, struct interval *interval)
 {
-	if (!use->list)
-		return;
-	if (use->previous)
-		use->previous->next = use->next;
-	else
-		use->list->first = use->next;
-	if (use->next)
-		use->next->previous = use->previous;
-	use->list->count--;
-	use->list = NULL;
+	struct sched_contents *contents = context;
+	sched_give_node(contents->scheduler, (union sched_node *)(void *)interval);
 }
 
-static void list_detach(struct task_use_list *list)
+static void copy_span(void *context, struct interval *to, struct interval *from)
+{
+	struct sched_contents *contents = context;
+	struct sched_span *upper = sched_span_of(to), *lower = sched_span_of(from);
+	upper->writer = lower->writer;
+	upper->readers = upper->host_readers = (struct task_link_list){.count = 0};
+	sched_links_copy(contents->scheduler, &upper->readers, &lower->readers);
+	sched_links_copy(contents->scheduler, &upper->host_readers, &lower->host_readers);
+	contents->links += lower->readers.count + lower->host_readers.count;
+}
+
+static bool equal_spans(const struct interval *lower, const struct interval *upper)
+{
+	const struct sched_span *a = (const struct sched_span *)(const void *)lower;
+	const struct sched_span *b = (const struct sched_span *)(const void *)upper;
+	return a->writer == b->writer && !a->readers.first && !b->readers.first && !a->host_readers.first &&
+	       !b->host_readers.first;
+}
+
+const struct interval_ops sched_span_ops = {
+	.take = take_interval,
+	.give = give_interval,
+	.copy = copy_span,
+	.equal = equal_spans,
+};
+
+static struct sched_span *span_at(const struct sched_contents *contents, uint32_t index)
+{
+	return sched_span_of(interval_map_get(&contents->spans, index));
+}
+
+void sched_link(struct task_use *use, struct task_link *link, struct task_link_list *list)
+{
+	link->use = use;
+	link->list = list;
+	link->previous = NULL;
+	link->next = list->first;
+	if (list->first)
+		list->first->previous = link;
+	list->first = link;
+	list->count++;
+}
+
+static void link_more(struct scheduler *scheduler, struct task_use *use, struct task_link_list *list)
+{
+	struct task_link *link = &sched_take_node(scheduler)->link;
+	link->more = use->link.more;
+	use->link.more = link;
+	sched_link(use, link, list);
+}
+
+void sched_links_copy(struct scheduler *scheduler, struct task_link_list *to, const struct task_link_list *from)
+{
+	for (const struct task_link *link = from->first; link; link = link->next)
+		link_more(scheduler, link->use, to);
+}
+
+void sched_links_detach(struct task_link_list *list)
 {
 	while (list->first) {
-		struct task_use *use = list->first;
-		list->first = use->next;
-		use->list = NULL;
+		struct task_link *link = list->first;
+		list->first = link->next;
+		link->list = NULL;
 	}
 	list->count = 0;
 }
 
-static void edges_from(const struct task_use_list *list, struct task *task)
+static void unlink_use(struct task_link *link)
 {
-	for (const struct task_use *use = list->first; use; use = use->next)
-		task_edge_add(use->task, task, false);
+	struct task_link_list *list = link->list;
+	if (!list)
+		return;
+	if (link->previous)
+		link->previous->next = link->next;
+	else
+		list->first = link->next;
+	if (link->next)
+		link->next->previous = link->previous;
+	list->count--;
+	link->list = NULL;
 }
 
-void sched_access_cost(const struct sched_access *access, uint32_t *edges, uint32_t *tasks)
+struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer, enum task_use_kind kind, uint32_t place,
+			       const struct interval *order, const struct interval *bytes)
+{
+	/* Field by field: it is on the way of every requirement, and setting all of it to 0 first takes its time. */
+	struct task_use *use = &task->uses[task->use_count++];
+	use->buffer = buffer;
+	use->task = task;
+	use->kind = kind;
+	use->place = (uint8_t)place;
+	use->from = SCHED_NO_PLACE;
+	use->order = *order;
+	use->bytes = *bytes;
+	use->link.list = NULL;
+	use->link.more = NULL;
+	buffer->references++;
+	return use;
+}
+
+static void join_wide(struct sched_contents *contents, struct interval_map *map, const struct interval *range,
+		      const struct interval_ops *ops)
+{
+	if (map->count == 1 || interval_map_is_one(map, range))
+		return;
+	struct interval_run run = interval_map_run(map, range);
+	if (run.end - run.first > 1)
+		interval_map_join(map, run, ops, contents);
+}
+
+/*
+ * What is wanted in one becomes one where it can; so does everything where there is little room. Before any of the
+ * task's cuts, which it would undo.
+ */
+static void relieve(const struct sched_access *access, uint32_t accesses)
+{
+	static const struct interval whole = {.end = UINT64_MAX};
+	struct sched_contents *contents = access->buffer->contents;
+	uint32_t most = contents->spans.count > contents->pieces.count ? contents->spans.count : contents->pieces.count;
+	/* Once for each task: later it would find the same. */
+	bool full = most + 2 * accesses > SCHED_INTERVALS_MAX &&
+		    contents->relieved != contents->scheduler->last_identity;
+	join_wide(contents, &contents->spans, full ? &whole : &access->order, &sched_span_ops);
+	join_wide(contents, &contents->pieces, full ? &whole : &access->bytes, &sched_piece_ops);
+	if (full)
+		contents->relieved = contents->scheduler->last_identity;
+}
+
+/* 1: it cannot be cut there. `links`: that the interval has in its lists. */
+static int cut(struct sched_contents *contents, struct interval_map *map, uint32_t index, uint64_t at, uint32_t links,
+	       const struct interval_ops *ops)
+{
+	if (map->count >= SCHED_INTERVALS_MAX)
+		return 1;
+	int result = sched_reserve_nodes(contents->scheduler, 1 + links);
+	if (result == 0)
+		result = interval_map_reserve(map, 1);
+	if (result == 0)
+		interval_map_cut(map, index, at, ops, contents);
+	return result;
+}
+
+/* `bound_out`: set to that bound of the interval if it cannot be cut. */
+static int cut_span(struct sched_contents *contents, uint64_t at, bool lower, uint64_t *bound_out)
+{
+	uint32_t index = interval_map_find(&contents->spans, at);
+	if (!interval_map_divides(&contents->spans, index, at))
+		return 0;
+	const struct sched_span *span = span_at(contents, index);
+	uint32_t links = span->readers.count + span->host_readers.count;
+	int result = 1;
+	if (contents->links + links <= SCHED_LINKS_MAX)
+		result = cut(contents, &contents->spans, index, at, links, &sched_span_ops);
+	if (result > 0)
+		*bound_out = lower ? span->interval.begin : span->interval.end;
+	return result < 0 ? result : 0;
+}
+
+static int cut_piece(struct sched_access *access, uint64_t at, bool lower, uint64_t *bound_out)
+{
+	struct sched_contents *contents = access->buffer->contents;
+	uint32_t index = interval_map_find(&contents->pieces, at);
+	const struct sched_piece *piece = sched_piece_of(interval_map_get(&contents->pieces, index));
+	if (!interval_map_divides(&contents->pieces, index, at) || !sched_residency_cuts(access, piece))
+		return 0;
+	int result = cut(contents, &contents->pieces, index, at, piece->moves.count, &sched_piece_ops);
+	if (result > 0) {
+		/* All of the piece then, and what is not written must be there. */
+		*bound_out = lower ? piece->interval.begin : piece->interval.end;
+		access->needs = true;
+	}
+	return result < 0 ? result : 0;
+}
+
+static int prepare_pieces(struct sched_access *access)
+{
+	struct interval *bytes = &access->bytes;
+	if (interval_empty(bytes) || interval_map_is_one(&access->buffer->contents->pieces, bytes))
+		return 0;
+	int result = cut_piece(access, bytes->begin, true, &bytes->begin);
+	if (result == 0)
+		result = cut_piece(access, bytes->end, false, &bytes->end);
+	if (bytes->begin < access->order.begin)
+		access->order.begin = bytes->begin;
+	if (bytes->end > access->order.end)
+		access->order.end = bytes->end;
+	return result;
+}
+
+static int prepare_spans(struct sched_access *access)
+{
+	struct sched_contents *contents = access->buffer->contents;
+	if (interval_map_is_one(&contents->spans, &access->order))
+		return 0;
+	int result = cut_span(contents, access->order.begin, true, &access->order.begin);
+	return result < 0 ? result : cut_span(contents, access->order.end, false, &access->order.end);
+}
+
+int sched_accesses_prepare(struct sched_access *accesses, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		relieve(&accesses[i], count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (sched_access_is_plain(&accesses[i]))
+			continue;
+		int result = prepare_pieces(&accesses[i]);
+		if (result == 0)
+			result = prepare_spans(&accesses[i]);
+		if (result < 0) {
+			for (uint32_t j = 0; j <= i; j++)
+				sched_access_join(&accesses[j]);
+			return result;
+		}
+	}
+	return 0;
+}
+
+static bool orders_as_writer(const struct sched_access *access)
+{
+	return access->writes || access->as_writer;
+}
+
+int sched_access_cost(struct sched_access *access, struct sched_cost *cost)
 {
 	const struct sched_contents *contents = access->buffer->contents;
-	uint32_t moves = 0;
-	if (access->needs && access->moves)
-		moves = sched_residency_moves(access->buffer, access->place, access->offset_bytes, access->size_bytes);
-	if (access->writes && access->moves)
-		moves += sched_residency_return_moves(access->buffer, access->place);
-	*tasks += moves;
-	/* Each move: writer and earlier move, and the way on; the task: writer and move. */
-	*edges += 3 * moves + 2 + contents->host_readers.count;
-	if (access->writes)
-		*edges += contents->readers.count + contents->moves.count;
+	access->spans = access->pieces = (struct interval_run){.first = 0, .end = 1};
+	if (!sched_access_is_plain(access)) {
+		access->spans = interval_map_run(&contents->spans, &access->order);
+		access->pieces = interval_map_run(&contents->pieces, &access->bytes);
+	}
+	uint32_t more = access->spans.end - access->spans.first - 1;
+	for (uint32_t i = access->spans.first; i < access->spans.end; i++) {
+		const struct sched_span *span = span_at(contents, i);
+		cost->edges += 1 + span->readers.count + span->host_readers.count;
+	}
+	access->as_writer = more > 0 && !access->host && contents->links + more > SCHED_LINKS_MAX;
+	if (!orders_as_writer(access))
+		cost->nodes += more;
+	return sched_residency_cost(access, cost);
 }
 
-void sched_access_apply(struct task *task, const struct sched_access *access)
+int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost)
 {
-	struct sched_buffer *buffer = access->buffer;
-	struct sched_contents *contents = buffer->contents;
-	bool lives = access->moves && !task->cause && contents->size_bytes > 0;
-	if (access->needs && lives)
-		sched_residency_bring(task, buffer, access->place, access->offset_bytes, access->size_bytes);
-	if (contents->writer)
-		task_edge_add(contents->writer, task, access->needs);
-	if (access->writes || !access->host)
-		edges_from(&contents->host_readers, task);
-	if (!access->writes) {
-		(void)sched_use_add(task, buffer, access->host ? TASK_USE_HOST_READ : TASK_USE_READ, access->place,
-				    access->host ? &contents->host_readers : &contents->readers);
-		return;
+	int result = sched_reserve_edges(scheduler, cost->edges);
+	if (result == 0)
+		result = sched_reserve_tasks(scheduler, cost->tasks);
+	return result < 0 ? result : sched_reserve_nodes(scheduler, cost->nodes);
+}
+
+static void edges_from(const struct task_link_list *list, struct task *task)
+{
+	for (const struct task_link *link = list->first; link; link = link->next)
+		task_edge_add(link->use->task, task, false);
+}
+
+static void wait_for_span(struct task *task, const struct sched_access *access, const struct sched_span *span)
+{
+	bool writes = orders_as_writer(access);
+	bool read_since = span->readers.first || span->host_readers.first;
+	/* Mostly it is an author too, and there is an edge. */
+	if (span->writer && span->writer->mark != task->identity && !(writes && read_since))
+		task_edge_add(span->writer, task, false);
+	if (writes || !access->host)
+		edges_from(&span->host_readers, task);
+	if (writes)
+		edges_from(&span->readers, task);
+}
+
+void sched_access_wait(struct task *task, const struct sched_access *access)
+{
+	const struct sched_contents *contents = access->buffer->contents;
+	sched_residency_wait(task, access);
+	for (uint32_t i = access->spans.first; i < access->spans.end; i++)
+		wait_for_span(task, access, span_at(contents, i));
+}
+
+void sched_access_wait_written(struct task *task, const struct sched_access *access)
+{
+	const struct sched_contents *contents = access->buffer->contents;
+	for (uint32_t i = access->spans.first; i < access->spans.end; i++)
+		if (span_at(contents, i)->writer)
+			task_edge_add(span_at(contents, i)->writer, task, false);
+	sched_residency_wait_moves(task, access);
+}
+
+static void enter_reader(struct task_use *use, const struct sched_access *access)
+{
+	struct sched_contents *contents = access->buffer->contents;
+	for (uint32_t i = access->spans.first; i < access->spans.end; i++) {
+		struct sched_span *span = span_at(contents, i);
+		struct task_link_list *list = access->host ? &span->host_readers : &span->readers;
+		if (i == access->spans.first) {
+			sched_link(use, &use->link, list);
+			continue;
+		}
+		link_more(contents->scheduler, use, list);
+		contents->links++;
 	}
-	edges_from(&contents->readers, task);
-	edges_from(&contents->moves, task);
-	list_detach(&contents->readers);
-	list_detach(&contents->host_readers);
-	contents->writer = task;
-	(void)sched_use_add(task, buffer, TASK_USE_WRITE, access->place, NULL);
-	if (!lives)
-		return;
-	/* Moves of the old contents are of no use any more. What only orders leaves the contents where they are. */
-	list_detach(&contents->moves);
-	sched_residency_written(buffer, access->place, access->offset_bytes, access->size_bytes);
-	if (!access->needs) {
-		sched_cause_drop(contents->poison);
-		contents->poison = NULL;
+}
+
+static void enter_writer(struct task *task, const struct sched_access *access)
+{
+	const struct sched_contents *contents = access->buffer->contents;
+	for (uint32_t i = access->spans.first; i < access->spans.end; i++) {
+		struct sched_span *span = span_at(contents, i);
+		sched_links_detach(&span->readers);
+		sched_links_detach(&span->host_readers);
+		span->writer = task;
 	}
+}
+
+static enum task_use_kind kind_of(const struct sched_access *access)
+{
+	if (access->writes)
+		return TASK_USE_WRITE;
+	if (access->as_writer)
+		return TASK_USE_READ_ALONE;
+	return access->host ? TASK_USE_HOST_READ : TASK_USE_READ;
+}
+
+void sched_access_enter(struct task *task, const struct sched_access *access)
+{
+	struct task_use *use =
+		sched_use_add(task, access->buffer, kind_of(access), access->place, &access->order, &access->bytes);
+	if (orders_as_writer(access))
+		enter_writer(task, access);
+	else
+		enter_reader(use, access);
+	if (access->writes)
+		sched_residency_enter(task, access);
+}
+
+static void join(struct sched_contents *contents, struct interval_map *map, const struct interval *range,
+		 const struct interval_ops *ops)
+{
+	if (map->count > SCHED_INTERVALS_KEPT)
+		interval_map_join(map, interval_map_run(map, range), ops, contents);
+}
+
+void sched_access_join(const struct sched_access *access)
+{
+	struct sched_contents *contents = access->buffer->contents;
+	join(contents, &contents->spans, &access->order, &sched_span_ops);
+	join(contents, &contents->pieces, &access->bytes, &sched_piece_ops);
 }
 
 void sched_access_finish(struct task *task, const struct sched_access *access)
 {
-	if (access->writes && access->moves && !task->cause && access->buffer->contents->size_bytes > 0)
-		sched_residency_return(task, access->buffer, access->place);
+	const struct sched_contents *contents = access->buffer->contents;
+	if (contents->spans.count > SCHED_INTERVALS_KEPT || contents->pieces.count > SCHED_INTERVALS_KEPT)
+		sched_access_join(access);
+	if (contents->home && access->writes && access->moves && !task->cause)
+		sched_residency_return(task, access);
+}
+
+static void leave_lists(struct task_use *use)
+{
+	struct sched_contents *contents = use->buffer->contents;
+	unlink_use(&use->link);
+	while (use->link.more) {
+		struct task_link *link = use->link.more;
+		use->link.more = link->more;
+		unlink_use(link);
+		sched_give_node(contents->scheduler, (union sched_node *)(void *)link);
+		if (use->kind != TASK_USE_MOVE)
+			contents->links--;
+	}
+}
+
+static void leave_spans(const struct task *task, const struct task_use *use)
+{
+	const struct sched_contents *contents = use->buffer->contents;
+	struct interval_run run = interval_map_run(&contents->spans, &use->order);
+	for (uint32_t i = run.first; i < run.end; i++)
+		if (span_at(contents, i)->writer == task)
+			span_at(contents, i)->writer = NULL;
 }
 
 static void use_finish(struct task *task, struct task_use *use)
 {
-	struct sched_buffer *buffer = use->buffer;
-	struct sched_contents *contents = buffer->contents;
-	if (use->kind == TASK_USE_MOVE && use->list && task->cause)
-		sched_residency_move_failed(buffer, use->place, task->cause);
-	use_unlink(use);
-	if (contents->writer == task) {
-		contents->writer = NULL;
-		if (task->cause) {
-			sched_cause_drop(contents->poison);
-			contents->poison = sched_cause_hold(task->cause);
-		}
+	struct sched_contents *contents = use->buffer->contents;
+	if (use->kind == TASK_USE_MOVE && task->cause)
+		sched_residency_move_failed(use, task->cause);
+	leave_lists(use);
+	if (use->kind == TASK_USE_WRITE || use->kind == TASK_USE_READ_ALONE)
+		leave_spans(task, use);
+	if (use->kind == TASK_USE_WRITE)
+		sched_residency_written(task, use);
+	if (contents->home)
+		sched_residency_forget(contents, &use->bytes);
+	if (contents->spans.count > SCHED_INTERVALS_KEPT || contents->pieces.count > SCHED_INTERVALS_KEPT) {
+		join(contents, &contents->spans, &use->order, &sched_span_ops);
+		join(contents, &contents->pieces, &use->bytes, &sched_piece_ops);
 	}
-	sched_residency_forget(contents);
-	sched_buffer_drop(buffer);
+	sched_buffer_drop(use->buffer);
 }
 
 void sched_uses_finish(struct task *task)

@@ -82,6 +82,10 @@ static void handle(struct scheduler_device *device, struct sched_message *messag
 	case SCHED_MESSAGE_HOST_UNREGISTER:
 		sched_registration_returned(object);
 		break;
+	case SCHED_MESSAGE_USM_ALLOCATE:
+	case SCHED_MESSAGE_USM_FREE:
+		sched_usm_returned(object);
+		break;
 	case SCHED_MESSAGE_LOSE:
 		sched_loss_returned(object);
 		break;

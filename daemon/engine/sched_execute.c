@@ -116,6 +116,20 @@ static int import_memory(struct scheduler_device *device, struct sched_memory *m
 	return result;
 }
 
+static int make_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
+		       struct backend_fault *fault)
+{
+	if (memory->imported)
+		return import_memory(device, memory, made_out, fault);
+	if (memory->image.dimensions == 0)
+		return device->ops->memory_create(device->handle, memory->size_bytes, memory->host, memory->export_kind,
+						  made_out, fault);
+	if (device->ops->image_create)
+		return device->ops->image_create(device->handle, &memory->image, made_out, fault);
+	*fault = (struct backend_fault){.status = STATUS_FEATURE_NOT_SUPPORTED, .text = "this device has no images"};
+	return -ENOTSUP;
+}
+
 int sched_worker_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
 {
 	if (!memory || atomic_load_explicit(&memory->handle, memory_order_relaxed))
@@ -125,9 +139,7 @@ int sched_worker_memory(struct scheduler_device *device, struct sched_memory *me
 		*fault = device->gone_fault;
 		return -EIO;
 	}
-	int result = memory->imported ? import_memory(device, memory, &made, fault)
-				      : device->ops->memory_create(device->handle, memory->size_bytes, memory->host,
-								   memory->export_kind, &made, fault);
+	int result = make_memory(device, memory, &made, fault);
 	if (result == 0)
 		atomic_store_explicit(&memory->handle, made, memory_order_release);
 	else if (fault->status == STATUS_SUCCESS)
@@ -172,7 +184,9 @@ static int fill_launch(struct scheduler_device *device, struct task_send *send, 
 		int result = sched_worker_memory(device, memory, fault);
 		if (result < 0)
 			return result;
-		if (memory)
+		if (memory && send->arguments[i].kind == BACKEND_ARGUMENT_IMAGE)
+			send->arguments[i].image.memory = handle_of(memory);
+		else if (memory)
 			send->arguments[i].global.memory = handle_of(memory);
 	}
 	return 0;

@@ -1,7 +1,6 @@
-/* Host accesses: tasks of the host's, held from the grant to the release. */
+/* Host accesses and host tasks: held from the moment in which their turn has come until their owner says so. */
 #include "sched_dependencies.h"
 #include "sched_internal.h"
-#include "sched_residency.h"
 
 #include "access_mode.h"
 #include "clock.h"
@@ -9,25 +8,38 @@
 #include <errno.h>
 #include <stdio.h>
 
-int host_access_submit(struct scheduler *scheduler, struct sched_buffer *buffer, uint32_t mode, void *owner,
+static int reserve(struct scheduler *scheduler, struct sched_access *access)
+{
+	struct sched_cost cost = {.edges = 0};
+	int result = sched_accesses_prepare(access, 1);
+	if (result < 0)
+		return result;
+	result = sched_access_cost(access, &cost);
+	if (result == 0)
+		result = sched_cost_reserve(scheduler, &cost);
+	if (result < 0)
+		sched_access_join(access);
+	return result;
+}
+
+int host_access_submit(struct scheduler *scheduler, const struct task_requirement *requirement, void *owner,
 		       struct task **task_out)
 {
+	uint32_t mode = requirement->mode;
 	struct sched_access access = {
-		.buffer = buffer,
-		.size_bytes = buffer->contents->size_bytes,
+		.buffer = requirement->buffer,
 		.place = SCHED_HOST_PLACE,
 		.writes = access_mode_writes(mode),
 		.needs = !access_mode_writes(mode) || access_mode_needs_contents(mode),
 		.moves = true,
 		.host = true,
 	};
-	uint32_t edges = 0, tasks = 0;
+	sched_access_ranges(&access, requirement->order_offset_bytes, requirement->order_size_bytes,
+			    requirement->offset_bytes, requirement->size_bytes);
 	struct task *task = sched_take_task(scheduler, sizeof(struct task_use));
 	if (!task)
 		return -ENOMEM;
-	sched_access_cost(&access, &edges, &tasks);
-	if (sched_residency_prepare(buffer, SCHED_HOST_PLACE) < 0 || sched_reserve_edges(scheduler, edges) < 0 ||
-	    sched_reserve_tasks(scheduler, tasks) < 0) {
+	if (reserve(scheduler, &access) < 0) {
 		sched_give_task(scheduler, task);
 		return -ENOMEM;
 	}
@@ -37,9 +49,12 @@ int host_access_submit(struct scheduler *scheduler, struct sched_buffer *buffer,
 	task->submit_ns = clock_now_ns();
 	(void)snprintf(task->send.what, sizeof(task->send.what),
 		       access.writes ? "host write access" : "host read access");
-	if (access.needs && buffer->contents->poison)
-		task_doom(task, buffer->contents->poison, false);
-	sched_access_apply(task, &access);
+	struct sched_cause *poison = sched_access_poison(&access);
+	if (poison)
+		task_doom(task, poison, false);
+	sched_access_bring(task, &access);
+	sched_access_wait(task, &access);
+	sched_access_enter(task, &access);
 	task_open(task);
 	sched_access_finish(task, &access);
 	task_consider(task);
@@ -59,4 +74,23 @@ void host_access_release(struct task *task)
 		/* The owner is told now; the task keeps its place in the order until what it waits for is done. */
 		sched_notice_queue(scheduler, &task->notice, SCHED_NOTICE_TASK, task);
 	}
+}
+
+bool task_held(const struct task *task)
+{
+	return task->state == TASK_HELD;
+}
+
+void host_task_end(struct task *task, const struct backend_fault *fault)
+{
+	struct scheduler *scheduler = task->scheduler;
+	if (fault && fault->status) {
+		struct sched_cause *cause = sched_cause_create(fault);
+		task_doom(task, cause, true);
+		sched_cause_drop(cause);
+	}
+	task->send.end_ns = clock_now_ns();
+	task->told = false; /* so far only that its turn had come */
+	task_finish(task);
+	scheduler_run(scheduler);
 }

@@ -50,6 +50,79 @@ void sched_host_device_opened(struct scheduler_device *device)
 		add_registration(host, device);
 }
 
+static const struct sched_registration *registration_of(const struct sched_host *host,
+							const struct scheduler_device *device)
+{
+	const struct sched_registration *registration = host->registrations;
+	while (registration && registration->device != device)
+		registration = registration->next;
+	return registration;
+}
+
+/* Devices whose registration is on its way, of those that were asked for. */
+static uint64_t open_registrations(struct sched_host *host, uint64_t devices)
+{
+	uint64_t open = 0;
+	for (uint32_t i = 0; i < host->scheduler->device_count; i++) {
+		struct scheduler_device *device = host->scheduler->devices[i];
+		if (!(devices >> i & 1) || !device || !(device->features & BACKEND_FEATURE_HOST_REGISTER))
+			continue;
+		const struct sched_registration *present = registration_of(host, device);
+		if (!present)
+			add_registration(host, device);
+		if (!present || present->away)
+			open |= 1ull << i;
+	}
+	return open;
+}
+
+int scheduler_host_await(struct sched_host *host, uint64_t devices, void *owner)
+{
+	struct sched_host_wait *wait = malloc(sizeof(*wait));
+	if (!wait)
+		return -ENOMEM;
+	uint64_t open = open_registrations(host, devices);
+	for (uint32_t i = 0; i < host->scheduler->device_count; i++) {
+		if (open >> i & 1 && !registration_of(host, host->scheduler->devices[i])) {
+			free(wait);
+			return -ENOMEM;
+		}
+	}
+	if (open == 0) {
+		free(wait);
+		return 1;
+	}
+	*wait = (struct sched_host_wait){
+		.scheduler = host->scheduler, .next = host->waits, .devices = open, .owner = owner};
+	host->waits = wait;
+	return 0;
+}
+
+void sched_host_wait_tell(struct sched_host_wait *wait)
+{
+	struct scheduler *scheduler = wait->scheduler;
+	scheduler->callbacks.on_host_ready(scheduler->context, wait->owner, &wait->fault);
+	free(wait);
+}
+
+/* One device is through with it. */
+static void step_waits(struct sched_host *host, const struct scheduler_device *device, const struct backend_fault *fault)
+{
+	struct sched_host_wait **at = &host->waits;
+	while (*at) {
+		struct sched_host_wait *wait = *at;
+		if (wait->devices >> device->index & 1 && fault)
+			wait->fault = *fault;
+		wait->devices &= ~(1ull << device->index);
+		if (wait->devices != 0) {
+			at = &wait->next;
+			continue;
+		}
+		*at = wait->next;
+		sched_notice_queue(host->scheduler, &wait->notice, SCHED_NOTICE_HOST_READY, wait);
+	}
+}
+
 static void release_if_gone(struct sched_host *host)
 {
 	if (host->registrations || !host->release)
@@ -105,9 +178,11 @@ void sched_registration_returned(struct sched_registration *registration)
 		counters->host_registrations--;
 		remove_registration(registration);
 	} else if (!registration->handle) {
+		step_waits(host, registration->device, &registration->fault);
 		remove_registration(registration);
 	} else {
 		counters->host_registrations++;
+		step_waits(host, registration->device, NULL);
 		if (host->release)
 			leave(registration);
 	}

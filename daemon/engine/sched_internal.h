@@ -6,7 +6,7 @@
  *
  *   PENDING --(unmet 0, few enough open_in)--> [room in a lane?] --no--> PARKED --room--> SENT --back, open_in 0-> DONE
  *      \--(front_only, open_in 0)--------------------------------------------------------------------------------> DONE
- *      \--(host access, open_in 0)--> HELD --released-----------------------------------------------------------> DONE
+ *      \--(host access or host task, open_in 0)--> HELD --released or ended---------------------------------------> DONE
  *
  * What has written shared contents elsewhere than in their home passes RETURNING before DONE: whoever waits for it may
  * tell another process.
@@ -19,6 +19,7 @@
 #define SYCL_ENGINE_SCHED_INTERNAL_H
 
 #include "flight_page.h"
+#include "interval_map.h"
 #include "sched_mailbox.h"
 #include "sched_expect.h"
 #include "sched_pace.h"
@@ -35,8 +36,12 @@
 #define SCHED_LANE_DEPTH       96u /* sent and not come back; more would only make a lane harder to share */
 #define SCHED_PREDECESSORS_MAX 8u  /* sent before the task and not done; a task with more waits for some */
 #define SCHED_TASKS_KEPT       1024u
-#define SCHED_EDGES_KEPT       2048u
-#define SCHED_STORAGE_BYTES    384u /* of a task that is kept for the next one */
+#define SCHED_EDGES_KEPT       4096u
+#define SCHED_NODES_KEPT       4096u
+#define SCHED_STORAGE_BYTES    640u /* of a task that is kept for the next one */
+#define SCHED_INTERVALS_MAX    4096u  /* of one buffer, for order and for places; see sched_dependencies.h */
+#define SCHED_INTERVALS_KEPT   64u    /* before equal ones are joined that nobody asks for in one: likely to be cut again */
+#define SCHED_LINKS_MAX        16384u /* of one buffer: readers that are linked into several spans */
 #define SCHED_NO_FLIGHT        UINT32_MAX
 #define SCHED_HOST_PLACE       0u
 
@@ -55,6 +60,8 @@ enum sched_notice_kind {
 	SCHED_NOTICE_KERNEL_CREATED,
 	SCHED_NOTICE_EVENT_READY,
 	SCHED_NOTICE_OCCUPANCY,
+	SCHED_NOTICE_USM_READY,
+	SCHED_NOTICE_HOST_READY,
 	SCHED_NOTICE_PROCESS_LOST,
 };
 
@@ -77,23 +84,64 @@ struct task_edge {
 	bool data, sent;
 };
 
-enum task_use_kind { TASK_USE_WRITE, TASK_USE_READ, TASK_USE_HOST_READ, TASK_USE_MOVE };
+enum task_use_kind {
+	TASK_USE_WRITE,
+	TASK_USE_READ,
+	TASK_USE_READ_ALONE, /* orders as if it wrote */
+	TASK_USE_HOST_READ,
+	TASK_USE_MOVE,
+};
 
-#define SCHED_NO_PLACE UINT32_MAX
+#define SCHED_NO_PLACE UINT8_MAX
 
-struct task_use_list {
-	struct task_use *first;
+struct task_link_list {
+	struct task_link *first;
 	uint32_t count;
 };
 
-/* A task's use of a buffer; in one of its contents' lists while nothing has been written after it. */
+/* A use in one list: of a span that it reads, or of a piece that it moves. */
+struct task_link {
+	struct task_use *use;
+	struct task_link_list *list; /* NULL: in none; something was written there after it */
+	struct task_link *previous, *next;
+	struct task_link *more; /* the next one of the same use */
+};
+
+/* A task's use of a buffer. What is read of other tasks' uses comes first, and is in one line of the cache mostly. */
 struct task_use {
-	struct sched_buffer *buffer;
+	struct task_link link; /* the first one; the others are nodes */
 	struct task *task;
+	struct sched_buffer *buffer;
 	enum task_use_kind kind;
-	uint32_t place, from;       /* `from`: where a move takes it, else SCHED_NO_PLACE */
-	struct task_use_list *list; /* NULL: in none */
-	struct task_use *previous, *next;
+	uint8_t place, from;   /* `from`: where a move takes it, else SCHED_NO_PLACE */
+	struct interval order; /* what waits for it; of no meaning for a move */
+	struct interval bytes; /* what it touches */
+};
+static_assert(SCHED_DEVICES_MAX < UINT8_MAX, "a place is a byte");
+
+/* Part of a buffer: who has it, in the order of submission. */
+struct sched_span {
+	struct interval interval;
+	struct task *writer;                        /* the last one, while it is open */
+	struct task_link_list readers, host_readers; /* open, since that write */
+};
+
+/* Part of a buffer: where its contents are. */
+struct sched_piece {
+	struct interval interval;
+	uint64_t valid;                /* bit per place; 0: no contents anywhere */
+	struct sched_buffer *host_of;  /* in whose range the host's place is */
+	struct task *author;           /* whose write these contents are, while it is open */
+	struct sched_cause *poison;    /* that write failed */
+	struct task_link_list moves;   /* open, since that write */
+};
+
+/* What comes from one pool: many are needed at a time or none. */
+union sched_node {
+	union sched_node *next_spare;
+	struct task_link link;
+	struct sched_span span;
+	struct sched_piece piece;
 };
 
 /* The memory of contents on one device; for a device with unified memory a view of the host's range of a buffer. */
@@ -106,6 +154,7 @@ struct sched_memory {
 	uint64_t size_bytes;
 	void *host; /* NULL: memory of its own */
 	enum backend_export_kind export_kind;
+	struct backend_image image; /* as of its contents */
 	bool imported; /* made from `shared`, never again */
 	struct backend_shared_memory shared;
 	struct backend_fault fault; /* device thread: why it could not be imported */
@@ -113,33 +162,49 @@ struct sched_memory {
 	_Atomic(struct backend_memory *) handle;
 };
 
-/* What is in a buffer. Tracked as one range; the functions of sched_residency.h take ranges. */
+/*
+ * What is in a buffer, by interval. Two maps, because what orders and what is touched differ: a ranged accessor orders
+ * like its whole buffer (C21). A buffer that nobody uses in parts has one span and one piece, and no nodes.
+ */
 struct sched_contents {
 	struct scheduler *scheduler;
 	uint64_t size_bytes;
-	uint64_t valid;                                    /* bit per place; 0: no contents anywhere */
-	struct sched_buffer *host_of;                      /* in whose range the host's place is */
-	struct task *writer;                               /* the last one, while it is open */
-	struct task_use_list readers, host_readers, moves; /* open, since the last write */
-	struct sched_cause *poison;                        /* the last write failed */
-	struct sched_memory *memories;                     /* of devices with memory of their own */
-	struct sched_memory *home; /* one of them: shared, and here for good; NULL: not shared */
-	uint32_t references;       /* of shared ones: buffers */
+	struct backend_image image;    /* dimensions 0: a buffer */
+	struct sched_memory *memories; /* of devices with memory of their own; of an image of all devices */
+	struct sched_memory *home;     /* one of them: shared, and here for good; NULL: not shared */
+	struct interval_map spans, pieces; /* of [0, size_bytes), or of [0, 1) if there are no bytes */
+	struct sched_span first_span;
+	struct sched_piece first_piece;
+	uint64_t relieved;   /* identity of the last task for which all that could be was joined */
+	uint32_t links;      /* nodes that readers have */
+	uint32_t references; /* of shared ones: buffers */
 };
 
 struct sched_buffer {
-	struct scheduler *scheduler;
-	void *owner, *host;
 	struct sched_contents *contents; /* `own`, or shared with other buffers */
+	uint32_t references;             /* open tasks, and the owner */
+	uint32_t frees_away;
 	struct sched_contents own;
 	struct sched_memory *memories; /* of devices with unified memory */
-	uint32_t references;           /* open tasks, and the owner */
-	uint32_t frees_away;
+	struct scheduler *scheduler;
+	uint64_t number; /* in the order of making, for people */
+	void *owner, *host;
 	struct sched_notice notice;
+};
+
+/* Somebody waits until these devices have registered a host range, or could not. */
+struct sched_host_wait {
+	struct scheduler *scheduler;
+	struct sched_host_wait *next;
+	uint64_t devices; /* that have not yet */
+	void *owner;
+	struct sched_notice notice;
+	struct backend_fault fault;
 };
 
 /* Host memory that devices register. */
 struct sched_host {
+	struct sched_host_wait *waits;
 	struct scheduler *scheduler;
 	struct sched_host *previous, *next;
 	void *host;
@@ -158,6 +223,19 @@ struct sched_registration {
 	bool away;
 	/* loader, until it comes back */
 	struct backend_host *handle;
+	struct backend_fault fault;
+};
+
+/* USM that a device's backend has. */
+struct sched_usm {
+	struct sched_message message;
+	struct scheduler_device *device;
+	void *owner;
+	enum backend_usm_kind kind;
+	uint64_t size_bytes, alignment_bytes;
+	struct sched_notice notice;
+	/* loader, until it comes back */
+	void *pointer; /* NULL: not allocated */
 	struct backend_fault fault;
 };
 
@@ -288,6 +366,7 @@ struct task {
 	bool front_only, queued, told, released;
 	bool direct; /* `cause` is this task's own failure (or that of a move made for it) */
 	bool awaits_kernel;
+	bool held_by_host; /* a host task: held when its turn has come */
 	uint32_t home_lane;             /* 0: any */
 	struct sched_lane *forced_lane; /* chosen for a test; NULL: not yet */
 	uint32_t open_in, unmet;
@@ -434,7 +513,7 @@ struct scheduler {
 	bool discovered;
 	struct scheduler_device *devices[SCHED_DEVICES_MAX]; /* NULL: not open */
 
-	uint64_t last_number, last_identity;
+	uint64_t last_number, last_identity, last_buffer;
 	struct task *open_first, *open_last;
 	struct task_list runnable;
 	struct sched_notice *notice_first, *notice_last;
@@ -452,6 +531,10 @@ struct scheduler {
 	uint32_t spare_task_count;
 	struct task_edge *spare_edges;
 	uint32_t spare_edge_count;
+	union sched_node *spare_nodes;
+	uint32_t spare_node_count;
+	struct sched_access *accesses; /* of the task that is being submitted */
+	uint32_t access_capacity;
 
 	_Atomic uint32_t front_awake;       /* it will look without being woken */
 	_Atomic uint32_t front_pending;     /* it has something to do, and was woken if it sleeps */
@@ -461,9 +544,12 @@ struct scheduler {
 /* sched_pool.c */
 int sched_reserve_edges(struct scheduler *scheduler, uint32_t count);
 int sched_reserve_tasks(struct scheduler *scheduler, uint32_t count);
+int sched_reserve_nodes(struct scheduler *scheduler, uint32_t count);
 /* From what was reserved: cannot fail. */
 struct task_edge *sched_take_edge(struct scheduler *scheduler);
 void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge);
+union sched_node *sched_take_node(struct scheduler *scheduler);
+void sched_give_node(struct scheduler *scheduler, union sched_node *node);
 /* All fields set as for a new task, but `storage`. NULL: no memory. */
 struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes);
 void sched_give_task(struct scheduler *scheduler, struct task *task);
@@ -557,6 +643,14 @@ void sched_loss_tell(struct scheduler *scheduler);
 /* sched_host_memory.c */
 void sched_host_device_opened(struct scheduler_device *device);
 void sched_registration_returned(struct sched_registration *registration);
+void sched_host_wait_tell(struct sched_host_wait *wait);
+
+/* sched_usm.c */
+void sched_usm_returned(struct sched_usm *usm);
+void sched_usm_tell(struct sched_usm *usm);
+bool sched_usm_is_action(enum task_action action);
+/* `at`: storage for the pattern of a fill. */
+void sched_usm_fill_command(struct task *task, const struct task_request *request, uint8_t *at);
 
 /* sched_event.c */
 void sched_event_returned(struct sched_event *event);
@@ -580,7 +674,17 @@ void sched_flight_leave(struct sched_flight *flight, const struct task_send *sen
 /* sched_buffer.c */
 void sched_buffer_drop(struct sched_buffer *buffer);
 void sched_memory_freed(struct sched_memory *memory);
-void sched_contents_init(struct sched_contents *contents, struct scheduler *scheduler, uint64_t size_bytes);
+void sched_contents_init(struct sched_contents *contents, struct sched_buffer *buffer, uint64_t size_bytes,
+			 uint64_t valid);
+void sched_contents_fini(struct sched_contents *contents);
+/*
+ * An image's memory is opaque to the host, also on a device with unified memory: there it is a place of its own, which is
+ * the device's index + 1 as everywhere else.
+ */
+static inline uint32_t sched_place_of(const struct sched_contents *contents, const struct scheduler_device *device)
+{
+	return contents->image.dimensions > 0 ? device->index + 1 : device->place;
+}
 /* Of that buffer on that device, made here if it is new. NULL: no memory. */
 struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device);
 

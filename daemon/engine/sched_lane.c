@@ -1,6 +1,8 @@
 /* Which lane of its device a task goes to, and what happens around its way there and back. */
 #include "sched_internal.h"
 
+#define PREFETCHED_USES 8u
+
 static void list_append(struct task_list *list, struct task *task)
 {
 	task->list_next = NULL;
@@ -240,10 +242,21 @@ static void account(struct task *task)
 	}
 }
 
+/* Its buffers are looked at when all that came back has been taken in: by then they are in the cache. */
+static void prefetch_uses(const struct task *task)
+{
+	for (uint32_t i = 0; i < task->use_count && i < PREFETCHED_USES; i++) {
+		const char *at = (const char *)task->uses[i].buffer;
+		for (size_t line = 0; line < 4; line++)
+			__builtin_prefetch(at + line * 64, 1);
+	}
+}
+
 void sched_lane_return(struct task *task)
 {
 	struct scheduler_device *device = task->device;
 	struct sched_lane *lane = &device->lanes[task->send.lane];
+	prefetch_uses(task);
 	leave_lane(lane, task);
 	if (task->send.flight != SCHED_NO_FLIGHT)
 		sched_flight_give(&task->scheduler->flight, task->send.flight);

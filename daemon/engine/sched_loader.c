@@ -113,6 +113,20 @@ static void register_host(struct scheduler_device *device, struct sched_registra
 	complete_fault(device, &registration->fault, result);
 }
 
+static void allocate_usm(struct scheduler_device *device, struct sched_usm *usm)
+{
+	if (!is_there(device, &usm->fault))
+		return;
+	int result = -ENOTSUP;
+	if (device->features & BACKEND_FEATURE_USM && device->ops->usm_alloc)
+		result = device->ops->usm_alloc(device->handle, usm->kind, usm->size_bytes, usm->alignment_bytes,
+						&usm->pointer, &usm->fault);
+	if (result < 0) {
+		usm->pointer = NULL;
+		complete_fault(device, &usm->fault, result);
+	}
+}
+
 void sched_loader_handle(struct scheduler_device *device, struct sched_message *message)
 {
 	void *object = message; /* it begins with the message */
@@ -131,6 +145,13 @@ void sched_loader_handle(struct scheduler_device *device, struct sched_message *
 		break;
 	case SCHED_MESSAGE_HOST_UNREGISTER:
 		device->ops->host_unregister(((struct sched_registration *)object)->handle);
+		break;
+	case SCHED_MESSAGE_USM_ALLOCATE:
+		allocate_usm(device, object);
+		break;
+	case SCHED_MESSAGE_USM_FREE:
+		device->ops->usm_free(device->handle, ((struct sched_usm *)object)->kind,
+				      ((struct sched_usm *)object)->pointer);
 		break;
 	default:
 		break;

@@ -33,6 +33,8 @@ enum sched_message_kind {
 	SCHED_MESSAGE_OCCUPANCY,     /* struct sched_occupancy */
 	SCHED_MESSAGE_HOST_REGISTER, /* struct sched_registration */
 	SCHED_MESSAGE_HOST_UNREGISTER,
+	SCHED_MESSAGE_USM_ALLOCATE, /* struct sched_usm */
+	SCHED_MESSAGE_USM_FREE,
 };
 
 /* First member of what is sent. Belongs to the side that has it. */

@@ -93,6 +93,12 @@ static void tell(const struct sched_notice *notice)
 	case SCHED_NOTICE_OCCUPANCY:
 		sched_occupancy_tell(notice->object);
 		break;
+	case SCHED_NOTICE_USM_READY:
+		sched_usm_tell(notice->object);
+		break;
+	case SCHED_NOTICE_HOST_READY:
+		sched_host_wait_tell(notice->object);
+		break;
 	case SCHED_NOTICE_PROCESS_LOST:
 		sched_loss_tell(notice->object);
 		break;
@@ -122,6 +128,7 @@ void sched_notice_discard(struct scheduler *scheduler)
 {
 	struct sched_notice *notice;
 	while ((notice = take(scheduler)))
-		if (notice->kind == SCHED_NOTICE_BUFFER_FREED || notice->kind == SCHED_NOTICE_OCCUPANCY)
+		if (notice->kind == SCHED_NOTICE_BUFFER_FREED || notice->kind == SCHED_NOTICE_OCCUPANCY ||
+		    notice->kind == SCHED_NOTICE_HOST_READY)
 			free(notice->object);
 }

@@ -1,4 +1,4 @@
-/* Tasks and edges that are kept for the next submission, so that a steady stream allocates nothing. */
+/* Tasks, edges and nodes that are kept for the next submission, so that a steady stream allocates nothing. */
 #include "sched_internal.h"
 
 #include <errno.h>
@@ -35,6 +35,38 @@ void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge)
 	edge->next_out = scheduler->spare_edges;
 	scheduler->spare_edges = edge;
 	scheduler->spare_edge_count++;
+}
+
+int sched_reserve_nodes(struct scheduler *scheduler, uint32_t count)
+{
+	while (scheduler->spare_node_count < count) {
+		union sched_node *node = malloc(sizeof(*node));
+		if (!node)
+			return -ENOMEM;
+		node->next_spare = scheduler->spare_nodes;
+		scheduler->spare_nodes = node;
+		scheduler->spare_node_count++;
+	}
+	return 0;
+}
+
+union sched_node *sched_take_node(struct scheduler *scheduler)
+{
+	union sched_node *node = scheduler->spare_nodes;
+	scheduler->spare_nodes = node->next_spare;
+	scheduler->spare_node_count--;
+	return node;
+}
+
+void sched_give_node(struct scheduler *scheduler, union sched_node *node)
+{
+	if (scheduler->spare_node_count >= SCHED_NODES_KEPT) {
+		free(node);
+		return;
+	}
+	node->next_spare = scheduler->spare_nodes;
+	scheduler->spare_nodes = node;
+	scheduler->spare_node_count++;
 }
 
 static struct task *allocate_task(size_t storage_bytes)
@@ -111,4 +143,10 @@ void sched_pool_free(struct scheduler *scheduler)
 		scheduler->spare_edges = edge->next_out;
 		free(edge);
 	}
+	while (scheduler->spare_nodes) {
+		union sched_node *node = scheduler->spare_nodes;
+		scheduler->spare_nodes = node->next_spare;
+		free(node);
+	}
+	free(scheduler->accesses);
 }

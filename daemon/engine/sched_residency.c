@@ -1,4 +1,4 @@
-/* Places and moves. */
+/* Pieces: places and moves. */
 #include "sched_residency.h"
 
 #include "sched_dependencies.h"
@@ -11,77 +11,162 @@ static uint64_t place_bit(uint32_t place)
 	return 1ull << place;
 }
 
-/* Where the contents are good, as this buffer sees it. */
-static uint64_t valid_places(const struct sched_buffer *buffer)
+static struct interval *take_interval(void *context)
 {
-	const struct sched_contents *contents = buffer->contents;
-	return contents->host_of == buffer ? contents->valid : contents->valid & ~place_bit(SCHED_HOST_PLACE);
+	struct sched_contents *contents = context;
+	return &sched_take_node(contents->scheduler)->piece.interval;
+}
+
+static void give_piece(void *context, struct interval *interval)
+{
+	struct sched_contents *contents = context;
+	sched_cause_drop(sched_piece_of(interval)->poison);
+	sched_give_node(contents->scheduler, (union sched_node *)(void *)interval);
+}
+
+static void copy_piece(void *context, struct interval *to, struct interval *from)
+{
+	struct sched_contents *contents = context;
+	struct sched_piece *upper = sched_piece_of(to), *lower = sched_piece_of(from);
+	upper->valid = lower->valid;
+	upper->host_of = lower->host_of;
+	upper->author = lower->author;
+	upper->poison = lower->poison ? sched_cause_hold(lower->poison) : NULL;
+	upper->moves = (struct task_link_list){.count = 0};
+	sched_links_copy(contents->scheduler, &upper->moves, &lower->moves);
+}
+
+static bool equal_pieces(const struct interval *lower, const struct interval *upper)
+{
+	const struct sched_piece *a = (const struct sched_piece *)(const void *)lower;
+	const struct sched_piece *b = (const struct sched_piece *)(const void *)upper;
+	return a->valid == b->valid && a->host_of == b->host_of && a->author == b->author && a->poison == b->poison &&
+	       !a->moves.first && !b->moves.first;
+}
+
+const struct interval_ops sched_piece_ops = {
+	.take = take_interval,
+	.give = give_piece,
+	.copy = copy_piece,
+	.equal = equal_pieces,
+};
+
+static struct sched_piece *piece_at(const struct sched_contents *contents, uint32_t index)
+{
+	return sched_piece_of(interval_map_get(&contents->pieces, index));
+}
+
+/* Where the piece is good, as this buffer sees it. */
+static uint64_t valid_places(const struct sched_buffer *buffer, const struct sched_piece *piece)
+{
+	return piece->host_of == buffer ? piece->valid : piece->valid & ~place_bit(SCHED_HOST_PLACE);
+}
+
+static bool is_stale(const struct sched_buffer *buffer, const struct sched_piece *piece, uint32_t place)
+{
+	return piece->valid != 0 && (valid_places(buffer, piece) & place_bit(place)) == 0;
+}
+
+/* Does it matter where the contents are? */
+static bool brings(const struct sched_access *access)
+{
+	return access->needs && access->moves && access->buffer->contents->size_bytes > 0;
 }
 
 /* Where to take the contents from: their home, else the host, if it has them. */
-static uint32_t source_place(const struct sched_buffer *buffer)
+static uint32_t source_place(const struct sched_buffer *buffer, const struct sched_piece *piece)
 {
 	const struct sched_memory *home = buffer->contents->home;
-	uint64_t valid = valid_places(buffer);
+	uint64_t valid = valid_places(buffer, piece);
 	/* Only in another buffer's host range: home is where they come to. */
 	if (home && (valid == 0 || valid & place_bit(home->device->place)))
 		return home->device->place;
 	return (uint32_t)__builtin_ctzll(valid);
 }
 
-/* In one step, from one device's memory into the other's? */
-static bool is_peer(const struct scheduler *scheduler, uint32_t from, uint32_t to)
+/* In one step, from one device's memory into the other's? Images go through the host, where they have a known form. */
+static bool is_peer(const struct sched_buffer *buffer, uint32_t from, uint32_t to)
 {
-	if (from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE)
+	const struct scheduler *scheduler = buffer->scheduler;
+	if (from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE || buffer->contents->image.dimensions > 0)
 		return false;
 	const struct scheduler_device *source = scheduler->devices[from - 1], *destination = scheduler->devices[to - 1];
 	return source->ops == destination->ops && (destination->features & BACKEND_FEATURE_PEER) != 0;
 }
 
-static uint32_t steps(const struct scheduler *scheduler, uint32_t from, uint32_t to)
+static uint32_t steps(const struct sched_buffer *buffer, uint32_t from, uint32_t to)
 {
-	return from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE || is_peer(scheduler, from, to) ? 1 : 2;
+	return from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE || is_peer(buffer, from, to) ? 1 : 2;
 }
 
-uint32_t sched_residency_moves(const struct sched_buffer *buffer, uint32_t place, uint64_t offset_bytes,
-			       uint64_t size_bytes)
+bool sched_residency_cuts(const struct sched_access *access, const struct sched_piece *piece)
 {
-	const struct sched_contents *contents = buffer->contents;
-	(void)offset_bytes;
-	(void)size_bytes;
-	if (contents->size_bytes == 0 || contents->valid == 0 || (valid_places(buffer) & place_bit(place)))
-		return 0;
-	return steps(contents->scheduler, source_place(buffer), place);
+	return access->writes ||
+	       (brings(access) && (piece->valid == 0 || is_stale(access->buffer, piece, access->place)));
 }
 
-uint32_t sched_residency_return_moves(const struct sched_buffer *buffer, uint32_t place)
-{
-	const struct sched_memory *home = buffer->contents->home;
-	if (!home || home->device->place == place)
-		return 0;
-	return steps(buffer->scheduler, place, home->device->place);
-}
-
-static int prepare_place(struct sched_buffer *buffer, uint32_t place)
+static int need_memory(struct sched_buffer *buffer, uint32_t place)
 {
 	if (place == SCHED_HOST_PLACE)
 		return 0;
 	return sched_memory_of(buffer, buffer->scheduler->devices[place - 1]) ? 0 : -ENOMEM;
 }
 
-int sched_residency_prepare(struct sched_buffer *buffer, uint32_t place)
+/* Its moves, in and home again. -ENOMEM. */
+static int piece_moves(const struct sched_access *access, const struct sched_piece *piece, uint32_t *moves)
 {
-	if (buffer->contents->size_bytes == 0 || buffer->contents->valid == 0)
-		return 0;
-	int result = prepare_place(buffer, source_place(buffer));
-	return result < 0 ? result : prepare_place(buffer, place);
+	struct sched_buffer *buffer = access->buffer;
+	const struct sched_memory *home = buffer->contents->home;
+	if (brings(access) && is_stale(buffer, piece, access->place)) {
+		uint32_t from = source_place(buffer, piece);
+		if (need_memory(buffer, from) < 0 || need_memory(buffer, access->place) < 0)
+			return -ENOMEM;
+		*moves += steps(buffer, from, access->place);
+	}
+	if (home && access->writes && access->moves && home->device->place != access->place)
+		*moves += steps(buffer, access->place, home->device->place);
+	return 0;
 }
 
-static struct task *open_move_to(const struct sched_contents *contents, uint32_t place)
+int sched_residency_cost(struct sched_access *access, struct sched_cost *cost)
 {
-	for (struct task_use *use = contents->moves.first; use; use = use->next)
-		if (use->place == place)
-			return use->task;
+	const struct sched_contents *contents = access->buffer->contents;
+	uint32_t moves = 0;
+	access->comes = access->poisoned = false;
+	for (uint32_t i = access->pieces.first; i < access->pieces.end; i++) {
+		const struct sched_piece *piece = piece_at(contents, i);
+		cost->edges += 2 + piece->moves.count;
+		access->poisoned |= access->needs && piece->poison;
+		bool valid = (valid_places(access->buffer, piece) & place_bit(access->place)) != 0;
+		access->comes |= !valid && brings(access);
+		if ((valid || !access->needs) && !contents->home)
+			continue;
+		int result = piece_moves(access, piece, &moves);
+		if (result < 0)
+			return result;
+	}
+	cost->tasks += moves;
+	/* Each move: from the author and an earlier move, and to the task, perhaps twice. */
+	cost->edges += 4 * moves;
+	return 0;
+}
+
+struct sched_cause *sched_access_poison(const struct sched_access *access)
+{
+	const struct sched_contents *contents = access->buffer->contents;
+	if (!access->poisoned)
+		return NULL;
+	for (uint32_t i = access->pieces.first; i < access->pieces.end; i++)
+		if (piece_at(contents, i)->poison)
+			return piece_at(contents, i)->poison;
+	return NULL;
+}
+
+static struct task *open_move_to(const struct sched_piece *piece, uint32_t place)
+{
+	for (const struct task_link *link = piece->moves.first; link; link = link->next)
+		if (link->use->place == place)
+			return link->use->task;
 	return NULL;
 }
 
@@ -92,7 +177,8 @@ static void flight_of(struct task_send *to, const struct task_send *from)
 	to->flight_group = from->flight_group;
 }
 
-static void fill_move(struct task *move, struct sched_buffer *buffer, uint32_t from, uint32_t to)
+static void fill_move(struct task *move, struct sched_buffer *buffer, const struct interval *bytes, uint32_t from,
+		      uint32_t to)
 {
 	struct scheduler *scheduler = buffer->scheduler;
 	struct backend_command *command = &move->send.command;
@@ -101,113 +187,210 @@ static void fill_move(struct task *move, struct sched_buffer *buffer, uint32_t f
 		       to != SCHED_HOST_PLACE ? "move to device %u" : "move from device %u", move->device->index);
 	if (from != SCHED_HOST_PLACE && to != SCHED_HOST_PLACE) {
 		command->kind = BACKEND_COMMAND_COPY_PEER;
-		command->copy.size_bytes = buffer->contents->size_bytes;
+		command->copy.source_offset_bytes = command->copy.destination_offset_bytes = bytes->begin;
+		command->copy.size_bytes = bytes->end - bytes->begin;
 		move->send.source = sched_memory_of(buffer, scheduler->devices[from - 1]);
 		move->send.destination = sched_memory_of(buffer, move->device);
 		return;
 	}
 	command->kind = to != SCHED_HOST_PLACE ? BACKEND_COMMAND_WRITE : BACKEND_COMMAND_READ;
-	command->transfer.size_bytes = buffer->contents->size_bytes;
-	command->transfer.host = buffer->host;
+	command->transfer.offset_bytes = bytes->begin;
+	command->transfer.size_bytes = bytes->end - bytes->begin;
+	command->transfer.host = (uint8_t *)buffer->host + bytes->begin;
 	move->send.source = sched_memory_of(buffer, move->device);
 }
 
-/* A move between two places that needs no third one. `beneficiary`: who pays and is blamed, or NULL. */
-static struct task *make_move(struct task *beneficiary, struct sched_buffer *buffer, uint32_t from, uint32_t to)
+static void set_host(struct sched_piece *piece, struct sched_buffer *buffer, uint32_t place)
 {
-	struct sched_contents *contents = buffer->contents;
+	if (place == SCHED_HOST_PLACE)
+		piece->host_of = buffer;
+}
+
+/* A move between two places that needs no third one. `beneficiary`: who pays and is blamed, or NULL. */
+static struct task *make_move(struct task *beneficiary, struct sched_buffer *buffer, struct sched_piece *piece,
+			      uint32_t from, uint32_t to)
+{
 	struct task *move = sched_take_task(buffer->scheduler, sizeof(struct task_use));
 	move->role = TASK_ROLE_MOVE;
 	move->beneficiary = beneficiary;
-	fill_move(move, buffer, from, to);
+	fill_move(move, buffer, &piece->interval, from, to);
 	if (beneficiary)
 		flight_of(&move->send, &beneficiary->send);
 
-	struct task *earlier = open_move_to(contents, from);
+	struct task *earlier = open_move_to(piece, from);
 	if (earlier)
 		task_edge_add(earlier, move, true);
-	if (contents->writer)
-		task_edge_add(contents->writer, move, true);
-	struct task_use *use = sched_use_add(move, buffer, TASK_USE_MOVE, to, &contents->moves);
-	use->from = from;
-	contents->valid |= place_bit(to);
-	if (to == SCHED_HOST_PLACE)
-		contents->host_of = buffer;
+	if (piece->author)
+		task_edge_add(piece->author, move, true);
+	const struct interval nothing = {.end = 0};
+	struct task_use *use = sched_use_add(move, buffer, TASK_USE_MOVE, to, &nothing, &piece->interval);
+	use->from = (uint8_t)from;
+	sched_link(use, &use->link, &piece->moves);
+	piece->valid |= place_bit(to);
+	set_host(piece, buffer, to);
 	task_open(move);
 	task_consider(move);
 	return move;
 }
 
-static struct task *make_moves(struct task *beneficiary, struct sched_buffer *buffer, uint32_t from, uint32_t to)
+static struct task *make_moves(struct task *beneficiary, struct sched_buffer *buffer, struct sched_piece *piece,
+			       uint32_t from, uint32_t to)
 {
-	if (steps(buffer->scheduler, from, to) == 1)
-		return make_move(beneficiary, buffer, from, to);
-	(void)make_move(beneficiary, buffer, from, SCHED_HOST_PLACE);
-	return make_move(beneficiary, buffer, SCHED_HOST_PLACE, to);
+	if (steps(buffer, from, to) == 1)
+		return make_move(beneficiary, buffer, piece, from, to);
+	(void)make_move(beneficiary, buffer, piece, from, SCHED_HOST_PLACE);
+	return make_move(beneficiary, buffer, piece, SCHED_HOST_PLACE, to);
 }
 
-void sched_residency_bring(struct task *task, struct sched_buffer *buffer, uint32_t place, uint64_t offset_bytes,
-			   uint64_t size_bytes)
+void sched_access_bring(struct task *task, const struct sched_access *access)
 {
-	struct sched_contents *contents = buffer->contents;
-	(void)offset_bytes;
-	(void)size_bytes;
-	if (contents->valid == 0) {
-		/*
-		 * Nothing was ever written: whatever is there is as good as anything, but from now on it is the
-		 * contents.
-		 */
-		sched_residency_written(buffer, place, offset_bytes, size_bytes);
+	struct sched_buffer *buffer = access->buffer;
+	const struct sched_contents *contents = buffer->contents;
+	if (!access->comes || task->cause)
 		return;
+	for (uint32_t i = access->pieces.first; i < access->pieces.end; i++) {
+		struct sched_piece *piece = piece_at(contents, i);
+		if (piece->valid == 0) {
+			/*
+			 * Nothing was ever written: whatever is there is as good as anything, but from now on it is
+			 * the contents.
+			 */
+			piece->valid = place_bit(access->place);
+			set_host(piece, buffer, access->place);
+		} else if (is_stale(buffer, piece, access->place)) {
+			(void)make_moves(task, buffer, piece, source_place(buffer, piece), access->place);
+		}
 	}
-	struct task *move;
-	if (valid_places(buffer) & place_bit(place))
-		move = open_move_to(contents, place);
-	else
-		move = make_moves(task, buffer, source_place(buffer), place);
+}
+
+static void wait_for_moves(struct task *task, const struct sched_access *access, const struct sched_piece *piece)
+{
+	struct task *move = brings(access) && !task->cause ? open_move_to(piece, access->place) : NULL;
 	if (move)
 		task_edge_add(move, task, true);
+	for (const struct task_link *link = piece->moves.first; link && access->writes; link = link->next)
+		task_edge_add(link->use->task, task, false);
 }
 
-void sched_residency_written(struct sched_buffer *buffer, uint32_t place, uint64_t offset_bytes, uint64_t size_bytes)
+static void wait_for_piece(struct task *task, const struct sched_access *access, const struct sched_piece *piece)
 {
-	(void)offset_bytes;
-	(void)size_bytes;
-	buffer->contents->valid = place_bit(place);
-	if (place == SCHED_HOST_PLACE)
-		buffer->contents->host_of = buffer;
+	if (access->needs && piece->author)
+		task_edge_add(piece->author, task, true);
+	if (piece->moves.first)
+		wait_for_moves(task, access, piece);
 }
 
-void sched_residency_return(struct task *task, struct sched_buffer *buffer, uint32_t place)
+void sched_residency_wait(struct task *task, const struct sched_access *access)
 {
-	const struct sched_memory *home = buffer->contents->home;
-	if (!home || home->device->place == place || buffer->contents->valid & place_bit(home->device->place))
+	const struct sched_contents *contents = access->buffer->contents;
+	for (uint32_t i = access->pieces.first; i < access->pieces.end; i++)
+		wait_for_piece(task, access, piece_at(contents, i));
+}
+
+void sched_residency_wait_moves(struct task *task, const struct sched_access *access)
+{
+	const struct sched_contents *contents = access->buffer->contents;
+	for (uint32_t i = access->pieces.first; i < access->pieces.end; i++) {
+		const struct sched_piece *piece = piece_at(contents, i);
+		struct task *move = open_move_to(piece, access->place);
+		if (move)
+			task_edge_add(move, task, false);
+	}
+}
+
+void sched_residency_enter(struct task *task, const struct sched_access *access)
+{
+	struct sched_buffer *buffer = access->buffer;
+	const struct sched_contents *contents = buffer->contents;
+	bool lives = access->moves && !task->cause && contents->size_bytes > 0;
+	for (uint32_t i = access->pieces.first; i < access->pieces.end; i++) {
+		struct sched_piece *piece = piece_at(contents, i);
+		piece->author = task;
+		/* What only orders leaves the contents where they are. */
+		if (!lives)
+			continue;
+		/* Moves of the old contents are of no use any more. */
+		sched_links_detach(&piece->moves);
+		piece->valid = place_bit(access->place);
+		set_host(piece, buffer, access->place);
+		if (!access->needs && piece->poison) {
+			sched_cause_drop(piece->poison);
+			piece->poison = NULL;
+		}
+	}
+}
+
+void sched_residency_return(struct task *task, const struct sched_access *access)
+{
+	struct sched_buffer *buffer = access->buffer;
+	const struct sched_contents *contents = buffer->contents;
+	if (contents->home->device->place == access->place)
 		return;
-	struct task *move = make_moves(task, buffer, place, home->device->place);
-	move->returning = task;
-	if (task)
+	uint32_t home = contents->home->device->place;
+	struct interval_run run = interval_map_run(&contents->pieces, &access->bytes);
+	for (uint32_t i = run.first; i < run.end; i++) {
+		struct sched_piece *piece = piece_at(contents, i);
+		if (piece->author != task || piece->valid & place_bit(home))
+			continue;
+		struct task *move = make_moves(task, buffer, piece, access->place, home);
+		move->returning = task;
 		task->returns++;
+	}
 }
 
-void sched_residency_move_failed(struct sched_buffer *buffer, uint32_t place, struct sched_cause *cause)
+void sched_residency_first(struct sched_buffer *buffer)
 {
 	struct sched_contents *contents = buffer->contents;
-	if (contents->home && contents->home->device->place == place) {
-		/* Home has old contents now, and others would take them for the new ones. */
-		contents->valid = place_bit(place);
-		sched_cause_drop(contents->poison);
-		contents->poison = sched_cause_hold(cause);
-		return;
-	}
-	if (place != SCHED_HOST_PLACE || contents->host_of == buffer)
-		contents->valid &= ~place_bit(place);
+	struct sched_piece *piece = &contents->first_piece;
+	piece->valid = place_bit(SCHED_HOST_PLACE);
+	piece->host_of = buffer;
+	(void)make_moves(NULL, buffer, piece, SCHED_HOST_PLACE, contents->home->device->place);
 }
 
-static uint64_t places_of(const struct task_use_list *list, const struct sched_buffer *host_of)
+void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause)
+{
+	struct sched_buffer *buffer = use->buffer;
+	const struct sched_memory *home = buffer->contents->home;
+	for (struct task_link *link = &use->link; link; link = link->more) {
+		if (!link->list)
+			continue;
+		struct sched_piece *piece =
+			(struct sched_piece *)(void *)((char *)link->list - offsetof(struct sched_piece, moves));
+		if (home && home->device->place == use->place) {
+			/* Home has old contents now, and others would take them for the new ones. */
+			piece->valid = place_bit(use->place);
+			sched_cause_drop(piece->poison);
+			piece->poison = sched_cause_hold(cause);
+		} else if (use->place != SCHED_HOST_PLACE || piece->host_of == buffer) {
+			piece->valid &= ~place_bit(use->place);
+		}
+	}
+}
+
+void sched_residency_written(struct task *task, const struct task_use *use)
+{
+	const struct sched_contents *contents = use->buffer->contents;
+	struct interval_run run = interval_map_run(&contents->pieces, &use->bytes);
+	for (uint32_t i = run.first; i < run.end; i++) {
+		struct sched_piece *piece = piece_at(contents, i);
+		if (piece->author != task)
+			continue;
+		piece->author = NULL;
+		if (task->cause) {
+			sched_cause_drop(piece->poison);
+			piece->poison = sched_cause_hold(task->cause);
+		}
+	}
+}
+
+static uint64_t places_of(const struct task_link_list *list, const struct sched_piece *piece)
 {
 	uint64_t places = 0;
-	for (const struct task_use *use = list->first; use; use = use->next) {
-		if (use->place != SCHED_HOST_PLACE || use->buffer == host_of)
+	for (const struct task_link *link = list->first; link; link = link->next) {
+		const struct task_use *use = link->use;
+		if (!interval_overlap(&use->bytes, &piece->interval))
+			continue;
+		if (use->place != SCHED_HOST_PLACE || use->buffer == piece->host_of)
 			places |= place_bit(use->place);
 		if (use->from != SCHED_NO_PLACE)
 			places |= place_bit(use->from);
@@ -215,16 +398,39 @@ static uint64_t places_of(const struct task_use_list *list, const struct sched_b
 	return places;
 }
 
-void sched_residency_forget(struct sched_contents *contents)
+/* In use. A writer that is still open may be anywhere. */
+static uint64_t used_places(const struct sched_contents *contents, const struct sched_piece *piece)
 {
-	if (!contents->home)
-		return;
+	uint64_t used = places_of(&piece->moves, piece);
+	struct interval_run run = interval_map_run(&contents->spans, &piece->interval);
+	for (uint32_t i = run.first; i < run.end; i++) {
+		const struct sched_span *span = sched_span_of(interval_map_get(&contents->spans, i));
+		if (span->writer)
+			return UINT64_MAX;
+		used |= places_of(&span->readers, piece) | places_of(&span->host_readers, piece);
+	}
+	return used;
+}
+
+void sched_residency_forget(struct sched_contents *contents, const struct interval *range)
+{
 	uint64_t home = place_bit(contents->home->device->place);
-	/* A writer that is still open may be anywhere. */
-	if ((contents->valid & home) == 0 || contents->valid == home || contents->writer)
-		return;
-	uint64_t used = places_of(&contents->readers, contents->host_of) |
-			places_of(&contents->host_readers, contents->host_of) |
-			places_of(&contents->moves, contents->host_of);
-	contents->valid &= used | home;
+	struct interval_run run = interval_map_run(&contents->pieces, range);
+	for (uint32_t i = run.first; i < run.end; i++) {
+		struct sched_piece *piece = piece_at(contents, i);
+		if ((piece->valid & home) != 0 && piece->valid != home && !piece->author)
+			piece->valid &= used_places(contents, piece) | home;
+	}
+}
+
+void sched_residency_host_gone(struct sched_buffer *buffer)
+{
+	const struct sched_contents *contents = buffer->contents;
+	for (uint32_t i = 0; i < contents->pieces.count; i++) {
+		struct sched_piece *piece = piece_at(contents, i);
+		if (piece->host_of != buffer)
+			continue;
+		piece->host_of = NULL;
+		piece->valid &= ~place_bit(SCHED_HOST_PLACE);
+	}
 }

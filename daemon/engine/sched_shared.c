@@ -23,6 +23,7 @@ static struct sched_buffer *make_buffer(struct scheduler *scheduler, struct sche
 		return NULL;
 	*buffer = (struct sched_buffer){
 		.scheduler = scheduler,
+		.number = ++scheduler->last_buffer,
 		.owner = owner,
 		.host = host,
 		.contents = contents,
@@ -39,23 +40,23 @@ static int make_shared(struct scheduler *scheduler, struct scheduler_device *hom
 {
 	if (home->unified || size_bytes == 0)
 		return -EINVAL;
-	CLEANUP(free_pointer) struct sched_contents *contents = malloc(sizeof(*contents));
+	CLEANUP(free_pointer) struct sched_contents *contents = calloc(1, sizeof(*contents));
 	if (!contents)
 		return -ENOMEM;
-	sched_contents_init(contents, scheduler, size_bytes);
 	/* The task that makes the memory, the move of the first contents there, and the edge between them. */
 	if (sched_reserve_tasks(scheduler, 2) < 0 || sched_reserve_edges(scheduler, 1) < 0)
 		return -ENOMEM;
 	struct sched_buffer *buffer = make_buffer(scheduler, contents, host, owner);
 	if (!buffer)
 		return -ENOMEM;
+	sched_contents_init(contents, buffer, size_bytes, 1ull << home->place);
+	contents->references = 1;
 	contents->home = sched_memory_of(buffer, home);
 	if (!contents->home) {
 		scheduler->counters.buffers--;
 		free(buffer);
 		return -ENOMEM;
 	}
-	contents->valid = 1ull << home->place;
 	contents = NULL; /* the buffer's */
 	*buffer_out = buffer;
 	return 0;
@@ -64,17 +65,19 @@ static int make_shared(struct scheduler *scheduler, struct scheduler_device *hom
 /* Nothing uses the contents before their memory is there. */
 static void prepare(struct sched_buffer *buffer)
 {
-	struct sched_contents *contents = buffer->contents;
+	struct sched_memory *home = buffer->contents->home;
 	struct task *task = sched_take_task(buffer->scheduler, sizeof(struct task_use));
 	task->role = TASK_ROLE_PREPARE;
-	task->device = contents->home->device;
-	task->memory = contents->home;
+	task->device = home->device;
+	task->memory = home;
 	task->owner = buffer;
 	task->front_only = true;
 	task->state = TASK_HELD; /* on no lane */
 	(void)snprintf(task->send.what, sizeof(task->send.what), "shared memory");
-	contents->writer = task;
-	(void)sched_use_add(task, buffer, TASK_USE_WRITE, contents->home->device->place, NULL);
+	struct sched_access access = {.buffer = buffer, .place = home->device->place, .writes = true};
+	sched_access_ranges(&access, 0, 0, 0, home->size_bytes);
+	(void)sched_access_cost(&access, &(struct sched_cost){.edges = 0}); /* nothing: it is the first */
+	sched_access_enter(task, &access);
 	task_open(task);
 	task->message.kind = SCHED_MESSAGE_MEMORY_PREPARE;
 	sched_device_post(task->device, &task->message);
@@ -90,10 +93,8 @@ int sched_buffer_create_shared(struct scheduler *scheduler, struct scheduler_dev
 		return result;
 	buffer->contents->home->export_kind = export_kind;
 	prepare(buffer);
-	if (initialised) {
-		sched_residency_written(buffer, SCHED_HOST_PLACE, 0, size_bytes);
-		sched_residency_return(NULL, buffer, SCHED_HOST_PLACE);
-	}
+	if (initialised)
+		sched_residency_first(buffer);
 	*buffer_out = buffer;
 	return 0;
 }
@@ -143,11 +144,14 @@ int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 	struct task *task = sched_take_task(scheduler, USE_BYTES + sizeof(struct backend_shared_memory));
 	if (!task)
 		return -ENOMEM;
-	if (sched_reserve_edges(scheduler, 1 + contents->moves.count) < 0) {
+	struct sched_access access = {.buffer = buffer, .place = contents->home->device->place};
+	struct sched_cost cost = {.edges = 0};
+	sched_access_ranges(&access, 0, 0, 0, contents->size_bytes);
+	if (sched_accesses_prepare(&access, 1) < 0 || sched_access_cost(&access, &cost) < 0 ||
+	    sched_cost_reserve(scheduler, &cost) < 0) {
 		sched_give_task(scheduler, task);
 		return -ENOMEM;
 	}
-	uint32_t place = contents->home->device->place;
 	task->role = TASK_ROLE_EXPORT;
 	task->shared = (struct backend_shared_memory *)(void *)(task->storage + USE_BYTES);
 	task->device = contents->home->device;
@@ -155,12 +159,8 @@ int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 	task->owner = owner;
 	task->front_only = true;
 	(void)snprintf(task->send.what, sizeof(task->send.what), "export");
-	if (contents->writer)
-		task_edge_add(contents->writer, task, false);
-	for (const struct task_use *use = contents->moves.first; use; use = use->next)
-		if (use->place == place)
-			task_edge_add(use->task, task, false);
-	(void)sched_use_add(task, buffer, TASK_USE_READ, place, &contents->readers);
+	sched_access_wait_written(task, &access);
+	sched_access_enter(task, &access);
 	buffer->references++; /* until it is told */
 	task_open(task);
 	task_consider(task);

@@ -1,15 +1,16 @@
 /* From a request to a task. */
 #include "sched_dependencies.h"
 #include "sched_internal.h"
-#include "sched_residency.h"
 
 #include "access_mode.h"
 #include "clock.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define VALUE_ALIGNMENT 16u
+#define VALUE_ALIGNMENT    16u
+#define PREFETCHED_BUFFERS 8u
 
 static size_t aligned(uint64_t bytes)
 {
@@ -32,32 +33,34 @@ static bool is_front_only(const struct task_request *request)
 	case TASK_EVENT_RECORD:
 	case TASK_EVENT_WAIT:
 		return false;
+	case TASK_USM_COPY:
+	case TASK_USM_FILL:
+	case TASK_USM_PREFETCH:
+	case TASK_USM_ADVISE:
+		return request->usm.size_bytes == 0;
 	case TASK_BARRIER:
 	case TASK_HOST_UPDATE:
+	case TASK_HOST:
 		break;
 	}
 	return true;
 }
 
-static struct sched_access access_of(const struct task_request *request, uint32_t index, bool front_only)
+static void fill_access(struct sched_access *access, const struct task_request *request, uint32_t index,
+			bool front_only)
 {
 	const struct task_requirement *requirement = &request->requirements[index];
-	struct sched_buffer *buffer = requirement->buffer;
-	struct sched_access access = {
-		.buffer = buffer,
-		.offset_bytes = requirement->offset_bytes,
-		.size_bytes = requirement->size_bytes,
-		.place = request->device->place,
-		.writes = access_mode_writes(requirement->mode),
-		.moves = !front_only,
-	};
-	if (request->action == TASK_HOST_UPDATE) {
-		access.place = SCHED_HOST_PLACE;
-		access.moves = true;
-	}
-	bool whole = requirement->offset_bytes == 0 && requirement->size_bytes >= buffer->contents->size_bytes;
-	access.needs = !access.writes || access_mode_needs_contents(requirement->mode) || !whole || !access.moves;
-	return access;
+	bool at_host = request->action == TASK_HOST_UPDATE || request->action == TASK_HOST;
+	access->buffer = requirement->buffer;
+	access->memory = NULL;
+	access->place =
+		at_host ? SCHED_HOST_PLACE : sched_place_of(requirement->buffer->contents, request->device);
+	access->writes = access_mode_writes(requirement->mode);
+	access->moves = !front_only || at_host;
+	access->needs = !access->writes || access_mode_needs_contents(requirement->mode) || !access->moves;
+	access->host = access->as_writer = false;
+	sched_access_ranges(access, requirement->order_offset_bytes, requirement->order_size_bytes,
+			    requirement->offset_bytes, requirement->size_bytes);
 }
 
 static size_t storage_of(const struct task_request *request)
@@ -65,6 +68,10 @@ static size_t storage_of(const struct task_request *request)
 	size_t bytes = aligned(request->requirement_count * sizeof(struct task_use));
 	if (request->action == TASK_FILL)
 		bytes += aligned(request->fill.pattern_bytes);
+	if (request->action == TASK_COPY && request->copy.rect)
+		bytes += aligned(sizeof(*request->copy.rect));
+	if (request->action == TASK_USM_FILL)
+		bytes += aligned(request->usm.pattern_bytes);
 	if (request->action != TASK_LAUNCH)
 		return bytes;
 	uint32_t count = request->launch.argument_count;
@@ -77,27 +84,63 @@ static size_t storage_of(const struct task_request *request)
 	return bytes;
 }
 
+/* Into the scheduler's own list, which has room for them. */
+static int fill_accesses(struct scheduler *scheduler, const struct task_request *request, bool front_only)
+{
+	uint32_t count = request->requirement_count;
+	if (count > scheduler->access_capacity) {
+		struct sched_access *accesses = realloc(scheduler->accesses, count * sizeof(*accesses));
+		if (!accesses)
+			return -ENOMEM;
+		scheduler->accesses = accesses;
+		scheduler->access_capacity = count;
+	}
+	/* A thousand buffers are in no cache. */
+	for (uint32_t i = 0; i < count && i < PREFETCHED_BUFFERS; i++) {
+		const char *at = (const char *)request->requirements[i].buffer;
+		for (size_t line = 0; line < sizeof(struct sched_buffer) / 64; line++)
+			__builtin_prefetch(at + line * 64, 1);
+	}
+	bool plain = true;
+	for (uint32_t i = 0; i < count; i++) {
+		fill_access(&scheduler->accesses[i], request, i, front_only);
+		plain &= sched_access_is_plain(&scheduler->accesses[i]);
+	}
+	return plain ? 0 : sched_accesses_prepare(scheduler->accesses, count);
+}
+
+static int reserve_accesses(struct scheduler *scheduler, const struct task_request *request, bool front_only)
+{
+	struct sched_cost cost = {.edges = request->after_count};
+	for (uint32_t i = 0; i < request->requirement_count; i++) {
+		struct sched_access *access = &scheduler->accesses[i];
+		if (!front_only && access->buffer->contents->size_bytes > 0) {
+			access->memory = sched_memory_of(access->buffer, request->device);
+			if (!access->memory)
+				return -ENOMEM;
+		}
+		int result = sched_access_cost(access, &cost);
+		if (result < 0)
+			return result;
+	}
+	return sched_cost_reserve(scheduler, &cost);
+}
+
 /* Everything that can fail, before anything is changed. */
 static int reserve(struct scheduler *scheduler, const struct task_request *request, bool front_only)
 {
-	uint32_t edges = request->after_count, tasks = 0;
-	for (uint32_t i = 0; i < request->requirement_count; i++) {
-		struct sched_access access = access_of(request, i, front_only);
-		sched_access_cost(&access, &edges, &tasks);
-		if (!front_only && access.buffer->contents->size_bytes > 0 &&
-		    !sched_memory_of(access.buffer, request->device))
-			return -ENOMEM;
-		if (access.moves && sched_residency_prepare(access.buffer, access.place) < 0)
-			return -ENOMEM;
-	}
-	int result = sched_reserve_edges(scheduler, edges);
-	return result < 0 ? result : sched_reserve_tasks(scheduler, tasks);
+	int result = fill_accesses(scheduler, request, front_only);
+	if (result < 0)
+		return result;
+	result = reserve_accesses(scheduler, request, front_only);
+	for (uint32_t i = 0; i < request->requirement_count && result < 0; i++)
+		sched_access_join(&scheduler->accesses[i]);
+	return result;
 }
 
 static struct sched_memory *memory_of(const struct task_request *request, uint32_t requirement)
 {
-	struct sched_buffer *buffer = request->requirements[requirement].buffer;
-	return buffer->contents->size_bytes > 0 ? sched_memory_of(buffer, request->device) : NULL;
+	return request->device->scheduler->accesses[requirement].memory;
 }
 
 static void fill_arguments(struct task_send *send, const struct task_request *request, uint8_t *at)
@@ -112,9 +155,17 @@ static void fill_arguments(struct task_send *send, const struct task_request *re
 			to->value.bytes = at;
 			to->value.size_bytes = from->size_bytes;
 			at += aligned(from->size_bytes);
+		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL && from->is_usm) {
+			to->global.usm = from->usm;
 		} else if (from->kind == BACKEND_ARGUMENT_GLOBAL) {
 			send->argument_memories[i] = memory_of(request, from->requirement);
 			to->global.offset_bytes = from->offset_bytes;
+		} else if (from->kind == BACKEND_ARGUMENT_IMAGE || from->kind == BACKEND_ARGUMENT_SAMPLER) {
+			if (from->kind == BACKEND_ARGUMENT_IMAGE)
+				send->argument_memories[i] = memory_of(request, from->requirement);
+			to->image.sampled = from->sampled;
+			to->image.writes = from->writes;
+			to->image.sampler = from->sampler;
 		} else {
 			to->local_bytes = from->size_bytes;
 		}
@@ -149,15 +200,18 @@ static void fill_launch(struct task *task, const struct task_request *request, u
 	fill_arguments(send, request, at);
 }
 
-static void fill_copy(struct task *task, const struct task_request *request)
+static void fill_copy(struct task *task, const struct task_request *request, uint8_t *at)
 {
 	struct task_send *send = &task->send;
 	struct backend_command *command = &send->command;
+	const struct backend_rect *rect =
+		request->copy.rect ? memcpy(at, request->copy.rect, sizeof(*request->copy.rect)) : NULL;
 	if (request->copy.source >= 0 && request->copy.destination >= 0) {
 		command->kind = BACKEND_COMMAND_COPY;
 		command->copy.source_offset_bytes = request->copy.source_offset_bytes;
 		command->copy.destination_offset_bytes = request->copy.destination_offset_bytes;
 		command->copy.size_bytes = request->copy.size_bytes;
+		command->copy.rect = rect;
 		send->source = memory_of(request, (uint32_t)request->copy.source);
 		send->destination = memory_of(request, (uint32_t)request->copy.destination);
 		return;
@@ -167,6 +221,7 @@ static void fill_copy(struct task *task, const struct task_request *request)
 	command->transfer.offset_bytes =
 		read ? request->copy.source_offset_bytes : request->copy.destination_offset_bytes;
 	command->transfer.size_bytes = request->copy.size_bytes;
+	command->transfer.rect = rect;
 	command->transfer.host = request->copy.host;
 	send->source = memory_of(request, (uint32_t)(read ? request->copy.source : request->copy.destination));
 }
@@ -197,9 +252,11 @@ static void fill_command(struct task *task, const struct task_request *request)
 	if (request->action == TASK_LAUNCH)
 		fill_launch(task, request, at);
 	else if (request->action == TASK_COPY)
-		fill_copy(task, request);
+		fill_copy(task, request, at);
 	else if (request->action == TASK_FILL)
 		fill_fill(task, request, at);
+	else if (sched_usm_is_action(request->action))
+		sched_usm_fill_command(task, request, at);
 	else
 		fill_event(task, request);
 	task->send.command.timed = request->timed;
@@ -225,9 +282,9 @@ static void inherit_failures(struct task *task, const struct task_request *reque
 		sched_cause_drop(cause);
 	}
 	for (uint32_t i = 0; i < request->requirement_count && !task->cause; i++) {
-		struct sched_access access = access_of(request, i, is_front_only(request));
-		if (access.needs && access.buffer->contents->poison)
-			task_doom(task, access.buffer->contents->poison, false);
+		struct sched_cause *poison = sched_access_poison(&task->scheduler->accesses[i]);
+		if (poison)
+			task_doom(task, poison, false);
 	}
 	for (uint32_t i = 0; i < request->after_count - request->after_order_count && !task->cause; i++)
 		if (request->after[i]->state == TASK_DONE && request->after[i]->cause)
@@ -249,23 +306,26 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	task->home_lane = request->home_lane;
 	task->submit_ns = clock_now_ns();
 	task->front_only = front_only;
+	task->held_by_host = request->action == TASK_HOST;
 	fill_identity(task, request);
 	if (!front_only)
 		fill_command(task, request);
 	if (request->action == TASK_LAUNCH && request->launch.kernel)
 		sched_kernel_use(request->launch.kernel, task);
 	inherit_failures(task, request);
-	for (uint32_t i = 0; i < request->requirement_count; i++) {
-		struct sched_access access = access_of(request, i, front_only);
-		sched_access_apply(task, &access);
-	}
+	const struct sched_access *accesses = scheduler->accesses;
+	uint32_t count = request->requirement_count;
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_bring(task, &accesses[i]);
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_wait(task, &accesses[i]);
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_enter(task, &accesses[i]);
 	for (uint32_t i = 0; i < request->after_count; i++)
 		task_edge_add(request->after[i], task, i < request->after_count - request->after_order_count);
 	task_open(task);
-	for (uint32_t i = 0; i < request->requirement_count; i++) {
-		struct sched_access access = access_of(request, i, front_only);
-		sched_access_finish(task, &access);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_finish(task, &accesses[i]);
 	task_consider(task);
 	*task_out = task;
 	scheduler_run(scheduler);
@@ -274,5 +334,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 
 bool task_running(const struct task *task)
 {
+	if (task->held_by_host)
+		return task->state == TASK_HELD;
 	return task->state == TASK_SENT && task->open_in == 0 && task->device->lanes[task->send.lane].first == task;
 }

@@ -1,6 +1,7 @@
 /* The life of a task: edges, what may go on, failure and the end. */
 #include "sched_internal.h"
 
+#include "clock.h"
 #include "sched_dependencies.h"
 #include "status.h"
 
@@ -230,8 +231,10 @@ void task_outcome_fault(const struct task *task, struct backend_fault *fault_out
 
 static void complete_on_front(struct task *task)
 {
-	if (task->role == TASK_ROLE_HOST_ACCESS && !task->cause && !task->released) {
+	bool is_held = task->role == TASK_ROLE_HOST_ACCESS || task->held_by_host;
+	if (is_held && !task->cause && !task->released) {
 		task->state = TASK_HELD;
+		task->send.start_ns = task->held_by_host ? clock_now_ns() : 0;
 		sched_notice_queue(task->scheduler, &task->notice, SCHED_NOTICE_TASK, task);
 		return;
 	}

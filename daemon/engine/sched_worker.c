@@ -132,6 +132,8 @@ static void handle(struct scheduler_device *device, struct sched_message *messag
 	case SCHED_MESSAGE_OCCUPANCY:
 	case SCHED_MESSAGE_HOST_REGISTER:
 	case SCHED_MESSAGE_HOST_UNREGISTER:
+	case SCHED_MESSAGE_USM_ALLOCATE:
+	case SCHED_MESSAGE_USM_FREE:
 		sched_loader_handle(device, message);
 		break;
 	default:

@@ -12,14 +12,17 @@
  *
  *   task_submit -> [pending: waits for other tasks] -> [ready] -> [sent to a lane] -> [complete] -> on_task_done
  *
- * Dependencies (per buffer: last writer, readers since; B12): a reader waits for the last writer, a writer for the last
- * writer and all readers since; two readers do not wait for each other (B11). A host access is a task that, once
- * granted, completes when it is released: groups on its buffer wait for it, also after a read one (D3, D6); read ones
- * coexist, and a read host access does not wait for reading groups (D1, S11).
- * Residency (per buffer and place): a place is the host (the buffer's arena range) or a device with memory of its own;
- * devices with unified memory share the host's place. Moves are tasks of the scheduler's own, made at submission, when
- * the order is known: a reader's place gets the contents if it lacks them; a write leaves its place as the only valid
- * one; a no-init write moves nothing (C6). Between two devices of a backend that can do it a move is one copy
+ * Dependencies (per byte of a buffer: last writer, readers since; B12): a reader waits for the last writer, a writer for
+ * the last writer and all readers since; two readers do not wait for each other (B11). What a requirement orders is the
+ * whole buffer, or a sub-buffer's range: those that do not overlap have nothing to do with each other (C8 to C10). A host
+ * access is a task that, once granted, completes when it is released: groups on its range wait for it, also after a read
+ * one (D3, D6); read ones coexist, and a read host access does not wait for reading groups (D1, S11).
+ * Residency (per byte and place): a place is the host (the buffer's arena range) or a device with memory of its own;
+ * devices with unified memory share the host's place. Memory is the whole buffer's in each place. Moves are tasks of the
+ * scheduler's own, made at submission, when the order is known: the range that a requirement accesses gets the contents
+ * in its place, those parts that it lacks; a write leaves its place as the only valid one for that range; a no-init
+ * write moves nothing, and of a part it keeps the rest (C6, C7). What a group touches of a buffer beyond its ranges is
+ * undefined, also afterwards. Between two devices of a backend that can do it a move is one copy
  * (BACKEND_FEATURE_PEER), otherwise two through the host.
  * Lanes: an in-order queue has one lane for good (home_lane; F1), other tasks go behind their latest dependency or to an
  * idle lane; moves, and transfers without a home, go to copy lanes where a device has them. Which lane it is changes
@@ -27,10 +30,12 @@
  * Shared buffers (export_kind, or imported): the contents live in one memory object of one device for good, which other
  * processes may see. What is written elsewhere is brought there at once; copies elsewhere last while they are used.
  * A failed task fails all that depend on it with STATUS_DEPENDENCY_FAILED and the first cause (M9): nothing runs on
- * garbage. That is: what names it in `after`, and what needs the contents that it was to write. The buffer remembers
- * the cause, so the outcome does not depend on when the next task was submitted; a no-init write of the whole buffer
- * heals it. What is only ordered behind a failed task (a write behind a failed reader, a no-init write of the whole)
- * runs.
+ * garbage. That is: what names it in `after`, and what needs the contents that it was to write: the range that it
+ * accessed. The buffer remembers the cause, byte by byte, so the outcome does not depend on when the next task was
+ * submitted; a no-init write heals what it writes. What is only ordered behind a failed task (a write behind a failed
+ * reader, a no-init write, what accesses another part) runs.
+ * A buffer is tracked in up to 4096 parts, merged as soon as they are alike; with more than those ranges are widened to
+ * what is there (sched_dependencies.h): then groups wait for more than they need to.
  */
 #ifndef SYCL_ENGINE_SCHEDULER_H
 #define SYCL_ENGINE_SCHEDULER_H
@@ -48,6 +53,7 @@ struct sched_program;
 struct sched_kernel;
 struct sched_event;
 struct sched_host;
+struct sched_usm;
 struct task;
 
 struct task_outcome {
@@ -101,6 +107,13 @@ struct scheduler_callbacks {
 	/* An event was created (its handle, 64 bytes) or opened (handle NULL), or could not be (status not 0). */
 	void (*on_event_ready)(void *context, void *owner, struct sched_event *event, const uint8_t *handle,
 			       const struct backend_fault *fault);
+	/*
+	 * USM was allocated: its address, on which `sched_usm_allocate` was called; or NULL and why not. Released by the callee's
+	 * owner in any case.
+	 */
+	void (*on_usm_ready)(void *context, void *owner, void *address, const struct backend_fault *fault);
+	/* Every device that scheduler_host_await named has registered the memory (status 0), or why one could not. */
+	void (*on_host_ready)(void *context, void *owner, const struct backend_fault *fault);
 	/* NULL and why not. */
 	void (*on_occupancy)(void *context, void *owner, const struct backend_occupancy *occupancy,
 			     const struct backend_fault *fault);
@@ -181,10 +194,30 @@ int scheduler_host_register(struct scheduler *scheduler, void *host, uint64_t si
  */
 void scheduler_host_unregister(struct sched_host *host, void (*release)(void *owner), void *owner);
 
+/*
+ * Have these devices (bit n: device n; those that are not open do not count) registered it? 1: yes, or they need not.
+ * 0: on_host_ready follows; one that could not before tries again. -ENOMEM. The memory is not unregistered meanwhile.
+ */
+int scheduler_host_await(struct sched_host *host, uint64_t devices, void *owner);
+
+/*
+ * USM of the backend's own (BACKEND_FEATURE_USM): on_usm_ready follows. Released once, after that; no task uses it any
+ * more.
+ */
+int sched_usm_allocate(struct scheduler_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
+		       uint64_t alignment_bytes, void *owner, struct sched_usm **usm_out);
+void sched_usm_release(struct sched_usm *usm);
+
 /* `host`: page-aligned shared memory of size_bytes that lives until on_buffer_freed; NULL only for 0 bytes.
  * `initialised`: host holds the contents. The buffer is released once; work that uses it goes on. */
 int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *host, bool initialised, void *owner,
 			struct sched_buffer **buffer_out);
+/*
+ * An image: a buffer whose `host` holds tightly packed pixels, size_bytes of them, and whose memory on devices is opaque.
+ * Requirements name all of it; it is used by launches, copied to images that are alike, and brought to the host.
+ */
+int sched_buffer_create_image(struct scheduler *scheduler, const struct backend_image *image, uint64_t size_bytes, void *host,
+			      bool initialised, void *owner, struct sched_buffer **buffer_out);
 void sched_buffer_release(struct sched_buffer *buffer);
 
 /*
@@ -241,17 +274,25 @@ void sched_kernel_release(struct sched_kernel *kernel);
 int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes, void *owner);
 
 struct task_requirement {
-	struct sched_buffer *buffer; /* each buffer once: the caller has merged modes */
-	uint32_t mode;               /* shared/access_mode.h */
-	uint64_t offset_bytes, size_bytes;
+	/* One may be named several times, for several ranges: where those overlap, their modes are united. Two buffers over
+	 * the same contents (sched_buffer_share) are not for one task. */
+	struct sched_buffer *buffer;
+	uint32_t mode;                     /* shared/access_mode.h */
+	uint64_t offset_bytes, size_bytes; /* what is accessed, inside what orders */
+	/* What orders: a sub-buffer's range. order_size_bytes 0: the whole buffer, as for an accessor with a range (C21). */
+	uint64_t order_offset_bytes, order_size_bytes;
 };
 
 struct task_argument {
-	enum backend_argument_kind kind; /* VALUE, GLOBAL, LOCAL */
-	uint32_t requirement;            /* GLOBAL: index into requirements */
+	enum backend_argument_kind kind;
+	bool is_usm;                     /* GLOBAL: `usm`, no requirement */
+	void *usm;
+	uint32_t requirement;            /* GLOBAL, IMAGE: index into requirements */
 	uint64_t offset_bytes;           /* GLOBAL */
 	const void *bytes;               /* VALUE; copied by task_submit */
 	uint64_t size_bytes;             /* VALUE and LOCAL */
+	bool sampled, writes;            /* IMAGE: as in backend_argument */
+	struct backend_sampler sampler;  /* IMAGE with `sampled`, SAMPLER */
 };
 
 enum task_action {
@@ -262,6 +303,12 @@ enum task_action {
 	TASK_HOST_UPDATE,  /* the host's place becomes valid */
 	TASK_EVENT_RECORD, /* a shared event happens when all before this task has */
 	TASK_EVENT_WAIT,   /* complete when the shared event has happened */
+	/* Of addresses that the caller has checked; nothing is ordered by them (B26). */
+	TASK_USM_COPY,
+	TASK_USM_FILL,
+	TASK_USM_PREFETCH,
+	TASK_USM_ADVISE,
+	TASK_HOST,         /* somebody else's work: held when its turn has come, until host_task_end */
 };
 
 struct task_request {
@@ -293,6 +340,7 @@ struct task_request {
 		int32_t source, destination; /* index into requirements, or -1: `host` */
 		void *host;                  /* stays good until the task is done */
 		uint64_t source_offset_bytes, destination_offset_bytes, size_bytes; /* offsets into buffers */
+		const struct backend_rect *rect; /* copied; NULL: in one piece. size_bytes is the box's */
 	} copy;
 	struct {
 		uint32_t requirement;
@@ -301,6 +349,15 @@ struct task_request {
 		uint32_t pattern_bytes;
 	} fill;
 	struct sched_event *event; /* EVENT_RECORD, EVENT_WAIT: of `device` */
+	struct {
+		void *destination;  /* of the others: where the range begins */
+		void *source;       /* COPY */
+		bool host_destination, host_source; /* COPY: plain memory of this process, no USM; at most one */
+		uint64_t size_bytes;
+		const void *pattern; /* FILL; copied */
+		uint32_t pattern_bytes;
+		enum backend_advice advice;
+	} usm;
 };
 
 /*
@@ -310,17 +367,25 @@ struct task_request {
 int task_submit(struct scheduler *scheduler, const struct task_request *request, struct task **task_out);
 
 /*
- * Ask for a buffer on the host. on_task_done with success: granted, the contents are in the buffer's host range
- * (unless the mode is no-init), and the task stays until host_access_release. With a failure: not granted, the handle
- * is dead. host_access_release may also be called before it is granted: then it is never granted, and on_task_done
- * comes with STATUS_RUNTIME ("released before it was granted"). A no-init access gives up the contents when it is
- * asked for.
+ * Ask for a buffer on the host; ranges as those of a task. on_task_done with success: granted, what is accessed is in the
+ * buffer's host range (unless the mode is no-init), at its offset, and the task stays until host_access_release. With a
+ * failure: not granted, the handle is dead. host_access_release may also be called before it is granted: then it is
+ * never granted, and on_task_done comes with STATUS_RUNTIME ("released before it was granted"). A no-init access gives up
+ * the contents when it is asked for.
  */
-int host_access_submit(struct scheduler *scheduler, struct sched_buffer *buffer, uint32_t mode, void *owner,
+int host_access_submit(struct scheduler *scheduler, const struct task_requirement *requirement, void *owner,
 		       struct task **task_out);
 void host_access_release(struct task *task);
 
-/* Is it running on its device now (1), waiting (0)? For event status. */
+/*
+ * TASK_HOST: what it requires is brought to the host's place. When its turn has come, on_task_done tells so with success
+ * and task_held; it stays until host_task_end (`fault` NULL: success), and on_task_done comes again, then as of any
+ * other task. A failure before its turn is told once, and it is not held.
+ */
+bool task_held(const struct task *task);
+void host_task_end(struct task *task, const struct backend_fault *fault);
+
+/* Is it running on its device, or held, now (1), waiting (0)? For event status. */
 bool task_running(const struct task *task);
 
 /* Counters for syclctl. */
@@ -332,7 +397,10 @@ struct scheduler_counters {
 };
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out);
 
-/* The DAG as text for tests and bug reports: one line per open task, "task N what: after M M; state". malloc'ed. */
+/*
+ * The DAG as text for tests and bug reports: one line per open task,
+ * "task N what: after M M; state; buffer B write [0, 64) orders [0, 256), buffer ...". malloc'ed.
+ */
 char *scheduler_dump(const struct scheduler *scheduler);
 
 #endif

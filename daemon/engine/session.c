@@ -126,6 +126,9 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	outbox_init(&session->outbox, socket);
 	object_table_init(&session->objects, (uint32_t)engine->options.limits.objects);
 	list_init(&session->waiting);
+	list_init(&session->open_groups);
+	list_init(&session->usm_frees);
+	list_init(&session->held_tasks);
 	list_init(&session->hot_link);
 	list_init(&session->notify_link);
 	list_init(&session->doomed_link);
@@ -192,6 +195,7 @@ void session_close(struct session *session)
 	outbox_fini(&session->outbox);
 	session_grants_drop(session);
 	session_drop_waiting(session);
+	host_tasks_abandon(session);
 	objects_release_all(session);
 	session_step(session);
 }
@@ -200,6 +204,7 @@ static void free_session(struct session *session)
 {
 	free(session->arenas);
 	object_table_fini(&session->objects);
+	usm_table_fini(&session->usm);
 	for (uint32_t i = 0; i < session->gone_count; i++)
 		failure_list_fini(&session->gone[i].failures);
 	free(session->gone);

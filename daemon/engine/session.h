@@ -20,6 +20,9 @@
 #include "ring.h"
 #include "session_grants.h"
 #include "status.h"
+#include "usm_table.h"
+
+#include <unistd.h>
 
 #define SESSION_REASON_BYTES      256
 #define SESSION_RECORDS_PER_TURN  128u        /* so that a flood does not starve the neighbours */
@@ -69,10 +72,17 @@ struct session {
 	struct arena **arenas; /* limits.arenas */
 	struct session_usage usage;
 	uint64_t groups_open;
+	struct list open_groups; /* in the order in which they came: group.session_link */
+	uint64_t group_count;    /* tasks of groups, ever */
+	struct usm_table usm;
+	struct list usm_frees; /* released, and groups on their way may use it; in the order of `after` */
+	uint32_t host_tasks_open; /* submitted, and the client has not said that they are over */
+	struct list held_tasks;   /* host tasks that the client runs: group.held_link */
 	struct session_grants grants; /* descriptors that came before the records that name them */
 	uint32_t shared_buffers, shared_events, exports_open;
 	uint32_t occupancy_open; /* questions that are not answered */
 	uint32_t builds_running;
+	uint64_t object_bytes; /* of compiled bundles */
 	uint64_t profile_budget;
 	struct gone_queue *gone; /* a ring of the latest SESSION_GONE_QUEUES_MAX */
 	uint32_t gone_count, gone_next;
@@ -122,15 +132,24 @@ int session_check_slot(struct session *session, uint32_t slot);
 void session_write_slot(struct session *session, uint32_t slot, uint32_t sequence, uint32_t status);
 void session_store_slot(struct session *session, uint32_t slot, uint32_t sequence, uint32_t status);
 
+/* Is the client this very process (embedded, tests)? Then it sees whatever the engine does. */
+static inline bool session_in_process(const struct session *session)
+{
+	return session->peer.pid == getpid();
+}
+
 /* session_arena.c */
 struct arena {
 	struct session *session;
 	uint32_t index;
-	uint32_t users; /* buffers, and copies that are not complete */
+	uint32_t users; /* buffers, USM, and copies that are not complete */
+	bool is_placed; /* where the client has it too */
 	struct memory_region *region;
 	struct sched_host *host; /* known to the devices, or NULL */
 };
 void session_arenas_free(struct session *session);
+/* Make it known to the devices, if it is not. 0 or -ENOMEM. */
+int session_arena_register(struct arena *arena);
 /* Look up a range of at least `size_bytes`, its offset a multiple of `alignment`. 0, or 1 with a fault. */
 int session_arena_range(struct session *session, const Sycl__V1__ArenaRange *range, uint64_t size_bytes,
 			uint64_t alignment, struct arena **arena_out, void **address_out, struct backend_fault *fault);
@@ -171,6 +190,9 @@ int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_
 /* It has its memory: from now on it holds what buffer_admit allowed it. */
 void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_bytes, struct arena *arena);
 
+/* commands_usm.c: what may have become free because groups have ended. */
+void session_usm_go_on(struct session *session);
+
 /* commands.c: run one decoded record. Negative: the session has been told to close. */
 int session_command(struct session *session, const Sycl__V1__Command *command);
 
@@ -182,10 +204,13 @@ int command_discover(struct session *session);
 int command_context_create(struct session *session, const Sycl__V1__ContextCreate *message);
 int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *message);
 int command_buffer_create(struct session *session, const Sycl__V1__BufferCreate *message);
+int command_image_create(struct session *session, const Sycl__V1__ImageCreate *message);
 int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *message);
+int command_bundle_link(struct session *session, const Sycl__V1__BundleLink *message);
 int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate *message);
 int command_group(struct session *session, const Sycl__V1__CommandGroup *message);
 int command_host_access(struct session *session, const Sycl__V1__HostAccess *message);
+int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message);
 int command_usage_query(struct session *session);
 int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery *message);
 int command_ping(struct session *session);
@@ -193,6 +218,8 @@ int command_occupancy_query(struct session *session, const Sycl__V1__OccupancyQu
 int command_buffer_export(struct session *session, const Sycl__V1__BufferExport *message);
 int command_buffer_import(struct session *session, const Sycl__V1__BufferImport *message);
 int command_shared_event_create(struct session *session, const Sycl__V1__SharedEventCreate *message);
+int command_usm_allocate(struct session *session, const Sycl__V1__UsmAllocate *message);
+int command_usm_free(struct session *session, const Sycl__V1__UsmFree *message);
 int command_shared_event_open(struct session *session, const Sycl__V1__SharedEventOpen *message);
 
 #endif

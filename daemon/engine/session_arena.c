@@ -1,6 +1,7 @@
 /* Shared memory for data: made here, mapped by both sides, its ranges chosen by the client. */
 #include "session.h"
 #include "range_check.h"
+#include "usm_window.h"
 
 #include "session.pb-c.h"
 
@@ -39,10 +40,20 @@ static int check_create(const struct session *session, const Sycl__V1__ArenaCrea
 	if (message->size_bytes == 0 || !range_aligned(message->size_bytes, ARENA_ALIGNMENT_BYTES))
 		return fault_set(fault, STATUS_INVALID, "an arena's size is a multiple of %u bytes, and not 0",
 				 ARENA_ALIGNMENT_BYTES);
+	if (message->address && !usm_place_good(message->address, message->size_bytes))
+		return fault_set(fault, STATUS_INVALID, "an arena for USM cannot lie at %#" PRIx64, message->address);
 	if (!range_inside(session->usage.arena_bytes, message->size_bytes, limits->arena_bytes))
 		return fault_set(fault, STATUS_QUOTA, "a session's arenas may have %" PRIu64 " bytes together",
 				 limits->arena_bytes);
 	return 0;
+}
+
+int session_arena_register(struct arena *arena)
+{
+	if (arena->host)
+		return 0;
+	return scheduler_host_register(arena->session->engine->scheduler, arena->region->address,
+				       arena->region->size_bytes, &arena->host);
 }
 
 static int make(struct session *session, const Sycl__V1__ArenaCreate *message, struct arena **arena_out)
@@ -50,15 +61,17 @@ static int make(struct session *session, const Sycl__V1__ArenaCreate *message, s
 	struct arena *arena = calloc(1, sizeof(*arena));
 	if (!arena)
 		return -ENOMEM;
-	int r = memory_region_create("sycl-arena", message->size_bytes, &arena->region);
+	void *place = (void *)(uintptr_t)message->address; // NOLINT(performance-no-int-to-ptr): the client's choice
+	int r = place ? memory_region_create_at("sycl-usm", message->size_bytes, place, &arena->region)
+		      : memory_region_create("sycl-arena", message->size_bytes, &arena->region);
 	if (r < 0) {
 		free(arena);
 		return r;
 	}
-	/* Without it transfers work too, slower. */
-	(void)scheduler_host_register(session->engine->scheduler, arena->region->address, arena->region->size_bytes,
-				      &arena->host);
 	arena->session = session;
+	arena->is_placed = place != NULL;
+	/* Without it transfers work too, slower. */
+	(void)session_arena_register(arena);
 	arena->index = message->arena;
 	session->arenas[message->arena] = arena;
 	session->usage.arena_bytes += message->size_bytes;
@@ -72,7 +85,10 @@ int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *m
 	struct backend_fault fault;
 	if (check_create(session, message, &fault) == 0) {
 		int r = make(session, message, &arena);
-		if (r < 0)
+		if (r == -EEXIST)
+			(void)fault_set(&fault, STATUS_INVALID, "something is at %#" PRIx64 " already",
+					message->address);
+		else if (r < 0)
 			(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION, "an arena could not be made: %s",
 					strerror(-r));
 	}

@@ -8,8 +8,11 @@
 #define IMAGE_SIZES  6u
 #define UUID_BYTES   16u
 
-/* What clients cannot use yet: the protocol has no unified shared memory. Bits of syclclient/device.h's aspects. */
-#define ASPECTS_NOT_SERVED 0x7e000ull
+/* Memory that nobody has allocated as USM is no argument (E22), whatever the device could do with it. */
+#define ASPECT_USM_SYSTEM (1ull << 18)
+#define ASPECTS_USM                                                                                                    \
+	(TOPOLOGY_ASPECT_USM_DEVICE | TOPOLOGY_ASPECT_USM_HOST | TOPOLOGY_ASPECT_USM_ATOMIC_HOST |                     \
+	 TOPOLOGY_ASPECT_USM_SHARED | TOPOLOGY_ASPECT_USM_ATOMIC_SHARED)
 
 struct topology {
 	Sycl__V1__Topology message;
@@ -101,13 +104,29 @@ static void fill_model(Sycl__V1__DeviceFacts *out, const struct backend_device_f
 	out->max_read_image_args = facts->max_read_image_args;
 	out->max_write_image_args = facts->max_write_image_args;
 	out->max_samplers = facts->max_samplers;
+	out->image_formats = facts->image_formats;
 	out->max_constant_args = facts->max_constant_args;
 	out->global_mem_cache_type = facts->global_mem_cache_type;
 	out->local_mem_type = facts->local_mem_type;
 	out->execution_capabilities = facts->execution_capabilities;
 }
 
-static void fill_device(Sycl__V1__DeviceFacts *out, uint32_t index, const struct scheduler_device_info *info)
+uint64_t topology_aspects(const struct backend_device_facts *facts, bool in_process)
+{
+	uint64_t usm = facts->features & BACKEND_FEATURE_USM ? facts->aspects & ASPECTS_USM : 0;
+	uint64_t others = facts->aspects & ~(ASPECTS_USM | ASPECT_USM_SYSTEM);
+	if (in_process)
+		return others | usm;
+	/* Of another process' both kinds are host memory that it shares with the engine: so is what atomics can do there. */
+	bool has_host = usm & TOPOLOGY_ASPECT_USM_HOST && facts->features & BACKEND_FEATURE_HOST_ADDRESS;
+	bool has_atomics = has_host && usm & TOPOLOGY_ASPECT_USM_ATOMIC_HOST;
+	return others | (usm & TOPOLOGY_ASPECT_USM_DEVICE) |
+	       (has_host ? TOPOLOGY_ASPECT_USM_HOST | TOPOLOGY_ASPECT_USM_SHARED : 0) |
+	       (has_atomics ? TOPOLOGY_ASPECT_USM_ATOMIC_HOST | TOPOLOGY_ASPECT_USM_ATOMIC_SHARED : 0);
+}
+
+static void fill_device(Sycl__V1__DeviceFacts *out, uint32_t index, const struct scheduler_device_info *info,
+			bool in_process)
 {
 	const struct backend_device_facts *facts = info->facts;
 	sycl__v1__device_facts__init(out);
@@ -125,7 +144,7 @@ static void fill_device(Sycl__V1__DeviceFacts *out, uint32_t index, const struct
 	out->max_work_item_dimensions = facts->max_work_item_dimensions;
 	out->max_clock_frequency_mhz = facts->max_clock_frequency_mhz;
 	out->address_bits = facts->address_bits;
-	out->aspects = facts->aspects & ~ASPECTS_NOT_SERVED;
+	out->aspects = topology_aspects(facts, in_process);
 	out->host_unified_memory = facts->host_unified_memory;
 	out->little_endian = facts->little_endian;
 	out->image_support = facts->image_support;
@@ -149,7 +168,7 @@ int topology_discover(struct scheduler *scheduler, const struct scheduler_platfo
 	return r;
 }
 
-int topology_create(struct scheduler *scheduler, struct topology **topology_out)
+int topology_create(struct scheduler *scheduler, bool in_process, struct topology **topology_out)
 {
 	const struct scheduler_platform_info *platforms;
 	const struct scheduler_device_info *devices;
@@ -172,7 +191,7 @@ int topology_create(struct scheduler *scheduler, struct topology **topology_out)
 		topology->platform_list[i] = &topology->platforms[i];
 	}
 	for (uint32_t i = 0; i < device_count; i++) {
-		fill_device(&topology->devices[i], i, &devices[i]);
+		fill_device(&topology->devices[i], i, &devices[i], in_process);
 		topology->device_list[i] = &topology->devices[i];
 	}
 	sycl__v1__topology__init(&topology->message);

@@ -7,7 +7,20 @@
 
 #include "command.pb-c.h"
 
+/* Bits of syclclient/device.h's aspects. */
+#define TOPOLOGY_ASPECT_USM_DEVICE        (1ull << 13)
+#define TOPOLOGY_ASPECT_USM_HOST          (1ull << 14)
+#define TOPOLOGY_ASPECT_USM_ATOMIC_HOST   (1ull << 15)
+#define TOPOLOGY_ASPECT_USM_SHARED        (1ull << 16)
+#define TOPOLOGY_ASPECT_USM_ATOMIC_SHARED (1ull << 17)
+
 struct topology;
+
+/*
+ * What clients may rely on: the backend's aspects, but those of USM as far as they hold for this client, which is this very
+ * process, or another one.
+ */
+uint64_t topology_aspects(const struct backend_device_facts *facts, bool in_process);
 
 /*
  * scheduler_discover, by one engine of a process at a time: vendor libraries set themselves up on the first question,
@@ -17,8 +30,11 @@ int topology_discover(struct scheduler *scheduler, const struct scheduler_platfo
 		      uint32_t *platform_count_out, const struct scheduler_device_info **devices_out,
 		      uint32_t *device_count_out);
 
-/* Asks the scheduler, which asks the backends on the first call: may take a second. 0 or a negative errno. */
-int topology_create(struct scheduler *scheduler, struct topology **topology_out);
+/*
+ * Asks the scheduler, which asks the backends on the first call: may take a second. `in_process`: as above. 0 or a negative
+ * errno.
+ */
+int topology_create(struct scheduler *scheduler, bool in_process, struct topology **topology_out);
 struct topology *topology_free(struct topology *topology);
 DEFINE_CLEANUP(topology)
 /* Points into the topology and the scheduler's facts. */

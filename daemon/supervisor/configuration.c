@@ -37,6 +37,7 @@ void configuration_defaults(struct configuration *configuration_out)
 		.engine_idle_ns = 60 * SECOND_NS,
 		.engine_start_ns = 30 * SECOND_NS,
 		.drain_ns = 5 * SECOND_NS,
+		.standby = true,
 		.engines = 256,
 		.sessions_per_tenant = 1024,
 		.admin_group = "sycld",
@@ -113,6 +114,11 @@ static bool set_at_stop(struct configuration *c, const char *value)
 	return set_choice(value, "drain", "leave", &c->leave_engines);
 }
 
+static bool set_standby(struct configuration *c, const char *value)
+{
+	return set_choice(value, "no", "yes", &c->standby);
+}
+
 static bool set_isolation(struct configuration *c, const char *value)
 {
 	return set_choice(value, "tenant", "session", &c->engine_per_session);
@@ -152,6 +158,7 @@ static const struct key {
 	{ "service", "engine_start_seconds", "a number from 1 to 86400", set_engine_start },
 	{ "service", "drain_seconds", "a number from 0 to 86400", set_drain },
 	{ "service", "engines_at_stop", "drain or leave", set_at_stop },
+	{ "service", "standby", "yes or no", set_standby },
 	{ "service", "engines", "a number from 1 to 1000000", set_engines },
 	{ "service", "sessions_per_tenant", "a number from 1 to 3000", set_sessions },
 	{ "service", "admin_group", "a group's name", set_admin_group },

@@ -30,6 +30,7 @@ struct configuration {
 	uint64_t engine_start_ns;     /* longest that an engine may take to be ready */
 	uint64_t drain_ns;            /* longest that sessions may go on after SIGTERM */
 	bool leave_engines;           /* at SIGTERM leave engines to end by themselves */
+	bool standby;                 /* keep an engine ready for whoever needs one next */
 	bool engine_per_session;      /* isolation = session */
 	unsigned engines;             /* at one time, at most */
 	unsigned sessions_per_tenant; /* at one time, at most */

@@ -11,6 +11,7 @@
 #include "refusal.h"
 #include "report.h"
 #include "runtime_directory.h"
+#include "standby.h"
 #include "supervisor.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@
 
 #define MILLISECOND_NS 1000000ull
 
-enum { MESSAGES_PER_TURN = 64, MESSAGES_AT_END = 4096, STOP_GRACE_MS = 2000 };
+enum { MESSAGES_PER_TURN = 64, MESSAGES_AT_END = 4096, STOP_GRACE_MS = 2000, ADOPTION_MS = 5000 };
 
 void packed_report_clear(struct packed_report *report)
 {
@@ -34,42 +35,85 @@ void packed_report_clear(struct packed_report *report)
 }
 
 /* The per-uid folder for built kernels, made if missing. False: the engine does without. */
-static bool cache_directory(const struct tenant *tenant, bool drop, char *path_out, size_t size)
+static bool cache_directory(const struct supervisor *supervisor, uid_t uid, gid_t gid, char *path_out, size_t size)
 {
-	const char *base = tenant->supervisor->cache_path;
+	const char *base = supervisor->cache_path;
 	if (!*base)
 		return false;
-	int length = tenant->supervisor->options.user
-			     ? snprintf(path_out, size, "%s", base)
-			     : snprintf(path_out, size, "%s/%lu", base, (unsigned long)tenant->uid);
+	int length = supervisor->options.user ? snprintf(path_out, size, "%s", base)
+					      : snprintf(path_out, size, "%s/%lu", base, (unsigned long)uid);
 	if (length < 0 || (size_t)length >= size)
 		return false;
-	CLEANUP(close_fd) int fd = directory_open_private(path_out, drop ? tenant->uid : geteuid(),
-							  drop ? tenant->gid : getegid());
+	CLEANUP(close_fd) int fd = directory_open_private(path_out, supervisor->privileged ? uid : geteuid(),
+							  supervisor->privileged ? gid : getegid());
 	if (fd < 0)
-		log_warning("engine", "no cache for uid %lu in %s: %s", (unsigned long)tenant->uid, path_out,
-			    strerror(-fd));
+		log_warning("engine", "no cache for uid %lu in %s: %s", (unsigned long)uid, path_out, strerror(-fd));
 	return fd >= 0;
 }
 
-static int launch(struct tenant *tenant, struct engine *engine)
+/* Root is a tenant like the others: its engine keeps no capability either. */
+static struct engine_launch make_launch(const struct supervisor *supervisor, const char *cache)
 {
-	struct supervisor *supervisor = tenant->supervisor;
-	bool drop = supervisor->privileged && tenant->uid != 0;
-	char cache[PATH_MAX];
-	bool has_cache = cache_directory(tenant, drop, cache, sizeof(cache));
-	struct engine_launch how = {
+	return (struct engine_launch){
 		.program = supervisor->engine_program,
-		.cache_directory = has_cache ? cache : NULL,
+		.cache_directory = cache,
 		.with_fake = supervisor->options.with_fake,
-		.warm_devices = tenant->warm_devices,
 		.user_mode = supervisor->options.user || geteuid() != 0,
-		.drop = drop,
-		.uid = tenant->uid,
-		.gid = tenant->gid,
+		.drop = supervisor->privileged,
 		.configuration = &supervisor->configuration,
 	};
-	return engine_process_start(&how, &engine->pid, &engine->pidfd, &engine->control);
+}
+
+static int launch(const struct tenant *tenant, struct engine_process *process_out)
+{
+	const struct supervisor *supervisor = tenant->supervisor;
+	char cache[PATH_MAX];
+	bool has_cache = cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
+	struct engine_launch how = make_launch(supervisor, has_cache ? cache : NULL);
+	how.uid = tenant->uid;
+	how.gid = tenant->gid;
+	how.warm_devices = tenant->warm_devices;
+	return engine_process_start(&how, process_out);
+}
+
+int engine_launch_standby(struct supervisor *supervisor, struct engine_process *process_out)
+{
+	char cache[PATH_MAX];
+	/* Whose cache it will be is not known, unless there is only one user. */
+	bool has_cache = !supervisor->privileged &&
+			 cache_directory(supervisor, geteuid(), getegid(), cache, sizeof(cache));
+	struct engine_launch how = make_launch(supervisor, has_cache ? cache : NULL);
+	how.standby = true;
+	return engine_process_start(&how, process_out);
+}
+
+/* False: there is no standby that could be told. */
+static bool adopt(const struct tenant *tenant, struct engine_process *process_out)
+{
+	struct supervisor *supervisor = tenant->supervisor;
+	struct engine_process process;
+	char cache[PATH_MAX];
+	if (tenant->no_standby || !standby_take(supervisor, &process))
+		return false;
+	bool has_cache = cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
+	if (engine_send_adopt(&process, tenant, has_cache ? cache : NULL) < 0) {
+		engine_process_kill(&process);
+		standby_failed(supervisor, "the standby cannot be told whose it is");
+		return false;
+	}
+	*process_out = process;
+	return true;
+}
+
+static int begin(struct engine *engine, bool may_adopt)
+{
+	struct engine_process process = ENGINE_PROCESS_NONE;
+	engine->adopted = may_adopt && adopt(engine->tenant, &process);
+	int r = engine->adopted ? 0 : launch(engine->tenant, &process);
+	engine->pid = process.pid;
+	engine->pidfd = process.pidfd;
+	engine->control = process.control;
+	return r;
 }
 
 static void engine_destroy(struct engine *engine)
@@ -181,10 +225,15 @@ static void engine_gone(struct engine *engine, int wait_status)
 	if (tenant->current == engine)
 		tenant->current = NULL;
 	tenant->supervisor->engine_count--;
-	tenant_engine_died(tenant, engine->was_ready, death.abnormal, death.text);
+	/* A standby that could not become an engine is none of the tenant's failures: an ordinary one is started instead. */
+	bool misadopted = engine->adopted && !engine->was_ready && !engine->stop_asked;
+	if (misadopted)
+		standby_misadopted(tenant, wait_status);
+	else
+		tenant_engine_died(tenant, engine->was_ready, death.abnormal, death.text);
 	report_engine_gone(engine);
 
-	if (!engine->was_ready) {
+	if (!engine->was_ready && !misadopted) {
 		char text[TENANT_FAILURE_BYTES + 64];
 		(void)snprintf(text, sizeof(text), "the engine could not start: it %s", death.text);
 		refuse_waiting(engine, text);
@@ -192,6 +241,7 @@ static void engine_gone(struct engine *engine, int wait_status)
 	end_or_move_sessions(engine);
 	close_handles(engine);
 	supervisor_engine_ended(tenant->supervisor);
+	standby_review(tenant->supervisor);
 }
 
 void engine_abandon(struct engine *engine)
@@ -279,7 +329,14 @@ static int open_handles(struct engine *engine, uv_loop_t *loop)
 	return 0;
 }
 
-int engine_start(struct tenant *tenant, struct engine **engine_out)
+static uint64_t start_limit_ms(const struct engine *engine)
+{
+	uint64_t ms = milliseconds(engine->tenant->supervisor->configuration.engine_start_ns);
+	/* Whoever waits for a standby that hangs gets an ordinary engine then. */
+	return engine->adopted && ms > ADOPTION_MS ? ADOPTION_MS : ms;
+}
+
+int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_out)
 {
 	struct supervisor *supervisor = tenant->supervisor;
 	struct engine *engine = calloc(1, sizeof(*engine));
@@ -290,7 +347,7 @@ int engine_start(struct tenant *tenant, struct engine **engine_out)
 	engine->control = -1;
 	TAILQ_INIT(&engine->waiting);
 	TAILQ_INIT(&engine->sessions);
-	int r = launch(tenant, engine);
+	int r = begin(engine, may_adopt);
 	if (r < 0) {
 		engine_destroy(engine);
 		return r;
@@ -310,10 +367,11 @@ int engine_start(struct tenant *tenant, struct engine **engine_out)
 	}
 	(void)uv_poll_start(&engine->exit_poll, UV_READABLE, on_exit_readable);
 	watch_control(engine, UV_READABLE);
-	(void)uv_timer_start(&engine->deadline, on_deadline, milliseconds(supervisor->configuration.engine_start_ns), 0);
+	(void)uv_timer_start(&engine->deadline, on_deadline, start_limit_ms(engine), 0);
 	TAILQ_INSERT_TAIL(&tenant->engines, engine, link);
 	supervisor->engine_count++;
-	log_info("engine", "started pid %ld for uid %lu", (long)engine->pid, (unsigned long)tenant->uid);
+	log_info("engine", "%s pid %ld for uid %lu", engine->adopted ? "adopted" : "started", (long)engine->pid,
+		 (unsigned long)tenant->uid);
 	*engine_out = engine;
 	return 0;
 }
@@ -401,6 +459,15 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 	engine_flush(engine);
 	report_engine_ready(engine);
 	engine_check_idle(engine);
+	if (engine->adopted)
+		standby_succeeded(engine->tenant->supervisor);
+	standby_review(engine->tenant->supervisor);
+}
+
+void engine_opened_devices(struct engine *engine, const struct device_set *devices)
+{
+	engine->devices = *devices;
+	standby_review(engine->tenant->supervisor);
 }
 
 static void leave_service(struct engine *engine, uint64_t grace_ms)

@@ -1,5 +1,5 @@
 /*
- * One engine process, from the start to the reaping of it.
+ * One engine process, from the start, or from its adoption when it was the standby (standby.h), to the reaping of it.
  *
  *   STARTING --ready--> READY --stop, hang-up--> STOPPING --exit--> (reaped, freed)
  *       \------------------------ exit, time-out ------------------/
@@ -9,6 +9,7 @@
 #ifndef SYCLD_SUPERVISOR_ENGINE_H
 #define SYCLD_SUPERVISOR_ENGINE_H
 
+#include "device_set.h"
 #include "memory_region.h"
 #include "session.h"
 #include "tenant.h"
@@ -29,6 +30,9 @@ enum {
 	ENGINE_REASON_BYTES = 128,
 };
 
+struct engine_process;
+struct supervisor;
+
 struct packed_report {
 	uint64_t request; /* which one it answers; 0: none yet */
 	unsigned count;
@@ -44,6 +48,7 @@ struct engine {
 	enum engine_state state;
 	bool was_ready;
 	bool had_session;
+	bool adopted;                           /* it was the standby */
 	bool stop_asked;                        /* by us: its end is no failure */
 	char kill_reason[ENGINE_REASON_BYTES]; /* why we sent SIGKILL; "" if we did not */
 	pid_t pid;
@@ -57,6 +62,7 @@ struct engine {
 	unsigned waiting_count;
 	unsigned sessions_count;
 
+	struct device_set devices; /* that it has open, as it says; of those backends that can open ahead */
 	struct memory_region *flight; /* its flight page, read-only; NULL until it is ready */
 	uint64_t asked[ENGINE_ASKED_MAX]; /* requests that it has not answered; 0: free */
 	struct packed_report report;      /* the last complete one */
@@ -71,8 +77,13 @@ struct engine {
 	unsigned open_handles;
 };
 
-/* Start one for the tenant. 0, or a negative errno: then there is no engine. */
-int engine_start(struct tenant *tenant, struct engine **engine_out);
+/*
+ * Start one for the tenant; with `may_adopt` the standby, if there is one. 0, or a negative errno: then there is no engine.
+ */
+int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_out);
+
+/* The process of a standby, which standby.c looks after. 0 or a negative errno. */
+int engine_launch_standby(struct supervisor *supervisor, struct engine_process *process_out);
 
 /* Give it a session: handed on at once when it is ready, else kept until then. Takes the session. */
 void engine_give(struct engine *engine, struct session *session);
@@ -100,6 +111,9 @@ void engine_abandon(struct engine *engine);
 
 /* It has said that it is ready. */
 void engine_became_ready(struct engine *engine, struct memory_region *flight);
+
+/* It says which devices it has open. */
+void engine_opened_devices(struct engine *engine, const struct device_set *devices);
 
 /* The control socket has hung up: it must end soon. */
 void engine_control_lost(struct engine *engine, const char *reason);

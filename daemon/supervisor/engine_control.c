@@ -2,6 +2,7 @@
 
 #include "control.pb-c.h"
 #include "engine.h"
+#include "engine_process.h"
 #include "flight_page.h"
 #include "foreign_socket.h"
 #include "log.h"
@@ -55,6 +56,21 @@ int engine_send_report_request(struct engine *engine, uint64_t request, bool dis
 	control.body_case = SYCL__V1__CONTROL__BODY_REPORT_REQUEST;
 	control.report_request = &asked;
 	return send_control(engine, &control, NULL, 0);
+}
+
+int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant, const char *cache_directory)
+{
+	Sycl__V1__EngineAdopt adopt = SYCL__V1__ENGINE_ADOPT__INIT;
+	adopt.change_user = tenant->supervisor->privileged;
+	adopt.uid = tenant->uid;
+	adopt.gid = tenant->gid;
+	if (cache_directory)
+		adopt.cache_directory = (char *)(uintptr_t)cache_directory;
+	adopt.open_devices = tenant->warm_devices;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_ADOPT;
+	control.adopt = &adopt;
+	return message_send(process->control, &control.base, NULL, 0, MSG_DONTWAIT);
 }
 
 /* A message that makes no sense. A few may be a mistake; many are an attempt to keep us busy. */
@@ -180,6 +196,26 @@ static void on_report(struct engine *engine, const Sycl__V1__EngineReport *messa
 	report_arrived(engine, engine->report.request);
 }
 
+/* All of them each time, and only when there are more: at most so many times as there are devices. */
+static void on_devices_in_use(struct engine *engine, const Sycl__V1__DevicesInUse *message)
+{
+	struct device_set devices = { .devices = { 0 } };
+	for (size_t i = 0; i < message->n_devices; i++) {
+		unsigned backend = (unsigned)message->devices[i]->backend;
+		if (backend >= DEVICE_SET_BACKENDS) {
+			strike(engine, "names an unknown backend");
+			return;
+		}
+		devices.devices[backend] |= message->devices[i]->devices;
+	}
+	device_set_add(&devices, &engine->devices);
+	if (device_set_has(&engine->devices, &devices)) {
+		strike(engine, "says again which devices it has open");
+		return;
+	}
+	engine_opened_devices(engine, &devices);
+}
+
 static void act(struct engine *engine, const Sycl__V1__Control *control, struct packet_fds *fds)
 {
 	switch (control->body_case) {
@@ -191,6 +227,9 @@ static void act(struct engine *engine, const Sycl__V1__Control *control, struct 
 		return;
 	case SYCL__V1__CONTROL__BODY_REPORT:
 		on_report(engine, control->report);
+		return;
+	case SYCL__V1__CONTROL__BODY_DEVICES_IN_USE:
+		on_devices_in_use(engine, control->devices_in_use);
 		return;
 	default:
 		strike(engine, "sends a message of no kind that it may send");

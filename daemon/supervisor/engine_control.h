@@ -6,12 +6,16 @@
 #include <stdint.h>
 
 struct engine;
+struct engine_process;
 struct session;
+struct tenant;
 
 /* Never block. 0, or a negative errno of message_send; -EAGAIN: the engine does not read. */
 int engine_send_session(struct engine *engine, const struct session *session);
 int engine_send_stop(struct engine *engine, uint64_t drain_ns);
 int engine_send_report_request(struct engine *engine, uint64_t request, bool discover);
+/* To the standby: whose engine it becomes. `cache_directory` NULL: none. */
+int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant, const char *cache_directory);
 
 /*
  * Read and act on what the engine has sent, `most` messages at most. It may end in engine_control_lost or engine_kill;

@@ -145,9 +145,11 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 	int r = strings_add(arguments, "%s", launch->program);
 	if (r == 0)
 		r = add_number(arguments, "--control-fd", CONTROL_FD);
-	if (r == 0 && launch->drop)
+	if (r == 0 && launch->standby)
+		r = add_pair(arguments, "--standby", launch->drop ? "any" : "own");
+	if (r == 0 && launch->drop && !launch->standby)
 		r = add_number(arguments, "--uid", launch->uid);
-	if (r == 0 && launch->drop)
+	if (r == 0 && launch->drop && !launch->standby)
 		r = add_number(arguments, "--gid", launch->gid);
 	if (r == 0 && launch->cache_directory)
 		r = add_pair(arguments, "--cache-dir", launch->cache_directory);
@@ -210,7 +212,7 @@ static int spawn(const char *program, char *const *arguments, char *const *envir
 	return r;
 }
 
-int engine_process_start(const struct engine_launch *launch, pid_t *pid_out, int *pidfd_out, int *control_out)
+int engine_process_start(const struct engine_launch *launch, struct engine_process *process_out)
 {
 	CLEANUP(strings_free) struct strings arguments = { .count = 0 };
 	CLEANUP(strings_free) struct strings environment = { .count = 0 };
@@ -241,10 +243,19 @@ int engine_process_start(const struct engine_launch *launch, pid_t *pid_out, int
 		(void)waitpid(pid, NULL, 0);
 		return r;
 	}
-	*pid_out = pid;
-	*pidfd_out = pidfd;
-	*control_out = take_fd(&ours);
+	*process_out = (struct engine_process){ .pid = pid, .pidfd = pidfd, .control = take_fd(&ours) };
 	return 0;
+}
+
+void engine_process_kill(struct engine_process *process)
+{
+	if (process->pid > 0) {
+		(void)pidfd_send_signal(process->pidfd, SIGKILL, NULL, 0);
+		(void)waitpid(process->pid, NULL, 0);
+	}
+	close_fd(&process->pidfd);
+	close_fd(&process->control);
+	process->pid = -1;
 }
 
 int engine_program_find(const char *given, char *path_out, size_t size)

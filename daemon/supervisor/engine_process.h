@@ -13,17 +13,30 @@ struct engine_launch {
 	bool with_fake;
 	uint64_t warm_devices; /* bit n: the engine opens its device n at once; a claim of an earlier engine */
 	bool user_mode;              /* it serves the user who runs it: that user's HOME is its HOME */
-	bool drop;                   /* it is to become uid and gid by itself */
+	bool standby;                /* it has no user yet */
+	bool drop;                   /* it is to become uid and gid by itself; a standby: whom it will be told */
 	uid_t uid;
 	gid_t gid;
 	const struct configuration *configuration;
 };
 
+/* A child of this process, and what is known of it. */
+struct engine_process {
+	pid_t pid;
+	int pidfd;
+	int control; /* non-blocking */
+};
+
+#define ENGINE_PROCESS_NONE { .pid = -1, .pidfd = -1, .control = -1 }
+
 /*
  * fork and exec with a clean environment, a session of its own, no descriptor but standard output and error and the
- * control socket as 3. The outputs are the caller's, CLOEXEC; `control_out` is non-blocking. 0 or a negative errno.
+ * control socket as 3. The descriptors are the caller's, CLOEXEC. 0 or a negative errno.
  */
-int engine_process_start(const struct engine_launch *launch, pid_t *pid_out, int *pidfd_out, int *control_out);
+int engine_process_start(const struct engine_launch *launch, struct engine_process *process_out);
+
+/* SIGKILL; waits for its end, which a driver may put off; closes the descriptors. For one that nobody watches. */
+void engine_process_kill(struct engine_process *process);
 
 /*
  * Where sycl-engine is: `given`, else next to this program, else in its tree (../libexec/sycld), else the installed one.

@@ -103,7 +103,8 @@ static void begin_discovery(struct inquiry *inquiry)
 		TAILQ_FOREACH (engine, &tenant->engines, link)
 			if (engine->state != ENGINE_STOPPING)
 				break;
-		if (!engine && tenant_engine(tenant, &engine, &refusal) < 0)
+		/* Not the standby: somebody's work needs it more. */
+		if (!engine && tenant_engine(tenant, false, &engine, &refusal) < 0)
 			engine = NULL;
 	}
 	inquiry->discovers = engine;

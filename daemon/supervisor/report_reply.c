@@ -153,6 +153,28 @@ static void free_rows(struct reply *reply)
 	free((void *)reply->platform_list);
 }
 
+/* It is nobody's yet: those are told who see everything, and those who alone can get it. */
+static void add_standby(const struct reply *reply, Sycl__V1__ServiceFacts *service)
+{
+	static const Sycl__V1__EngineState states[] = {
+		[STANDBY_NONE] = SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE,
+		[STANDBY_STARTING] = SYCL__V1__ENGINE_STATE__ENGINE_STATE_STARTING,
+		[STANDBY_READY] = SYCL__V1__ENGINE_STATE__ENGINE_STATE_READY,
+		[STANDBY_ENDING] = SYCL__V1__ENGINE_STATE__ENGINE_STATE_STOPPING,
+	};
+	const struct supervisor *supervisor = reply->inquiry->supervisor;
+	pid_t pid = 0;
+	uint64_t since_ns = 0;
+	if (!reply->inquiry->asker.sees_all && supervisor->privileged)
+		return;
+	enum standby_state state = standby_look(supervisor, &pid, &since_ns);
+	if (state == STANDBY_NONE)
+		return;
+	service->standby_pid = (uint32_t)pid;
+	service->standby_state = states[state];
+	service->standby_age_ns = clock_now_ns() - since_ns;
+}
+
 static void add_service(struct reply *reply)
 {
 	struct supervisor *supervisor = reply->inquiry->supervisor;
@@ -173,6 +195,7 @@ static void add_service(struct reply *reply)
 	service->endpoints = reply->endpoints;
 	service->stopping = supervisor->stopping;
 	service->filtered = !reply->inquiry->asker.sees_all;
+	add_standby(reply, service);
 	reply->message.service = service;
 }
 

@@ -74,10 +74,15 @@ void supervisor_session_ended(struct supervisor *supervisor)
 	status_changed(supervisor);
 }
 
+static bool has_processes(const struct supervisor *supervisor)
+{
+	return supervisor->engine_count || supervisor->keeper.standby;
+}
+
 void supervisor_engine_ended(struct supervisor *supervisor)
 {
 	status_changed(supervisor);
-	if (supervisor->stopping && supervisor->engine_count == 0)
+	if (supervisor->stopping && !has_processes(supervisor))
 		end_loop(supervisor);
 }
 
@@ -167,7 +172,8 @@ static void stop(struct supervisor *supervisor, uint64_t drain_ns)
 		notify_stopping();
 	}
 	stop_engines(supervisor, leave ? UINT64_MAX : drain_ns);
-	if (supervisor->engine_count == 0 || leave)
+	standby_stop(supervisor);
+	if (!has_processes(supervisor) || leave)
 		end_loop(supervisor);
 	else
 		(void)uv_timer_start(&supervisor->stop_deadline, on_stop_deadline,
@@ -193,6 +199,8 @@ static void on_reload(uv_signal_t *handle, int number)
 		log_error("configuration", "%s; what was read before stays", message);
 	else
 		log_info("configuration", "read again; holds for engines started from now on");
+	if (r == 0)
+		standby_renew(supervisor);
 	notify_reloaded();
 }
 
@@ -259,6 +267,7 @@ static int start(struct supervisor *supervisor)
 	(void)uv_timer_init(loop, &supervisor->stop_deadline);
 	supervisor->idle.data = supervisor;
 	supervisor->stop_deadline.data = supervisor;
+	standby_init(supervisor);
 	int r = watch_signal(supervisor, &supervisor->terminate, on_terminate, SIGTERM);
 	if (r == 0)
 		r = watch_signal(supervisor, &supervisor->interrupt, on_terminate, SIGINT);
@@ -294,6 +303,7 @@ static void finish(struct supervisor *supervisor)
 			engine_abandon(engine);
 		}
 	tenants_free(supervisor);
+	standby_abandon(supervisor);
 	uv_walk(&supervisor->loop, close_handle, NULL);
 	(void)uv_run(&supervisor->loop, UV_RUN_DEFAULT);
 	int r = uv_loop_close(&supervisor->loop);

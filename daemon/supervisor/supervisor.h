@@ -13,6 +13,7 @@
 #include "packet.h"
 #include "report.h"
 #include "runtime_directory.h"
+#include "standby.h"
 #include "tenant.h"
 
 #include <linux/limits.h>
@@ -31,7 +32,8 @@ struct supervisor {
 	struct decode_arena arena; /* of whatever message is being looked at; emptied by the next */
 	struct tenant_list tenants;
 	unsigned tenant_count;
-	unsigned engine_count;
+	unsigned engine_count; /* without the standby */
+	struct standby_keeper keeper;
 	unsigned session_count;
 	uint64_t last_session;
 	struct inquiry_list inquiries;
@@ -58,7 +60,7 @@ struct supervisor {
 int supervisor_run(const struct options *options, const struct configuration *configuration,
 		   const struct runtime_directory *directory, const struct listener *listener);
 
-/* Sessions and engines come and go: for the idle exit, the status line and the end. */
+/* Sessions and engines, the standby among them, come and go: for the idle exit, the status line and the end. */
 void supervisor_session_began(struct supervisor *supervisor);
 void supervisor_session_ended(struct supervisor *supervisor);
 void supervisor_engine_ended(struct supervisor *supervisor);

@@ -138,7 +138,7 @@ static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
 	return 0;
 }
 
-int tenant_engine(struct tenant *tenant, struct engine **engine_out, struct refusal *refusal_out)
+int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out, struct refusal *refusal_out)
 {
 	bool shared = !tenant->supervisor->configuration.engine_per_session;
 	if (shared && tenant->current) {
@@ -148,7 +148,7 @@ int tenant_engine(struct tenant *tenant, struct engine **engine_out, struct refu
 	int r = may_start(tenant, refusal_out);
 	if (r < 0)
 		return r;
-	r = engine_start(tenant, engine_out);
+	r = engine_start(tenant, may_adopt, engine_out);
 	if (r < 0) {
 		char how[TENANT_FAILURE_BYTES];
 		(void)snprintf(how, sizeof(how), "could not be executed: %s", strerror(-r));
@@ -169,7 +169,7 @@ void tenant_replace_engine(struct tenant *tenant, uint64_t devices)
 	if (tenant->supervisor->stopping || tenant->supervisor->configuration.engine_per_session)
 		return;
 	tenant->warm_devices = devices;
-	(void)tenant_engine(tenant, &engine, &refusal);
+	(void)tenant_engine(tenant, true, &engine, &refusal);
 	tenant->warm_devices = 0;
 }
 
@@ -189,7 +189,7 @@ void tenant_place(struct tenant *tenant, struct session *session)
 		refuse(&refusal, STATUS_QUOTA, "too many processes of this user connect at one time");
 		r = -EDQUOT;
 	} else {
-		r = tenant_engine(tenant, &engine, &refusal);
+		r = tenant_engine(tenant, true, &engine, &refusal);
 	}
 	if (r == 0) {
 		engine_give(engine, session);

@@ -36,6 +36,7 @@ struct tenant {
 	uint64_t last_use_ns;
 	char last_failure[TENANT_FAILURE_BYTES];
 	uint64_t warm_devices; /* for the engine that is being started */
+	bool no_standby; /* it may not open the devices that one has prepared */
 };
 
 TAILQ_HEAD(tenant_list, tenant);
@@ -53,10 +54,10 @@ struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refus
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
 
 /*
- * An engine that can take a session: the current one, or one that is started now. A negative errno: none; `refusal_out`
- * says why.
+ * An engine that can take a session: the current one, or one that is started now (`may_adopt`: perhaps the standby). A
+ * negative errno: none; `refusal_out` says why.
  */
-int tenant_engine(struct tenant *tenant, struct engine **engine_out, struct refusal *refusal_out);
+int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out, struct refusal *refusal_out);
 
 /* Hand a session to an engine, or refuse its client. Takes the session. */
 void tenant_place(struct tenant *tenant, struct session *session);

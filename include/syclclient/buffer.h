@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file buffer.h Buffers and host accessors. The rules for all functions are at the top of result.h. */
+/**
+ * @file buffer.h Buffers, their parts, their host memory, and host accessors. The rules for all functions are at the top
+ * of result.h.
+ */
 #ifndef SYCLCLIENT_BUFFER_H
 #define SYCLCLIENT_BUFFER_H
 
-#include "result.h"
+#include "async.h"
 
 SYCL_BEGIN_DECLS
 
-/** What the host memory given to sycl_buffer_create is. */
+/** What the host memory of a buffer is. */
 typedef enum sycl_host_memory {
 	SYCL_HOST_NONE = 0,     /**< there is none: `host` is NULL */
 	SYCL_HOST_BORROWED = 1, /**< the caller's until release; written back at release if a device wrote (D11) */
-	SYCL_HOST_CONST = 2     /**< read once, never written back (D14) */
+	SYCL_HOST_CONST = 2,    /**< read once, never written back: constant data, or a copied range (D14) */
+	SYCL_HOST_SHARED = 3,   /**< a sycl_host_block; written back if anybody else still holds it (D12) */
+	SYCL_HOST_OWNED = 4     /**< given away: read once, then freed by a function that comes with it (D13) */
 } sycl_host_memory;
+
+/** All bytes from the offset on. */
+#define SYCL_REST_BYTES UINT64_MAX
+
+/** Frees memory that was given away. Called once, on a thread that is in a call of this library. */
+typedef void sycl_free_function(void *memory, void *context);
 
 /**
  * Make a buffer, usable with every queue of the connection (A27). Blocks only for a round trip when the session's
@@ -23,7 +34,7 @@ typedef enum sycl_host_memory {
  * @param host             The first contents, copied during the call; NULL with SYCL_HOST_NONE: the contents are
  *                         undefined then.
  * @param size_bytes       Any size, 0 also (C16, C17).
- * @param kind             What happens to `host` later.
+ * @param kind             What happens to `host` later. SHARED and OWNED need more words: sycl_buffer_create_with.
  * @param[out] buffer_out  The caller's: sycl_buffer_release.
  * @retval SYCL_ERROR_INVALID  host and kind contradict each other.
  * @retval SYCL_ERROR_QUOTA    More objects, buffer bytes or shared memory than the session may have.
@@ -31,16 +42,124 @@ typedef enum sycl_host_memory {
  */
 SYCL_API sycl_result sycl_buffer_create(sycl_platform platform, void *host, uint64_t size_bytes, sycl_host_memory kind,
 					sycl_buffer *buffer_out);
+
+/** All that can be said of a new buffer. Start from SYCL_BUFFER_OPTIONS_INIT. */
+struct sycl_buffer_options {
+	uint32_t struct_bytes;   /**< sizeof(struct sycl_buffer_options) */
+	sycl_host_memory kind;
+	uint64_t size_bytes;
+	void *host;              /**< the first contents; NULL with NONE and SHARED */
+	sycl_host_block block;   /**< of SHARED: at least size_bytes; held by the buffer until its last release */
+	sycl_free_function *free_host; /**< of OWNED: gets `host`; NULL: free() */
+	void *free_context;      /**< handed to it */
+	/**
+	 * A pthread_mutex_t, ready, process-shared if other processes use the memory; NULL: none (D19). The library holds it
+	 * while it reads or writes the host memory itself: here while the first contents are copied, and at the last release
+	 * while they are written back, after all groups are complete. It is never held while anything is waited for but itself.
+	 * Good until the last release. A robust one whose owner died is made consistent.
+	 */
+	void *use_mutex;
+};
+#define SYCL_BUFFER_OPTIONS_INIT { sizeof(struct sycl_buffer_options), SYCL_HOST_NONE, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * As sycl_buffer_create, with all kinds of host memory. Blocks as that does, and until the mutex is free.
+ *
+ * Memory of kind OWNED is the library's from the call's success on: it is freed as soon as it is not needed any more,
+ * which is before this returns. If the call fails, it stays the caller's.
+ *
+ * @param options  Not NULL.
+ * @retval SYCL_ERROR_INVALID         Wrong struct_bytes; members that contradict each other or the kind; a block that is
+ *                                    smaller than the buffer; a mutex that cannot be locked.
+ * @retval SYCL_ERROR_INVALID_HANDLE  SHARED without a block.
+ * @return Otherwise as sycl_buffer_create.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_buffer_create_with(sycl_platform platform, const struct sycl_buffer_options *options,
+					     sycl_buffer *buffer_out);
+
+/**
+ * A counted block of memory that a buffer and the program share (D12). It belongs to no connection. Never blocks.
+ *
+ * @param memory          Of size_bytes, given away if the call succeeds; NULL: the library allocates it, filled with 0.
+ * @param size_bytes      Not 0.
+ * @param free_memory     Called with `memory` when neither the program nor a buffer holds the block; NULL: free().
+ * @param context         Handed to free_memory.
+ * @param[out] block_out  The caller's: sycl_host_block_release.
+ * @retval SYCL_ERROR_INVALID            0 bytes; free_memory or context without memory.
+ * @retval SYCL_ERROR_MEMORY_ALLOCATION  No memory in this process.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_block_create(void *memory, uint64_t size_bytes, sycl_free_function *free_memory,
+					    void *context, sycl_host_block *block_out);
+/** One more reference: who holds one wants what buffers write back (D12). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_block_retain(sycl_host_block block);
+/** End one reference. Without any, the memory lives until the last buffer over it is released. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_block_release(sycl_host_block block);
+/** The memory, good as long as the block is held. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_block_get_pointer(sycl_host_block block, void **pointer_out);
+/** The caller's references now, without those of buffers (N1, D12). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_block_get_reference_count(sycl_host_block block, uint32_t *count_out);
+
+/**
+ * A part of a buffer that can be used wherever a buffer can: a sub-buffer. What distinguishes it from a ranged accessor:
+ * it orders by its own range, so groups on parts that do not overlap may run at one time (C8 - C11, C21). It shares the
+ * bytes and keeps the buffer: the buffer ends with the last release of it and of all of its parts. Never blocks.
+ *
+ * @param buffer        No sub-buffer itself.
+ * @param offset_bytes  Any; but a group refuses a sub-buffer whose offset is no multiple of its device's
+ *                      SYCL_DEVICE_INFO_MEM_BASE_ADDR_ALIGN_BITS with SYCL_ERROR_INVALID (C14).
+ * @param size_bytes    May be 0: it has no bytes, and orders with nothing.
+ * @param[out] sub_out  The caller's: sycl_buffer_release.
+ * @retval SYCL_ERROR_INVALID  A part of a part; outside of the buffer (C13).
+ * @return The buffer's own error, if the service could not make it.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_buffer_create_sub(sycl_buffer buffer, uint64_t offset_bytes, uint64_t size_bytes,
+					    sycl_buffer *sub_out);
+
+/**
+ * The same bytes as an array of other elements: a view (C15). In every respect it is the buffer, or the sub-buffer, that
+ * it was made of: its contents, its order and its end are the same. What it brings is its shape, for
+ * sycl_handler_copy_elements and sycl_buffer_get_shape. Never blocks.
+ *
+ * @param element_bytes  Of one element.
+ * @param range          Elements, row-major: the last dimension varies fastest (C18, C19).
+ * @param[out] view_out  The caller's: sycl_buffer_release.
+ * @retval SYCL_ERROR_INVALID  Not 1 to 3 dimensions; the elements are not exactly as many bytes as the buffer has.
+ * @return The buffer's own error, if the service could not make it.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_buffer_reinterpret(sycl_buffer buffer, uint64_t element_bytes, sycl_range range,
+					     sycl_buffer *view_out);
+
+/**
+ * Its elements: those of sycl_buffer_reinterpret, otherwise as many of 1 byte as it has bytes. Never blocks.
+ *
+ * @param[out] element_bytes_out  May be NULL.
+ * @param[out] range_out          May be NULL.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_buffer_get_shape(sycl_buffer buffer, uint64_t *element_bytes_out, sycl_range *range_out);
+
 /** One more reference (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_buffer_retain(sycl_buffer buffer);
 
 /**
- * End one reference. What the last one does depends on the host memory (D9 - D11, D14):
- * - SYCL_HOST_BORROWED: waits for all command groups that use the buffer, then, if one of them or a host accessor could
- *   write it, copies the contents back to `host`. Blocks until then. A buffer that no group used is not waited for.
- * - SYCL_HOST_NONE, SYCL_HOST_CONST: returns at once; running groups keep what they need (D16).
- * - After sycl_buffer_set_write_back(buffer, 0) or sycl_buffer_set_final_data(buffer, NULL): returns at once.
- * - After sycl_buffer_set_final_data with memory: waits, and copies the contents there in any case.
+ * End one reference. What the last one - of the buffer, its parts and its views - does depends on the host memory:
+ *
+ * | kind | waits for the groups | copies back |
+ * | --- | --- | --- |
+ * | SYCL_HOST_BORROWED | all that use the buffer | if a group or a host accessor could write (D9, D11) |
+ * | SYCL_HOST_SHARED | as BORROWED, if anybody else holds the block at this moment | as BORROWED (D12) |
+ * | SYCL_HOST_NONE, SYCL_HOST_CONST, SYCL_HOST_OWNED | no (D10, D13) | no (D14) |
+ *
+ * After sycl_buffer_set_write_back(buffer, 0) or sycl_buffer_set_final_data(buffer, NULL) it neither waits nor copies.
+ * After sycl_buffer_set_final_data with memory it waits, and copies the contents there in any case (D14). A buffer that no
+ * group has used is not waited for. Where it does not wait it never blocks, and running groups keep what they need (D16).
+ *
+ * A failure of the last release is its result, and also an error of the connection: sycl_platform_throw_asynchronous
+ * (D17).
  *
  * @retval SYCL_ERROR_INVALID  It would have to wait while the buffer has host accessors; it is still the caller's.
  * @return Any other failure, such as a group's that wrote the buffer: the buffer is released, the host memory
@@ -48,6 +167,13 @@ SYCL_API sycl_result sycl_buffer_retain(sycl_buffer buffer);
  * @since 0.1
  */
 SYCL_API sycl_result sycl_buffer_release(sycl_buffer buffer);
+
+/**
+ * End one reference; if it is the last one, nothing is waited for and nothing is written back, whatever the kind of host
+ * memory: it is the caller's again at once, with the contents that it has (D9). Never blocks.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_buffer_detach(sycl_buffer buffer);
 
 /**
  * As sycl_buffer_release, waiting at most timeout_ns (CLOCK_MONOTONIC).
@@ -67,7 +193,7 @@ SYCL_API sycl_result sycl_buffer_get_size(sycl_buffer buffer, uint64_t *size_byt
  * Whether the last release may write back at all (D14). Never blocks.
  *
  * @param write_back  1, as at creation, or 0: nothing is written back, and release does not wait.
- * @retval SYCL_ERROR_INVALID  Another number.
+ * @retval SYCL_ERROR_INVALID  Another number; a sub-buffer.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_buffer_set_write_back(sycl_buffer buffer, uint32_t write_back);
@@ -76,6 +202,7 @@ SYCL_API sycl_result sycl_buffer_set_write_back(sycl_buffer buffer, uint32_t wri
  * Where the contents go at the last release, instead of the host memory given at creation (D14). Never blocks.
  *
  * @param final_data  Room for the whole buffer, the caller's, good until the last release; NULL: nowhere.
+ * @retval SYCL_ERROR_INVALID  A sub-buffer.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_buffer_set_final_data(sycl_buffer buffer, void *final_data);
@@ -105,11 +232,58 @@ SYCL_API sycl_result sycl_host_accessor_create_for(sycl_buffer buffer, sycl_acce
 						   sycl_host_accessor *accessor_out);
 
 /**
- * The contents. Never blocks.
+ * As sycl_host_accessor_create_for, of a part. It waits for and holds up the same groups as one of the whole buffer
+ * (C21) - of a sub-buffer: of the whole sub-buffer - but only this part is brought to the host, and only this part may be
+ * touched.
+ *
+ * @param size_bytes  SYCL_REST_BYTES: all from the offset on.
+ * @param timeout_ns  SYCL_FOREVER_NS: no limit.
+ * @retval SYCL_ERROR_INVALID  Also: the part lies outside of the buffer.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_accessor_create_ranged(sycl_buffer buffer, sycl_access_mode mode, uint64_t offset_bytes,
+						      uint64_t size_bytes, uint64_t timeout_ns,
+						      sycl_host_accessor *accessor_out);
+
+/**
+ * As sycl_host_accessor_create_ranged, but returns at once: the accessor has taken its place in the order, so groups that
+ * are submitted from now on wait for it (D3), and it waits for those before. Until sycl_host_accessor_wait, or
+ * sycl_host_accessor_is_ready, says that it is ready it has no pointer. Released before that, it is withdrawn. Never
+ * blocks.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_accessor_create_async(sycl_buffer buffer, sycl_access_mode mode, uint64_t offset_bytes,
+						     uint64_t size_bytes, sycl_host_accessor *accessor_out);
+
+/**
+ * Wait until the accessor is ready. Blocks until the groups before it allow it (D1); at once if it is ready.
+ *
+ * @return 0, or why it will never be ready, as sycl_host_accessor_create; it is still to be released then.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_accessor_wait(sycl_host_accessor accessor);
+/**
+ * As sycl_host_accessor_wait, at most timeout_ns (CLOCK_MONOTONIC); 0 asks without waiting for a device.
+ *
+ * @retval SYCL_ERROR_TIMEOUT  Not yet; it keeps its place.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_accessor_wait_for(sycl_host_accessor accessor, uint64_t timeout_ns);
+/**
+ * Is it known to be ready, or to have failed? Looks at shared memory only. Never blocks.
+ *
+ * @param[out] ready_out  1: sycl_host_accessor_wait returns at once.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_accessor_is_ready(sycl_host_accessor accessor, uint32_t *ready_out);
+
+/**
+ * The contents: of a ranged accessor its part's first byte. Never blocks.
  *
  * @param[out] pointer_out  Valid until the accessor's last release; not necessarily the pointer given at creation
  *                          (D5). To be written only with a mode that writes. For an empty buffer not NULL, but
  *                          nothing may be touched.
+ * @retval SYCL_ERROR_INVALID  An asynchronous accessor that is not ready.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_host_accessor_get_pointer(sycl_host_accessor accessor, void **pointer_out);

@@ -6,12 +6,14 @@
 #ifndef SYCLCLIENT_CONTEXT_H
 #define SYCLCLIENT_CONTEXT_H
 
+#include "async.h"
 #include "device.h"
 
 SYCL_BEGIN_DECLS
 
 /**
- * Make a context. One-way: never waits; what the service finds wrong later is told by the calls that use the context.
+ * Make a context. One-way: never waits; what the service finds wrong later is told by the calls that use the context,
+ * as SYCL_ERROR_INVALID that devices of one platform do not fit one context (A12), which a backend may say.
  *
  * @param devices           device_count different devices of one platform; retained by the context.
  * @param[out] context_out  The caller's to release.
@@ -20,6 +22,24 @@ SYCL_BEGIN_DECLS
  * @since 0.1
  */
 SYCL_API sycl_result sycl_context_create(uint32_t device_count, const sycl_device *devices, sycl_context *context_out);
+/** Options of sycl_context_create_with. Start from SYCL_CONTEXT_OPTIONS_INIT. */
+struct sycl_context_options {
+	uint32_t struct_bytes; /**< sizeof(struct sycl_context_options) */
+	uint32_t reserved;     /**< must be 0 */
+	sycl_async_handler *async_handler; /**< of the queues that have none of their own (async.h); NULL: none */
+	void *async_user_data; /**< handed to it; stays good until those queues and their groups are gone */
+};
+#define SYCL_CONTEXT_OPTIONS_INIT { sizeof(struct sycl_context_options), 0, 0, 0 }
+
+/**
+ * As sycl_context_create, with options (M4).
+ *
+ * @param options  NULL for the defaults; read during the call.
+ * @retval SYCL_ERROR_INVALID  Also: struct_bytes or reserved is wrong.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_context_create_with(uint32_t device_count, const sycl_device *devices,
+					      const struct sycl_context_options *options, sycl_context *context_out);
 /** One more reference (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_context_retain(sycl_context context);
 /**

@@ -20,9 +20,19 @@ SYCL_API sycl_result sycl_event_get_reference_count(sycl_event event, uint32_t *
  *
  * @return 0, or the code with which the group failed, each time it is asked; sycl_get_last_error has its detail.
  * @retval SYCL_ERROR_DEPENDENCY_FAILED  It did not run because a group that it depends on failed (M9).
+ * @retval SYCL_ERROR_INVALID            This thread runs that host task, which would wait for itself.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_event_wait(sycl_event event);
+
+/**
+ * As sycl_event_wait, then hand all errors of the event's queue that were not reported yet to the queue's asynchronous
+ * handler, or its context's (M2, async.h). Works after the queue is gone.
+ *
+ * @return 0 when there is a handler; without one what sycl_event_wait returns.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_event_wait_and_throw(sycl_event event);
 
 /**
  * As sycl_event_wait, at most timeout_ns (CLOCK_MONOTONIC); 0 asks without waiting, SYCL_FOREVER_NS waits without end.
@@ -41,6 +51,18 @@ SYCL_API sycl_result sycl_event_wait_for(sycl_event event, uint64_t timeout_ns);
  * @since 0.1
  */
 SYCL_API sycl_result sycl_event_wait_all(uint32_t count, const sycl_event *events, uint64_t timeout_ns);
+
+/**
+ * The events that its command group was told to depend on (sycl_handler_depends_on), but for those that are complete
+ * (H12). Never blocks.
+ *
+ * @param capacity         How many handles events_out has room for; 0: only count.
+ * @param[out] events_out  Up to `capacity` handles, each the caller's to release; NULL when capacity is 0.
+ * @param[out] count_out   How many there are, also beyond `capacity`; NULL if events_out is given.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_event_get_wait_list(sycl_event event, uint32_t capacity, sycl_event *events_out,
+					      uint32_t *count_out);
 
 /** How far a command group is. */
 typedef enum sycl_command_status {
@@ -64,7 +86,8 @@ typedef enum sycl_profiling {
 
 /**
  * A time of the command group, in ns since the connection was made (H1). A round trip; start and end block until they
- * are known, at the latest until the group is complete (H5).
+ * are known, at the latest until the group is complete (H5). Of a host task they are when its function was and had been
+ * called.
  *
  * @retval SYCL_ERROR_INVALID  The queue was made without profiling (H6).
  * @return The group's own error, if it failed and the time is not known.

@@ -29,7 +29,8 @@ SYCL_API sycl_result sycl_handler_discard(sycl_handler handler);
  * (B14); they count also where the kernel does not use them (B13). Setting an argument again replaces it.
  *
  * @param mode  With a no-init mode, what the kernel does not write is undefined afterwards, and nothing is moved (C6).
- * @retval SYCL_ERROR_INVALID          No such mode; a buffer of another connection.
+ * @retval SYCL_ERROR_INVALID          No such mode; a buffer of another connection; a sub-buffer whose offset does not fit the
+ *                                     queue's device (C14); the host would write the buffer too (C4).
  * @retval SYCL_ERROR_KERNEL_ARGUMENT  No kernel has that many arguments.
  * @return The buffer's own error, if the service could not make it.
  * @since 0.1
@@ -50,6 +51,35 @@ SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handler, uint
 
 /** Require the buffer without giving it to the kernel (B13). Errors as sycl_handler_set_accessor. @since 0.1 */
 SYCL_API sycl_result sycl_handler_require(sycl_handler handler, sycl_buffer buffer, sycl_access_mode mode);
+
+/** Where an accessor is used. */
+typedef enum sycl_target {
+	SYCL_TARGET_DEVICE = 0,
+	SYCL_TARGET_CONSTANT_BUFFER = 1, /**< constant memory (G13): sycl_handler_set_constant_accessor */
+	SYCL_TARGET_HOST_TASK = 2        /**< the host: sycl_handler_set_host_accessor of host_task.h */
+} sycl_target;
+
+/**
+ * As sycl_handler_require, for a target. What is asked of one buffer for one target is united; over all targets together
+ * at most one may write it (C4).
+ *
+ * @retval SYCL_ERROR_INVALID  Also: no such target; two targets would write the buffer.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_require_target(sycl_handler handler, sycl_buffer buffer, sycl_access_mode mode,
+						 sycl_target target);
+
+/**
+ * Require a part of the buffer for reading, and give it to the kernel as argument `index`, a pointer to constant memory
+ * (E16, G13): SYCL_CONSTANT of portable sources, `__constant` of OpenCL C.
+ *
+ * @param size_bytes  SYCL_REST_BYTES: all from the offset on.
+ * @retval SYCL_ERROR_KERNEL_ARGUMENT  More than the device's constant memory; no kernel has that many arguments.
+ * @return Otherwise as sycl_handler_set_ranged_accessor.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_set_constant_accessor(sycl_handler handler, uint32_t index, sycl_buffer buffer,
+							uint64_t offset_bytes, uint64_t size_bytes);
 
 /**
  * Give argument `index` by value (E14).
@@ -133,7 +163,7 @@ SYCL_API sycl_result sycl_handler_parallel_for_nd(sycl_handler handler, sycl_ker
 						  sycl_range local);
 
 /**
- * The action: copy bytes between buffers. Requires both of them; 0 bytes move nothing.
+ * The action: copy bytes between buffers. Requires both of them; 0 bytes move nothing. More kinds of copies are in copy.h.
  *
  * @retval SYCL_ERROR_INVALID  There is an action already; outside of a buffer; overlapping parts of one buffer.
  * @since 0.1
@@ -160,6 +190,15 @@ SYCL_API sycl_result sycl_handler_fill(sycl_handler handler, sycl_buffer buffer,
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_update_host(sycl_handler handler, sycl_buffer buffer);
+/**
+ * As sycl_handler_update_host, of a part of the buffer.
+ *
+ * @param size_bytes  SYCL_REST_BYTES: all from the offset on.
+ * @retval SYCL_ERROR_INVALID  Also: the part lies outside of the buffer.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_update_host_part(sycl_handler handler, sycl_buffer buffer, uint64_t offset_bytes,
+						   uint64_t size_bytes);
 
 /**
  * The action: record a shared event: it happens when the group's requisites are met, and what they wrote can be seen by
@@ -197,6 +236,19 @@ SYCL_API sycl_result sycl_handler_wait_event(sycl_handler handler, sycl_shared_e
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_submit(sycl_handler handler, sycl_event *event_out);
+
+/**
+ * As sycl_handler_submit; but if the queue does not take the group, for whatever reason that sycl_handler_submit would
+ * return, the same group goes to a second queue (M7). What fails after it was taken stays with the queue that took it
+ * (M8). Never waits for a device.
+ *
+ * @param secondary       Another queue of the connection. The group must fit it as it must fit the first one.
+ * @param[out] event_out  Of the queue that took the group.
+ * @return 0, or why the second queue did not take it either.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_submit_with_secondary(sycl_handler handler, sycl_queue secondary,
+							sycl_event *event_out);
 
 SYCL_END_DECLS
 #endif

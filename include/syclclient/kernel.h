@@ -13,20 +13,28 @@ typedef enum sycl_source_language {
 	SYCL_SOURCE_PORTABLE = 2, /**< C with the words below: the same source for every backend */
 	SYCL_SOURCE_BUILTIN = 3,  /**< the device's built-in kernels, names separated by semicolons (A28) */
 	SYCL_SOURCE_PTX = 4,      /**< for devices of the CUDA backend */
-	SYCL_SOURCE_CUDA_CPP = 6  /**< for devices of the CUDA backend, compiled by NVRTC */
+	SYCL_SOURCE_CUBIN = 5,    /**< a cubin or a fatbin: bytes, for devices of the CUDA backend */
+	SYCL_SOURCE_CUDA_CPP = 6, /**< for devices of the CUDA backend, compiled by NVRTC */
+	SYCL_SOURCE_SPIRV = 7     /**< a module: bytes, for devices of the OpenCL backend that take it */
 } sycl_source_language;
 
 /*
- * The words of a portable source, in short; share/doc/sycld/portable-kernels.md has them all, with types and mathematics:
+ * The words of a portable source, in short; share/doc/sycld/portable-kernels.md has them all, with types and
+ * mathematics:
  *
  *	SYCL_KERNEL void name(...)                   a kernel
- *	SYCL_GLOBAL(type), SYCL_CONSTANT(type)       a pointer, an accessor's argument; read only: SYCL_GLOBAL(const type)
- *	SYCL_LOCAL(type)                             a pointer, sycl_handler_set_local's argument
+ * 	SYCL_GLOBAL(type), SYCL_CONSTANT(type)       a pointer, an accessor's argument; read only: SYCL_GLOBAL(const
+ * 	type) SYCL_LOCAL(type)                             a pointer, sycl_handler_set_local's argument
+ *	SYCL_LOCAL_ARRAY(type, name, count);         memory of the work-group, in the kernel
  *	any other type                               sycl_handler_set_value's argument
- *	sycl_global_id(d), sycl_global_range(d)      ulong, in SYCL's order of dimensions; also sycl_local_ and sycl_group_
- *	sycl_group_barrier()                         for all work-items of a group
- *	sycl_atomic_add(pointer, value), ...         on int and uint; gives the value before
+ * 	sycl_global_id(d), sycl_global_range(d)      ulong, in SYCL's order of dimensions; also sycl_local_ and
+ * 	sycl_group_ sycl_group_barrier()                         for all work-items of a group
+ *	SYCL_GROUP_SCRATCH; sycl_group_reduce_add(x), ...   what a work-group computes together
+ *	sycl_sub_group_shuffle(x, i), ...            a sub-group, where the device has such
+ *	sycl_atomic_add(pointer, value), ...         on int, uint, long, ulong, float, double; with orders and scopes
+ *	float4, sycl_float4(a, b, c, d), ...         vectors
  *	sycl_sqrt(x), sycl_min(a, b), ...            mathematics
+ *	SYCL_REQUIRES_FP16;                          what the source needs of a device (E19)
  */
 
 /*
@@ -55,6 +63,7 @@ typedef enum sycl_source_language {
  * @param[out] bundle_out  The caller's: sycl_kernel_bundle_release.
  * @retval SYCL_ERROR_BUILD                  It does not compile, or took too long: the compiler's words are in
  *                                           sycl_get_build_log.
+ * @retval SYCL_ERROR_KERNEL_NOT_SUPPORTED   It needs what the device has not, such as half precision (E19).
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device has no compiler, or not for this language; on CUDA: NVRTC is not
  *                                           installed where the service runs.
  * @retval SYCL_ERROR_INVALID                No such language; source is NULL; options for PTX.
@@ -64,8 +73,9 @@ typedef enum sycl_source_language {
 SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue queue, sycl_source_language language, const char *source,
 						    const char *options, sycl_kernel_bundle *bundle_out);
 /**
- * A bundle from what a compiler made before: a cubin or a fatbin, for devices of the CUDA backend. Blocks for a round
- * trip.
+ * A bundle from what a compiler made before: a cubin or a fatbin, for devices of the CUDA backend, or a SPIR-V module,
+ * which is known by its first word, for those of the OpenCL backend that take it. Blocks for a round trip, and for
+ * SPIR-V for the compiler's time.
  *
  * @param bytes            Read during the call.
  * @param[out] bundle_out  The caller's: sycl_kernel_bundle_release.
@@ -77,6 +87,109 @@ SYCL_API sycl_result sycl_kernel_bundle_from_source(sycl_queue queue, sycl_sourc
  */
 SYCL_API sycl_result sycl_kernel_bundle_from_binary(sycl_queue queue, const void *bytes, uint64_t size_bytes,
 						    sycl_kernel_bundle *bundle_out);
+/** What has been done to a bundle. Each state is another bundle: none changes. */
+typedef enum sycl_bundle_state {
+	SYCL_BUNDLE_INPUT = 0,     /**< sources, not compiled */
+	SYCL_BUNDLE_OBJECT = 1,    /**< compiled, not linked: what one source lacks another may have */
+	SYCL_BUNDLE_EXECUTABLE = 2 /**< has kernels */
+} sycl_bundle_state;
+
+/**
+ * A source for several devices of a context, to be built or compiled with one call. The service hears nothing of it so
+ * far. Never blocks.
+ *
+ * @param device_count     0: all devices of the context.
+ * @param devices          Of the context, each once; NULL with a count of 0.
+ * @param source           Copied. A text, ended by 0, or the bytes of SYCL_SOURCE_CUBIN and SYCL_SOURCE_SPIRV.
+ * @param size_bytes       Of those two; 0 for a text.
+ * @param[out] bundle_out  The caller's: sycl_kernel_bundle_release.
+ * @retval SYCL_ERROR_INVALID  No such language or device; source is NULL; a wrong size_bytes.
+ * @retval SYCL_ERROR_QUOTA    The source is too long.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context context, uint32_t device_count,
+						     const sycl_device *devices, sycl_source_language language,
+						     const void *source, uint64_t size_bytes,
+						     sycl_kernel_bundle *bundle_out);
+/**
+ * From input to object, for each device of the bundle. Blocks for a round trip and the compiler's time for each.
+ * Options and errors as sycl_kernel_bundle_from_source, and SYCL_ERROR_FEATURE_NOT_SUPPORTED where a device cannot
+ * link.
+ *
+ * Objects of a session may have 256 MiB together (SYCL_ERROR_QUOTA).
+ *
+ * @param[out] bundle_out      The caller's, another bundle than the first.
+ * @retval SYCL_ERROR_INVALID  It is not in the input state, or has built-in kernels or a binary in it.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_kernel_bundle_compile(sycl_kernel_bundle bundle, const char *options,
+						sycl_kernel_bundle *bundle_out);
+/**
+ * Objects become an executable, for each device that all of them have. Blocks as sycl_kernel_bundle_compile.
+ *
+ * A function of another source is declared as in C. On CUDA objects are portable ones, or CUDA C++ and PTX, not both,
+ * and the driver links them when they are loaded. A function and a kernel may be in one object only.
+ *
+ * @param count     1 to 64.
+ * @param objects   Bundles of one context in the object state.
+ * @param options   The linker's; NULL: none. CUDA takes none.
+ * @param[out] bundle_out      The caller's.
+ * @retval SYCL_ERROR_BUILD    Something is missing or there twice: sycl_get_build_log or the sentence says what.
+ * @retval SYCL_ERROR_INVALID  A bundle in another state or of another context; no device that all of them have.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_kernel_bundle_link(uint32_t count, const sycl_kernel_bundle *objects, const char *options,
+					     sycl_kernel_bundle *bundle_out);
+/** From input to executable, for each device of the bundle. As sycl_kernel_bundle_compile. @since 0.1 */
+SYCL_API sycl_result sycl_kernel_bundle_build(sycl_kernel_bundle bundle, const char *options,
+					      sycl_kernel_bundle *bundle_out);
+/**
+ * All that several bundles have, in one. They are in one state and of one context. Executables keep their own
+ * variables; a kernel of a name that two of them have for a device cannot be made. Inputs: for the devices that all of
+ * them have. Never blocks.
+ *
+ * @param count                1 to 64.
+ * @param[out] bundle_out      The caller's.
+ * @retval SYCL_ERROR_INVALID  Different states or contexts.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_kernel_bundle_join(uint32_t count, const sycl_kernel_bundle *bundles,
+					     sycl_kernel_bundle *bundle_out);
+/** Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_kernel_bundle_get_state(sycl_kernel_bundle bundle, sycl_bundle_state *state_out);
+/** A reference for the caller: sycl_context_release. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_kernel_bundle_get_context(sycl_kernel_bundle bundle, sycl_context *context_out);
+/**
+ * The devices that it is for. Never blocks.
+ *
+ * @param devices_out  Room for `capacity`, may be NULL with 0; each with a reference: sycl_device_release.
+ * @param count_out    How many there are; NULL: not asked.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_kernel_bundle_get_devices(sycl_kernel_bundle bundle, uint32_t capacity,
+						    sycl_device *devices_out, uint32_t *count_out);
+/**
+ * Has it a kernel of that name, as sycl_kernel_bundle_get_kernel_name writes it? Never blocks.
+ *
+ * @param device               One of the bundle's; NULL: any.
+ * @param[out] has_out         0 or 1.
+ * @retval SYCL_ERROR_INVALID  Not in the executable state; the name is NULL.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_kernel_bundle_has_kernel(sycl_kernel_bundle bundle, const char *name, sycl_device device,
+						   int *has_out);
+/** How many names its kernels have, up to 1,024 of each image. Errors as above. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_kernel_bundle_get_kernel_count(sycl_kernel_bundle bundle, uint32_t *count_out);
+/**
+ * One of those names, which are the kernels' ids. Never blocks.
+ *
+ * @param[out] name_out        The library's, good while the bundle lives.
+ * @retval SYCL_ERROR_INVALID  No such index; not in the executable state.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_kernel_bundle_get_kernel_name(sycl_kernel_bundle bundle, uint32_t index,
+							const char **name_out);
+
 /** One more reference (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_bundle_retain(sycl_kernel_bundle bundle);
 /** End one reference; its kernels keep what they need. Never waits for a device (D15). @since 0.1 */
@@ -101,12 +214,12 @@ SYCL_API sycl_result sycl_kernel_bundle_get_log(sycl_kernel_bundle bundle, const
 SYCL_API const char *sycl_get_build_log(void);
 
 /**
- * One kernel of a bundle. A round trip: what the service knows of its arguments is checked at each submission from
- * then on.
+ * One kernel of a bundle, for every device that the bundle has it for: a queue takes the one of its device. A round
+ * trip for each: what the service knows of its arguments is checked at each submission from then on.
  *
  * @param name             1 to 255 bytes; copied.
  * @param[out] kernel_out  The caller's to release; it keeps the bundle alive.
- * @retval SYCL_ERROR_INVALID  No name.
+ * @retval SYCL_ERROR_INVALID  No name; the bundle is not in the executable state, or has two of that name for a device.
  * @retval SYCL_ERROR_KERNEL   The bundle has no kernel of that name.
  * @since 0.1
  */
@@ -139,16 +252,74 @@ typedef enum sycl_kernel_info {
 	SYCL_KERNEL_INFO_MAX_LOCAL_MEM_BYTES = 8, /**< uint64_t, that a launch may ask for beside the kernel's own */
 	SYCL_KERNEL_INFO_REGISTERS = 9,           /**< uint32_t, of a work-item; 0: not known */
 	SYCL_KERNEL_INFO_MAX_SUB_GROUP_SIZE = 10, /**< uint32_t; 0: not known */
-	SYCL_KERNEL_INFO_IS_NATIVE = 11           /**< uint32_t, 1: it computes its ids itself: "Native kernels" */
+	SYCL_KERNEL_INFO_IS_NATIVE = 11,          /**< uint32_t, 1: it computes its ids itself: "Native kernels" */
+	SYCL_KERNEL_INFO_MAX_NUM_SUB_GROUPS = 12, /**< uint32_t, of a work-group; 0: not known */
+	SYCL_KERNEL_INFO_COMPILE_NUM_SUB_GROUPS = 13, /**< uint32_t, that its source asks for; 0: none */
+	SYCL_KERNEL_INFO_COMPILE_SUB_GROUP_SIZE = 14  /**< uint32_t, that its source asks for; 0: none */
 } sycl_kernel_info;
 
 /**
  * Ask a kernel something. Never blocks: all answers came with sycl_kernel_create. Parameters and errors as
- * sycl_device_get_info.
+ * sycl_device_get_info. Of a kernel for several devices it is the first one's answer.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_kernel_get_info(sycl_kernel kernel, sycl_kernel_info info, size_t bytes, void *value,
 					  size_t *bytes_out);
+
+/** The same of a device that it was built for; SYCL_ERROR_INVALID for another one. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_kernel_get_device_info(sycl_kernel kernel, sycl_device device, sycl_kernel_info info,
+						 size_t bytes, void *value, size_t *bytes_out);
+/** A reference for the caller: sycl_kernel_bundle_release. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_kernel_get_bundle(sycl_kernel kernel, sycl_kernel_bundle *bundle_out);
+
+/** What an argument is. */
+typedef enum sycl_argument_kind {
+	SYCL_ARGUMENT_UNKNOWN = 0, /**< the compiler kept nothing: anything goes */
+	SYCL_ARGUMENT_VALUE = 1,
+	SYCL_ARGUMENT_GLOBAL = 2, /**< a pointer to global or constant memory */
+	SYCL_ARGUMENT_LOCAL = 3,
+	SYCL_ARGUMENT_IMAGE = 4,
+	SYCL_ARGUMENT_SAMPLER = 5
+} sycl_argument_kind;
+
+/** Where it lies, or what it points to (G12). */
+typedef enum sycl_address_space {
+	SYCL_ADDRESS_UNKNOWN = 0,
+	SYCL_ADDRESS_PRIVATE = 1, /**< no pointer */
+	SYCL_ADDRESS_GLOBAL = 2,
+	SYCL_ADDRESS_CONSTANT = 3, /**< OpenCL's; on CUDA it is global memory */
+	SYCL_ADDRESS_LOCAL = 4
+} sycl_address_space;
+
+/** What can be asked of an argument; the type of the answer behind each. What a compiler keeps differs. */
+typedef enum sycl_argument_info {
+	SYCL_ARGUMENT_INFO_KIND = 1,          /**< uint32_t, enum sycl_argument_kind */
+	SYCL_ARGUMENT_INFO_SIZE_BYTES = 2,    /**< uint32_t, of a value; 0: not known */
+	SYCL_ARGUMENT_INFO_TYPE_NAME = 3,     /**< char[]; "": not known */
+	SYCL_ARGUMENT_INFO_NAME = 4,          /**< char[]; "": not known */
+	SYCL_ARGUMENT_INFO_ADDRESS_SPACE = 5, /**< uint32_t, enum sycl_address_space */
+	SYCL_ARGUMENT_INFO_IS_CONST = 6       /**< uint32_t, 1: what it points to is only read */
+} sycl_argument_info;
+
+/**
+ * Ask something of one argument. Never blocks. Parameters and errors as sycl_device_get_info, and SYCL_ERROR_INVALID
+ * where there is no such argument.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_kernel_get_argument_info(sycl_kernel kernel, uint32_t index, sycl_argument_info info,
+						   size_t bytes, void *value, size_t *bytes_out);
+
+/**
+ * How a work-group of this size is divided (E25). Never blocks.
+ *
+ * @param[out] size_out   Work-items of its largest sub-group.
+ * @param[out] count_out  Sub-groups.
+ * @retval SYCL_ERROR_ND_RANGE               No such range, or larger than the kernel takes.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device has no sub-groups, or does not tell.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel kernel, sycl_range local, uint32_t *size_out,
+						uint32_t *count_out);
 
 /** As sycl_device_get_backend_info: always an error (A16). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_get_backend_info(sycl_kernel kernel, uint32_t info, size_t bytes, void *value,

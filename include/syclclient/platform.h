@@ -10,7 +10,7 @@ SYCL_BEGIN_DECLS
 /** Options of sycl_platform_open_with. Start from SYCL_OPEN_OPTIONS_INIT. */
 struct sycl_open_options {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_open_options) */
-	uint32_t reserved;     /**< must be 0 */
+	uint32_t helper_threads; /**< that run host tasks (host_task.h); at most 64. 0: none, waits run them */
 	uint64_t timeout_ns; /**< longest wait for a service that starts and answers; 0: 10 s */
 	const char *name;    /**< what syclctl shows for this session; NULL: the program's name */
 };
@@ -40,7 +40,8 @@ SYCL_API sycl_result sycl_platform_open(const char *endpoint, sycl_platform *pla
  * As sycl_platform_open, with options.
  *
  * @param options  NULL for the defaults; read during the call.
- * @retval SYCL_ERROR_INVALID  Also: struct_bytes or reserved is wrong.
+ * @retval SYCL_ERROR_INVALID            Also: struct_bytes is wrong; more than 64 helper threads.
+ * @retval SYCL_ERROR_MEMORY_ALLOCATION  Also: a helper thread could not be started.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_platform_open_with(const char *endpoint, const struct sycl_open_options *options,
@@ -51,7 +52,8 @@ SYCL_API sycl_result sycl_platform_retain(sycl_platform platform);
 
 /**
  * End one reference. The last one of a connection closes it: work that was submitted goes on, its results are dropped.
- * Never waits for a service; closing an embedded engine waits for its running command groups.
+ * Never waits for a service; closing an embedded engine waits for its running command groups. Host tasks that have not
+ * begun are dropped with the last handle, unless the connection has helper threads (host_task.h).
  * @since 0.1
  */
 SYCL_API sycl_result sycl_platform_release(sycl_platform platform);
@@ -150,7 +152,8 @@ SYCL_API sycl_result sycl_platform_prepare_read(sycl_platform platform);
 SYCL_API sycl_result sycl_platform_cancel_read(sycl_platform platform);
 
 /**
- * Handle what has arrived, and end what sycl_platform_prepare_read began. May be called at any time. Never blocks.
+ * Handle what has arrived, and end what sycl_platform_prepare_read began. May be called at any time. Never waits; takes as
+ * long as the host tasks do whose turn has come: they run here, unless the connection has helper threads (host_task.h).
  *
  * @retval SYCL_ERROR_CONNECTION_LOST, SYCL_ERROR_DEVICE_LOST  The session has ended.
  * @since 0.1

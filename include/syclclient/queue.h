@@ -3,6 +3,7 @@
 #ifndef SYCLCLIENT_QUEUE_H
 #define SYCLCLIENT_QUEUE_H
 
+#include "async.h"
 #include "buffer.h"
 #include "context.h"
 #include "event.h"
@@ -17,8 +18,10 @@ SYCL_BEGIN_DECLS
 struct sycl_queue_options {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_queue_options) */
 	uint32_t properties;   /**< bits above */
+	sycl_async_handler *async_handler; /**< told of errors (async.h); NULL: the context's, if it has one */
+	void *async_user_data; /**< handed to it; stays good until the queue, its events and its groups are gone */
 };
-#define SYCL_QUEUE_OPTIONS_INIT { sizeof(struct sycl_queue_options), 0 }
+#define SYCL_QUEUE_OPTIONS_INIT { sizeof(struct sycl_queue_options), 0, 0, 0 }
 
 /**
  * Make a queue. It keeps its context, device and connection alive (A18, N2). One-way: never waits; what the service
@@ -68,10 +71,12 @@ SYCL_API sycl_result sycl_queue_get_backend_info(sycl_queue queue, uint32_t info
 /**
  * Wait for every command group that was submitted to the queue before this call (B18, B21). Blocks until then.
  *
- * If groups failed, the result is the code of the first one that was not reported yet, by this function, by a wait
- * for its event or by sycl_queue_throw_asynchronous; it counts as reported then (M2 - M5).
+ * With an asynchronous handler (async.h) it only waits. Without one, if groups failed, the result is the code of the
+ * first one that was not reported yet, by this function, by a wait for its event or by sycl_queue_throw_asynchronous;
+ * it counts as reported then (M4).
  *
  * @retval SYCL_ERROR_DEPENDENCY_FAILED  A group did not run because one that it depends on failed (M9).
+ * @retval SYCL_ERROR_INVALID            This thread runs a host task of this queue, which would wait for itself.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_queue_wait(sycl_queue queue);
@@ -84,24 +89,21 @@ SYCL_API sycl_result sycl_queue_wait(sycl_queue queue);
  */
 SYCL_API sycl_result sycl_queue_wait_for(sycl_queue queue, uint64_t timeout_ns);
 
-/** An error of a command group, found after its submission. */
-struct sycl_async_error {
-	sycl_result result;
-	int32_t native_code; /**< the vendor's, 0 if none */
-	uint32_t backend;    /**< enum sycl_backend, 0 if none */
-	uint32_t reserved;
-	uint64_t group;     /**< number within its queue, from 1 */
-	const char *text;   /**< good during the callback */
-};
-/** Called on the thread that asked for the errors; may call any function of this library. */
-typedef void sycl_async_handler(uint32_t count, const struct sycl_async_error *errors, void *user_data);
 /**
- * Hand all errors of the queue that were not reported yet to the handler, in one call; without any, it is not called
+ * As sycl_queue_wait, then as sycl_queue_throw_asynchronous with the queue's own handler (M2). Blocks as both do.
+ *
+ * @return 0 when a handler was told; without a handler what sycl_queue_wait returns.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_wait_and_throw(sycl_queue queue);
+
+/**
+ * Hand all errors of the queue that were not reported yet to a handler, in one call; without any, it is not called
  * (M2, M3). Does not wait for groups: what has failed by now is reported. Blocks as long as the handler does.
  *
- * @param handler    Not NULL; the errors and their texts are the library's, good during the call.
- * @param user_data  Handed to the handler.
- * @retval SYCL_ERROR_INVALID  handler is NULL.
+ * @param handler    NULL: the queue's own, or its context's; without either the first error is returned (M4).
+ * @param user_data  Handed to `handler`; with the queue's own handler its own is.
+ * @return 0 when a handler was told, or there is nothing to tell.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_queue_throw_asynchronous(sycl_queue queue, sycl_async_handler *handler, void *user_data);

@@ -29,12 +29,19 @@ typedef struct sycl_device_s *sycl_device;
 typedef struct sycl_context_s *sycl_context;
 typedef struct sycl_queue_s *sycl_queue;
 typedef struct sycl_buffer_s *sycl_buffer;
+typedef struct sycl_host_block_s *sycl_host_block;
 typedef struct sycl_host_accessor_s *sycl_host_accessor;
+typedef struct sycl_image_s *sycl_image;
+/** An image as the host sees it: an accessor. */
+typedef struct sycl_host_image_s *sycl_host_image;
 typedef struct sycl_kernel_bundle_s *sycl_kernel_bundle;
 typedef struct sycl_kernel_s *sycl_kernel;
 typedef struct sycl_handler_s *sycl_handler;
 typedef struct sycl_event_s *sycl_event;
 typedef struct sycl_shared_event_s *sycl_shared_event;
+typedef struct sycl_command_group_s *sycl_command_group;
+/** A host task that runs on this thread; no object, not counted. */
+typedef struct sycl_host_task_s *sycl_host_task;
 
 /** Wait without end. */
 #define SYCL_FOREVER_NS UINT64_MAX

@@ -18,6 +18,7 @@ struct bench {
 	bool json;
 	bool quick;            /* tiny counts: shows that it works, the figures mean nothing */
 	unsigned idle_seconds; /* how long an idle service is watched */
+	const char *curve;     /* file for the picture of TC3's curve; NULL: none */
 	FILE *out;
 	unsigned results;      /* told so far */
 };
@@ -46,6 +47,7 @@ struct bench_row {
 
 int row_round_trip(struct bench *bench);
 int row_stream(struct bench *bench);
+int row_schedule(struct bench *bench);
 int row_submit(struct bench *bench);
 int row_first_kernel(struct bench *bench);
 int row_idle(struct bench *bench);

@@ -134,6 +134,8 @@ static int side_begin(struct sides *sides, enum gpu_side side, const struct gpu_
 	int r = side_start(sides, side, comparison);
 	if (r == 0)
 		r = side_measure(&sides->crowds[side], comparison->warm_up, comparison->sum, ignored);
+	if (r == 0 && (side == GPU_SIDE_SERVICE || side == GPU_SIDE_TWO_USERS))
+		gpu_settle(side == GPU_SIDE_SERVICE ? sides->service : sides->both);
 	if (r == 0 || side != GPU_SIDE_MPS)
 		return r;
 	bench_complain("without MPS: %s", strerror(-r));

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { SETTLE_SECONDS = 15 };
+
 static int driver_open(const char *argument, void **state_out)
 {
 	static struct gpu_driver driver;
@@ -117,4 +119,10 @@ int gpu_service(bool users, struct private_service **service_out)
 		text = configuration;
 	}
 	return bench_service_with(text, users, service_out);
+}
+
+void gpu_settle(const struct private_service *service)
+{
+	if (private_service_wait_standby(service, SECONDS_NS(SETTLE_SECONDS)) == 0)
+		bench_complain("no standby engine comes: measured without");
 }

@@ -10,6 +10,7 @@
 static const struct bench_row rows[] = {
 	{ "TC1", "submit and wait of an empty kernel", row_round_trip },
 	{ "TC2", "an in-order stream of 100,000 empty kernels", row_stream },
+	{ "TC3", "the scheduler alone: ordering a command group", row_schedule },
 	{ "TC4", "what one submission costs the calling thread", row_submit },
 	{ "TC6", "start of a program to its first kernel's end", row_first_kernel },
 	{ "TC7", "an idle service and idle clients", row_idle },
@@ -25,7 +26,8 @@ static const struct bench_row rows[] = {
 	{ "TG14", "on two and on four GPUs: throughput against one", row_gpu_several },
 };
 
-enum { ROWS = sizeof(rows) / sizeof(*rows), OPT_JSON = 1, OPT_RUNS, OPT_LIST, OPT_QUICK, OPT_IDLE, OPT_LIBRARY, OPT_HELP };
+enum { ROWS = sizeof(rows) / sizeof(*rows), OPT_JSON = 1, OPT_RUNS, OPT_LIST, OPT_QUICK, OPT_IDLE, OPT_LIBRARY,
+       OPT_CURVE, OPT_HELP };
 
 static const char usage_text[] =
 	"Usage: syclbench [ROW ...] [OPTIONS]\n"
@@ -35,6 +37,7 @@ static const char usage_text[] =
 	"  --runs N          of each comparison, 1 to 99 (7)\n"
 	"  --idle-seconds N  how long an idle service is watched, 1 to 3600 (21)\n"
 	"  --quick           tiny counts: shows that everything works; the figures mean nothing\n"
+	"  --curve FILE      TC3's curve as a picture (PNG)\n"
 	"  --cuda-library L  the library that stands for NVIDIA's driver; with a double of it the figures mean nothing\n"
 	"  --list            the rows, and nothing else\n"
 	"  --help\n";
@@ -44,6 +47,7 @@ static const struct option options[] = {
 	{ "list", no_argument, NULL, OPT_LIST },   { "idle-seconds", required_argument, NULL, OPT_IDLE },
 	{ "quick", no_argument, NULL, OPT_QUICK }, { "help", no_argument, NULL, OPT_HELP },
 	{ "cuda-library", required_argument, NULL, OPT_LIBRARY },
+	{ "curve", required_argument, NULL, OPT_CURVE },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -80,6 +84,9 @@ static int take_option(int option, struct bench *bench)
 		return number_parse(optarg, BENCH_RUNS_MAX, &bench->runs) ? -1 : 2;
 	case OPT_IDLE:
 		return number_parse(optarg, 3600, &bench->idle_seconds) ? -1 : 2;
+	case OPT_CURVE:
+		bench->curve = optarg;
+		return -1;
 	case OPT_LIBRARY:
 		gpu_use_library(optarg);
 		return -1;

@@ -54,6 +54,10 @@ static int measure(struct bench *bench, struct gpu_compared *compared)
 		compared->sides &= ~(1u << GPU_SIDE_MPS);
 	for (unsigned i = 0; i < 2 && r == 0; i++)
 		r = run_sides(compared, texts, 0, 0);
+	if (r == 0)
+		gpu_settle(service);
+	if (r == 0 && both)
+		gpu_settle(both);
 	for (unsigned run = 0; run < bench->runs && r == 0; run++)
 		r = run_sides(compared, texts, run, run);
 	return r;

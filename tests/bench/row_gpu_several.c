@@ -73,6 +73,8 @@ static int run_kind(struct bench *bench, const struct agent_subject *subject, co
 	int r = start(&several, subject, gpus_of[sizes - 1]);
 	if (r == 0)
 		r = measure(&several, gpus_of[sizes - 1], milliseconds, &rates[ONE][0]);
+	if (r == 0)
+		gpu_settle(several.service);
 	for (unsigned run = 0; run < bench->runs && r == 0; run++)
 		for (unsigned i = 0; i < sizes && r == 0; i++) {
 			unsigned size = (run + i) % sizes;

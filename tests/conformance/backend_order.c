@@ -143,6 +143,41 @@ Test(order, H3_H4_times_lie_between_submission_and_completion)
 	fixture_close(&fixture);
 }
 
+/*
+ * Asked again and again without waiting, a command may end between any two questions to the driver; its times are told
+ * all the same.
+ */
+Test(order, H3_times_are_told_of_what_ends_while_it_is_asked)
+{
+	struct fixture fixture = {.wake_fd = -1};
+	const uint64_t global = 1;
+	uint64_t last_start = 0;
+
+	fixture_open(&fixture, 0);
+	struct backend_memory *memory = fixture_memory(&fixture, 64, NULL);
+	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
+	const struct backend_argument argument = global_argument(memory);
+	const struct backend_command command = launch_command(kernel, 1, &global, &argument, 1);
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct backend_completion completion = {.sequence = 0};
+		uint64_t before = clock_now_ns(), deadline = clock_deadline_ns(60000000000ull);
+		uint64_t sequence = fixture_submit(&fixture, 1, &command);
+		fixture.ops->flush(fixture.device);
+		while (fixture.ops->progress(fixture.device, &completion, 1) == 0)
+			cr_assert_lt(clock_now_ns(), deadline);
+		cr_assert_eq(completion.sequence, sequence);
+		cr_assert_geq(completion.start_ns, before, "command %u: start %llu, sent at %llu", i,
+			      (unsigned long long)completion.start_ns, (unsigned long long)before);
+		cr_assert_geq(completion.start_ns, last_start);
+		cr_assert_geq(completion.end_ns, completion.start_ns);
+		cr_assert_leq(completion.end_ns, clock_now_ns());
+		last_start = completion.start_ns;
+	}
+	fixture.ops->kernel_free(kernel);
+	fixture.ops->memory_free(memory);
+	fixture_close(&fixture);
+}
+
 static uint64_t run_many(struct fixture *fixture, struct backend_kernel *kernel, struct backend_memory *memory,
 			 uint32_t count)
 {

@@ -1,5 +1,6 @@
 /* Rules of the CUDA backend that only the driver sees: which streams, which contexts, who waits for whom. */
 #include "cuda_double.h"
+#include "cuda_entries.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -245,9 +246,58 @@ Test(cuda_rules, a_hostile_environment_does_not_reach_the_driver)
 	cr_assert_null(fake->environment("CUDA_LAUNCH_BLOCKING"));
 	cr_assert_null(fake->environment("CUDA_FORCE_PTX_JIT"));
 	cr_assert_null(fake->environment("CUDA_ENABLE_COREDUMP_ON_EXCEPTION"));
-	cr_assert_str_eq(fake->environment("CUDA_DEVICE_MAX_CONNECTIONS"), "16");
+	cr_assert_str_eq(fake->environment("CUDA_DEVICE_MAX_CONNECTIONS"), "32");
 	const char *path = fake->environment("CUDA_CACHE_PATH");
 	cr_assert(!path || strcmp(path, "/tmp/somebody-elses") != 0);
+	fixture_close(&fixture);
+	double_check(true);
+}
+
+/*
+ * Kernels come and go, and their templates stay: the driver never meets a function in them whose module is gone, and no
+ * module stays for a template's sake once nobody else has it.
+ */
+Test(cuda_rules, F11_a_module_goes_when_no_template_names_it_any_more)
+{
+	struct fixture fixture = {.wake_fd = -1};
+	const uint64_t global = COUNT;
+	const uint32_t value = 3;
+	uint64_t at_opening = 0;
+
+	fixture_open(&fixture, 0);
+	struct backend_memory *memory = fixture_memory(&fixture, COUNT * 4, NULL);
+	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&value, sizeof(value))};
+	at_opening = double_count("modules");
+	for (uint32_t round = 0; round < 6; round++) {
+		struct backend_program *program =
+			fixture_build(&fixture, conformance_target.source_kind, conformance_target.source, "");
+		struct backend_kernel *fill = NULL, *increment = NULL;
+		struct backend_fault fault = {0};
+		uint64_t sequence = 0;
+		/* That of the round before went when this one came. */
+		cr_assert_eq(double_count("modules"), at_opening + 1);
+		cr_assert_eq(fixture.ops->kernel_create(program, "fill_u32", &fill, &fault), 0, "%s", fault.text);
+		cr_assert_eq(fixture.ops->kernel_create(program, "increment_u32", &increment, &fault), 0, "%s",
+			     fault.text);
+		*cuda_kernel_period(fill) = *cuda_kernel_period(increment) = 1000;
+		const struct backend_command first = launch_command(fill, 1, &global, arguments, 2),
+					     second = launch_command(increment, 1, &global, arguments, 1);
+		/* Chains of several lengths, on two lanes. */
+		for (uint32_t i = 0; i < 1 + round * 7; i++) {
+			(void)fixture_submit(&fixture, 1 + i % 2, &first);
+			sequence = fixture_submit(&fixture, 1, &second);
+		}
+		/* Given up before, after or while the last of them runs. */
+		if (round % 3 == 0)
+			fixture.ops->kernel_free(fill);
+		fixture_wait(&fixture, 1, sequence);
+		fixture_wait(&fixture, 2, fixture_submit(&fixture, 2, &(struct backend_command){.kind = BACKEND_COMMAND_NOP}));
+		if (round % 3 != 0)
+			fixture.ops->kernel_free(fill);
+		fixture.ops->kernel_free(increment);
+		fixture.ops->program_free(program);
+	}
+	fixture.ops->memory_free(memory);
 	fixture_close(&fixture);
 	double_check(true);
 }

@@ -182,6 +182,34 @@ Test(cuda_usm, fills_of_any_pattern)
 	gpu_close(&gpu);
 }
 
+/* Host and shared USM of another process: pages that were registered, at their own address. */
+Test(cuda_usm, fills_of_registered_memory)
+{
+	enum { BYTES = 70001 };
+	struct backend_host *host = NULL;
+	struct backend_fault fault = {0};
+	unsigned char pattern[128];
+	struct gpu gpu;
+
+	gpu_open(&gpu, NULL);
+	unsigned char *pages = gpu_pages(MIB);
+	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, MIB, &host, &fault), 0, "%s", fault.text);
+	for (size_t size = 1; size <= sizeof(pattern); size = size * 2 + 1) {
+		gpu_pattern(pattern, size, (unsigned)size);
+		const struct backend_command fill = usm_fill(pages + size, BYTES, pattern, size);
+		gpu_do(&gpu, 0, 0, &fill);
+		for (size_t i = 0; i < BYTES; i++)
+			cr_assert_eq(pages[size + i], pattern[i % size], "pattern of %zu, byte %zu", size, i);
+	}
+	const struct backend_command beyond = usm_fill(pages + MIB - 10, 11, pattern, 1);
+	gpu_submit_fails(&gpu, 0, &beyond, STATUS_INVALID);
+	gpu.ops->host_unregister(host);
+	const struct backend_command gone = usm_fill(pages, 64, pattern, 1);
+	gpu_submit_fails(&gpu, 0, &gone, STATUS_INVALID);
+	(void)munmap(pages, MIB);
+	gpu_close(&gpu);
+}
+
 /* A client's address is a number that anybody can write: one that is no allocation never gets to the driver. */
 Test(cuda_usm, forged_and_freed_addresses_are_refused)
 {

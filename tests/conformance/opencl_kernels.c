@@ -467,8 +467,9 @@ Test(opencl_kernels, a_log_counts_the_lines_of_the_source)
 		cr_assert_eq(error, -22);
 		cr_assert_eq(fault.status, -7);
 		cr_assert_not_null(log);
-		cr_assert_not_null(strstr(log, "kernel:3:"), "%s", log);
-		cr_assert_not_null(strstr(log, "undeclared_name"));
+		/* "kernel:3:11: error" or "kernel(3): error", as compilers have it. */
+		cr_assert(strstr(log, "kernel:3:") || strstr(log, "kernel(3)"), "%s", log);
+		cr_assert_not_null(strstr(log, "undeclared_name"), "%s", log);
 		free(log);
 	}
 	fixture_close(&fixture);
@@ -489,9 +490,20 @@ Test(opencl_kernels, E19_J20_what_the_device_lacks_does_not_build)
 				       &bytes, &log, &fault);
 	if (fixture.facts->aspects & 1ull << 6)
 		cr_assert_eq(error, 0, "%s", log);
-	else
+	else if (error < 0) /* a compiler may know more than its device */
 		cr_assert_eq(fault.status, -7);
 	free(binary);
+	free(log);
+	binary = NULL;
+	log = NULL;
+	/* What no device has never builds, and the log says so. */
+	static const char nowhere[] = "__kernel void no(__global struct nowhere *out) { out->there = 1; }\n";
+	error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_OPENCL_C, nowhere, strlen(nowhere), "", &binary,
+				   &bytes, &log, &fault);
+	cr_assert_eq(error, -22);
+	cr_assert_eq(fault.status, -7);
+	cr_assert_not_null(log);
+	cr_assert_null(binary);
 	free(log);
 	fixture_close(&fixture);
 }
@@ -526,18 +538,35 @@ static void run_add(struct run *run)
 		run->fixture.ops->memory_free(memories[i]);
 }
 
+/* The one whose work is known, if the device lists it, else the first; false: it lists none. */
+static bool choose_builtin(const char *list, char *name, size_t bytes)
+{
+	static const char known[] = "pocl.add.i8";
+	const char *from = strstr(list, known) ? known : list;
+	size_t length = strcspn(from, ";");
+
+	if (length == 0 || length >= bytes)
+		return false;
+	memcpy(name, from, length);
+	name[length] = '\0';
+	return true;
+}
+
 /* Debian 12 packages PoCL without the sources of the kernels that it lists. */
 Test(opencl_kernels, listed_builtin_kernels_run_or_fail_with_words)
 {
 	struct run run = {.fixture = {.wake_fd = -1}};
 	struct backend_fault fault = {0};
-	static const char name[] = "pocl.add.i8";
+	char name[256] = "";
 	void *binary = NULL;
 	size_t bytes = 0;
 	char *log = NULL;
 
 	fixture_open(&run.fixture, 0);
-	cr_assert_not_null(strstr(run.fixture.facts->builtin_kernels, name), "%s", run.fixture.facts->builtin_kernels);
+	if (!choose_builtin(run.fixture.facts->builtin_kernels, name, sizeof(name))) {
+		fixture_close(&run.fixture);
+		cr_skip_test("the device has no built-in kernels");
+	}
 	int error = run.fixture.ops->build(run.fixture.backend, 0, BACKEND_SOURCE_BUILTIN, name, strlen(name), "",
 					   &binary, &bytes, &log, &fault);
 	free(log);
@@ -552,7 +581,8 @@ Test(opencl_kernels, listed_builtin_kernels_run_or_fail_with_words)
 	free(binary);
 	error = run.fixture.ops->kernel_create(run.program, name, &run.kernel, &fault);
 	cr_assert_eq(error, 0, "%s", fault.text);
-	run_add(&run);
+	if (strcmp(name, "pocl.add.i8") == 0)
+		run_add(&run);
 	run_close(&run);
 }
 

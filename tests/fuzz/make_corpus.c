@@ -36,5 +36,6 @@ int main(int argc, char **argv)
 	folder = argv[1];
 	make_message_seeds();
 	make_ring_seeds();
+	make_interval_seeds();
 	return 0;
 }

@@ -21,9 +21,11 @@ static void start(struct platforms *platforms)
 	const char *options[] = { "--cache-dir", cache, NULL };
 	/* With a double of the driver comes the compiler's place, where the linker does not find it. */
 	const char *nvrtc = getenv("SYCLD_TEST_NVRTC");
-	(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n%s%s\n", library ? library : "",
-		       nvrtc ? "nvrtc = " : "", nvrtc ? nvrtc : "");
-	cr_assert_eq(private_service_start(library ? configuration : NULL, options, &platforms->service), 0);
+	/* The device's memory is looked at here; a standby engine would take some of it at some moment. */
+	(void)snprintf(configuration, sizeof(configuration), "[service]\nstandby = no\n[cuda]\n%s%s\n%s%s\n",
+		       library ? "library = " : "", library ? library : "", nvrtc ? "nvrtc = " : "",
+		       nvrtc ? nvrtc : "");
+	cr_assert_eq(private_service_start(configuration, options, &platforms->service), 0);
 	MUST(sycl_platform_open(platforms->service->endpoint, &platforms->connection));
 }
 

@@ -5,7 +5,7 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 bin=$here/build/bin tests=$here/build/tests
 
-out=${OUT:-$here/results} seconds_all=480 parts='' quick='' scratch='' runs=5
+out=${OUT:-$here/results} seconds_all=480 parts='' quick='' scratch='' runs=5 stress_processes=16 stress_rounds=20
 failed_suites=0
 
 usage() {
@@ -16,11 +16,14 @@ Parts (none: --tests --bench):
   --tests        the tests, the demo, the memory checker (5 min)
   --bench        the measurements, beside the driver's own ways (3 min)
   --two-gpus     what needs two GPUs or more (3 min)
+  --stress       the chains' tests, --processes at a time, --rounds times: what time slices of a GPU bring to light
 Options:
   --quick        the shortest of each part
   --only NAME    of the tests, those whose name contains NAME
   --rows LIST    of the measurements, these rows ("TG1 TG2")
   --runs N       of each comparison (5)
+  --processes N, --rounds N
+                 of --stress (16, 20)
   --seconds N    for everything (480)
   --out DIR      logs and last-run.md (\$OUT, else results/)
 TXT
@@ -233,11 +236,15 @@ conformance() {
 	say "== one list on every backend"
 	local name
 	for name in conformance_cuda conformance_cuda_portable conformance_cuda_kernels conformance_cuda_chains \
-		conformance_cuda_memory; do
+		conformance_cuda_memory conformance_cuda_compiled conformance_images_cuda; do
 		program "$name" 90 "$name"
 	done
-	under nvidia program conformance_opencl_nvidia 90 conformance_opencl
-	under pocl program conformance_opencl_pocl 90 conformance_opencl
+	for name in opencl opencl_kernels opencl_portable images_opencl; do
+		under nvidia program "conformance_${name}_nvidia" 90 "conformance_$name"
+	done
+	for name in opencl opencl_kernels; do
+		under pocl program "conformance_${name}_pocl" 90 "conformance_$name"
+	done
 }
 
 # Clients, service and engines as they are installed.
@@ -256,14 +263,39 @@ services() {
 		fi
 	done
 	for name in processes_gpu_faults processes_gpu_share processes_sharing processes_client_death processes_engine_death \
-		client_embedded; do
+		client_embedded client_usm_gpu client_usm_service_gpu; do
 		under pocl program "$name" 90 "$name"
 	done
+}
+
+# The execution model, random groups, images and USM as a program sees them: on CUDA beside the CPU device, then on NVIDIA's
+# OpenCL alone. Random groups are one long sequence instead of several short ones.
+clients() {
+	say "== clients"
+	local name
+	export SYCLD_RANDOM_SEED=1 SYCLD_RANDOM_GROUPS=100000
+	for name in model random images usm usm_service; do
+		under pocl program "client_${name}_gpu" 90 "client_${name}_gpu"
+	done
+	SYCLD_RANDOM_GROUPS=10000
+	for name in model random images usm; do
+		SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program "client_${name}_opencl_nvidia" 90 \
+			"client_${name}_gpu"
+	done
+	unset SYCLD_RANDOM_SEED SYCLD_RANDOM_GROUPS
 }
 
 # Does it take the test framework's options?
 is_framework_program() {
 	LC_ALL=C grep -qa 'libcriterion\.so' "$1"
+}
+
+# Real programs, large, checked against the CPU; on the GPU by CUDA and by NVIDIA's OpenCL.
+example_programs() {
+	say "== programs"
+	under pocl suite programs_cuda 120 "$bin/sycl_programs" --endpoint embedded: --device gpu --size large
+	SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia suite programs_opencl_nvidia 120 "$bin/sycl_programs" \
+		--endpoint embedded: --device gpu --size small
 }
 
 demo() {
@@ -291,6 +323,8 @@ memory_checker() {
 run_tests() {
 	conformance
 	services
+	clients
+	example_programs
 	demo
 	[ -n "$quick" ] || memory_checker
 }
@@ -304,16 +338,51 @@ two_gpus() {
 	program conformance_cuda 150 conformance_cuda
 	program conformance_cuda_memory 150 conformance_cuda_memory
 	under both program gpu_platforms 120 gpu_platforms
+	under pocl program client_model_gpu 120 client_model_gpu
+	SYCLD_RANDOM_SEED=1 SYCLD_RANDOM_GROUPS=100000 under pocl program client_random_gpu 120 client_random_gpu
 	measure TG14 120
+}
+
+# One round: all processes at once; how many failed, and what they said, in the log.
+stress_round() {
+	local round=$1 process pid failed=0 pids=()
+	for process in $(seq "$stress_processes"); do
+		timeout -k 5 60 "$tests/conformance_cuda_chains" --jobs=1 >"$scratch/stress.$process" 2>&1 </dev/null &
+		pids+=($!)
+	done
+	process=0
+	for pid in "${pids[@]}"; do
+		process=$((process + 1))
+		wait "$pid" && continue
+		failed=$((failed + 1))
+		sed "s/^/round $round, process $process: /" "$scratch/stress.$process" >>"$out/logs/stress.log"
+	done
+	stress_passed=$((stress_passed + stress_processes - failed)) stress_failed=$((stress_failed + failed))
+}
+
+stress() {
+	say "== many processes on one GPU"
+	local round start=$SECONDS state=ok text='' stress_passed=0 stress_failed=0
+	: >"$out/logs/stress.log"
+	for round in $(seq "$stress_rounds"); do
+		if [ "$(time_left)" -lt 20 ]; then
+			text="ended after $((round - 1)) rounds: no time left"
+			break
+		fi
+		stress_round "$round"
+	done
+	[ "$stress_failed" -eq 0 ] || state=FAILED
+	note stress "$state" "$stress_passed" "$stress_failed" 0 $((SECONDS - start)) "$text"
+	grep -a 'expected' "$out/logs/stress.log" | head -n 20
 }
 
 take_arguments() {
 	only='' rows=''
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--probe | --tests | --bench | --two-gpus) parts="$parts ${1#--}" ;;
+		--probe | --tests | --bench | --two-gpus | --stress) parts="$parts ${1#--}" ;;
 		--quick) quick=yes ;;
-		--only | --rows | --runs | --seconds | --out)
+		--only | --rows | --runs | --seconds | --out | --processes | --rounds)
 			[ $# -gt 1 ] || fail "$1 needs a value"
 			case $1 in
 			--only) only=$2 ;;
@@ -321,6 +390,8 @@ take_arguments() {
 			--runs) runs=$2 ;;
 			--seconds) seconds_all=$2 ;;
 			--out) out=$2 ;;
+			--processes) stress_processes=$2 ;;
+			--rounds) stress_rounds=$2 ;;
 			esac
 			shift
 			;;
@@ -339,6 +410,7 @@ take_arguments() {
 	# What needs several GPUs is seldom on the same machine as the rest, so its page is another.
 	report=last-run.md
 	[ "$parts" != ' two-gpus' ] || report=last-run-two-gpus.md
+	[ "$parts" != ' stress' ] || report=last-run-stress.md
 }
 
 prepare() {
@@ -369,6 +441,7 @@ main() {
 		tests) run_tests ;;
 		bench) bench ;;
 		two-gpus) two_gpus ;;
+		stress) stress ;;
 		esac
 	done
 	printf 'took\t%d\n' "$SECONDS" >>"$out/facts"

@@ -4,7 +4,7 @@ if(TARGET syclclient AND TARGET sycl_engine_core)
   target_include_directories(client_service PUBLIC ${CMAKE_CURRENT_LIST_DIR})
   target_link_libraries(client_service PRIVATE sycl_flags PUBLIC syclclient sycl_engine_core)
   sycl_test(client_basic SOURCES client_basic.c client_buffers.c client_errors_late.c client_facts.c
-    client_groups.c client_lost.c client_programs.c client_share.c
+    client_groups.c client_kernels_fake.c client_lost.c client_programs.c client_residency.c client_share.c
     LIBS client_service TIMEOUT 300)
   sycl_test(client_embedded SOURCES client_embedded.c LIBS syclclient TIMEOUT 300)
   if(TARGET client_embedded)
@@ -29,5 +29,51 @@ if(TARGET syclclient AND TARGET fake_cuda AND SYCL_HAS_CUDA)
     target_include_directories(client_cuda PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/fake_cuda)
     target_compile_definitions(client_cuda PRIVATE FAKE_CUDA_LIBRARY="$<TARGET_FILE:fake_cuda>"
       TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+  endif()
+endif()
+# The driver's objects, counted.
+if(TARGET syclclient AND TARGET opencl_counter)
+  sycl_test(client_counts SOURCES client_counts.c LIBS syclclient ${CMAKE_DL_LIBS} TIMEOUT 120)
+  if(TARGET client_counts)
+    add_dependencies(client_counts syclengine sycl-engine opencl_counter)
+    target_include_directories(client_counts PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/opencl_counter)
+    target_compile_definitions(client_counts PRIVATE COUNTER_LIBRARY="$<TARGET_FILE:opencl_counter>"
+      TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+  endif()
+endif()
+# Two backends in one service.
+if(TARGET client_service)
+  sycl_test(client_backends SOURCES client_backends.c LIBS client_service TIMEOUT 120)
+  if(TARGET client_backends)
+    target_compile_definitions(client_backends PRIVATE TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+  endif()
+endif()
+# The execution model, the same tests on fake devices, on the CPU device alone and doubled, and on GPUs.
+if(TARGET client_service)
+  set(portable_sources portable.c client_async.c client_blocking.c client_blocking_groups.c client_blocking_images.c
+    client_blocking_kernels.c client_blocking_memory.c client_blocking_objects.c client_events.c client_frozen.c client_host_tasks.c client_order.c
+    client_access.c client_copies.c client_ends.c client_parts.c client_kernels_states.c)
+  sycl_test(client_model_fake SOURCES ${portable_sources} portable_fake.c LIBS client_service TIMEOUT 900)
+  foreach(kind cpu gpu)
+    sycl_test(client_model_${kind} SOURCES ${portable_sources} client_kernels_real.c client_streams.c portable_embedded.c LIBS syclclient TIMEOUT 900)
+    if(TARGET client_model_${kind})
+      add_dependencies(client_model_${kind} syclengine sycl-engine)
+      string(TOUPPER ${kind} type)
+      target_compile_definitions(client_model_${kind} PRIVATE PORTABLE_DEVICE_TYPE=SYCL_DEVICE_TYPE_${type}
+        TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+    endif()
+  endforeach()
+  sycl_test_needs_gpu(client_model_gpu)
+  foreach(kind fake cpu)
+    if(TARGET client_model_${kind})
+      target_compile_definitions(client_model_${kind} PRIVATE SYMBOL_MAP="${PROJECT_SOURCE_DIR}/client/libsyclclient.map")
+    endif()
+  endforeach()
+  if(TARGET client_model_cpu)
+    add_test(NAME client_model_two_cpus
+      COMMAND client_model_cpu --jobs=2 --tap=${CMAKE_BINARY_DIR}/tests/client_model_two_cpus.tap)
+    sycl_test_properties(client_model_two_cpus 900 "")
+    set_property(TEST client_model_two_cpus APPEND PROPERTY ENVIRONMENT "POCL_DEVICES=pthread pthread")
+    set_property(TEST client_model_two_cpus PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
   endif()
 endif()

@@ -184,6 +184,52 @@ Test(client_basic, A10_contexts_take_what_fits, .init = with_service, .fini = wi
 	MUST(sycl_platform_release(second));
 }
 
+/* Whichever call is the first to know: work in a context of these devices ends with this result. */
+static sycl_result work_in_context_of(uint32_t count, const sycl_device *devices)
+{
+	sycl_context context = NULL;
+	sycl_queue in_it = NULL;
+	sycl_event event = NULL;
+	sycl_result result = sycl_context_create(count, devices, &context);
+	if (!result)
+		result = sycl_queue_create(context, devices[0], NULL, &in_it);
+	if (!result)
+		result = sycl_queue_barrier(in_it, &event);
+	if (!result)
+		result = sycl_event_wait(event);
+	if (event)
+		MUST(sycl_event_release(event));
+	if (in_it)
+		MUST(sycl_queue_release(in_it));
+	if (context)
+		MUST(sycl_context_release(context));
+	return result;
+}
+
+static void with_two_sets(void)
+{
+	fake_reset();
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_options(i, (struct fake_device_options){.context_set = i < 2 ? 1 : 2});
+	with_service();
+}
+
+Test(client_basic, A12_devices_that_do_not_fit_one_context_are_an_error, .init = with_two_sets, .fini = without_service)
+{
+	const sycl_device devices[4] = {fake_device(platform, 0), fake_device(platform, 2), fake_device(platform, 0),
+					fake_device(platform, 1)};
+	cr_assert(eq(int, work_in_context_of(2, devices), SYCL_ERROR_INVALID));
+	struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
+	MUST(sycl_get_last_error(&detail));
+	cr_assert(strstr(detail.text, "do not fit one context") != NULL, "it says '%s'", detail.text);
+	/* Each of them alone, those that fit, and everything made before go on. */
+	MUST(work_in_context_of(1, devices + 1));
+	MUST(work_in_context_of(2, devices + 2));
+	MUST(sycl_queue_wait(queue));
+	for (int i = 0; i < 4; i++)
+		MUST(sycl_device_release(devices[i]));
+}
+
 Test(client_basic, A18_N2_N3_a_queue_alone_keeps_everything)
 {
 	client_service_start(&service, NULL);

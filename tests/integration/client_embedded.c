@@ -50,7 +50,9 @@ static const char portable[] =
 	"{ y[sycl_global_id(0)] += a * x[sycl_global_id(0)]; }\n"
 	"SYCL_KERNEL void reverse(SYCL_GLOBAL(uint) data, SYCL_LOCAL(uint) tile)\n"
 	"{ tile[sycl_local_id(0)] = data[sycl_global_id(0)]; sycl_group_barrier();\n"
-	"  data[sycl_global_id(0)] = tile[sycl_local_range(0) - 1 - sycl_local_id(0)]; }\n";
+	"  data[sycl_global_id(0)] = tile[sycl_local_range(0) - 1 - sycl_local_id(0)]; }\n"
+	"SYCL_KERNEL void look_up(SYCL_GLOBAL(uint) out, SYCL_CONSTANT(uint) table, SYCL_GLOBAL(const uint) part)\n"
+	"{ out[sycl_global_id(0)] = table[sycl_global_id(0) % 8] + part[0]; }\n";
 
 static sycl_kernel kernel_of(const char *name)
 {
@@ -195,4 +197,32 @@ Test(client_embedded, N6_opening_and_closing_many_times_leaves_nothing)
 		cr_assert(eq(u64, usage.arena_bytes, 0));
 		MUST(sycl_platform_release(one));
 	}
+}
+
+/* Constant memory, and sub-buffers that begin where the device allows: one buffer as three arguments. */
+Test(client_embedded_cpu, C8_E16_G13_a_buffer_as_constant_memory_and_as_parts)
+{
+	enum { ALIGNED = 4096 };
+	static uint32_t host[3 * ALIGNED / 4];
+	sycl_kernel look_up = kernel_of("look_up");
+	sycl_buffer buffer = NULL, out = NULL, part = NULL;
+	sycl_handler handler = NULL;
+	for (uint32_t i = 0; i < 8; i++)
+		host[i] = 100 + i;
+	host[2 * ALIGNED / 4] = 1000;
+	MUST(sycl_buffer_create(platform, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
+	MUST(sycl_buffer_create_sub(buffer, ALIGNED, ALIGNED, &out));
+	MUST(sycl_buffer_create_sub(buffer, 2 * ALIGNED, ALIGNED, &part));
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, out, SYCL_ACCESS_WRITE_NO_INIT));
+	MUST(sycl_handler_set_constant_accessor(handler, 1, buffer, 0, 8 * sizeof(uint32_t)));
+	MUST(sycl_handler_set_ranged_accessor(handler, 2, part, SYCL_ACCESS_READ, 0, 4));
+	MUST(sycl_handler_parallel_for(handler, look_up, sycl_range1(ALIGNED / 4)));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_buffer_release(part));
+	MUST(sycl_buffer_release(out));
+	MUST(sycl_buffer_release(buffer));
+	for (uint32_t i = 0; i < ALIGNED / 4; i++)
+		cr_assert(eq(u32, host[ALIGNED / 4 + i], 1100 + i % 8));
+	MUST(sycl_kernel_release(look_up));
 }

@@ -85,7 +85,7 @@ Test(client_errors_late, M2_M3_all_errors_in_one_call_and_once)
 	MUST(sycl_queue_throw_asynchronous(in_order, keep, &seen));
 	cr_assert(eq(u32, seen.calls, 1));
 	MUST(sycl_queue_wait(in_order));
-	cr_assert(eq(int, sycl_queue_throw_asynchronous(in_order, NULL, NULL), SYCL_ERROR_INVALID));
+	MUST(sycl_queue_throw_asynchronous(in_order, NULL, NULL)); /* without a handler: nothing is left */
 	MUST(sycl_event_release(last));
 	MUST(sycl_queue_release(in_order));
 	MUST(sycl_kernel_release(fail));

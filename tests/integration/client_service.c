@@ -45,10 +45,15 @@ static void *run(void *context)
 
 void client_service_start(struct client_service *service, const struct session_limits *limits)
 {
-	*service = (struct client_service){.listener = -1};
 	/* No vendor's platform: only what the test scripts. */
 	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
 	(void)setenv("OCL_ICD_FILENAMES", "", 1);
+	client_service_start_with_opencl(service, limits);
+}
+
+void client_service_start_with_opencl(struct client_service *service, const struct session_limits *limits)
+{
+	*service = (struct client_service){.listener = -1};
 	struct build_service *builds = NULL;
 	if (build_service_fork(&builds) < 0)
 		FAIL("no build helper");

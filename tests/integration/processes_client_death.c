@@ -93,6 +93,33 @@ Test(processes_client_death, D8_a_client_killed_while_it_holds_a_host_accessor_l
 	worker_mix_once(service, 2);
 }
 
+Test(processes_client_death, K5_N4_a_client_killed_in_a_host_task_fails_only_its_own)
+{
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	struct child worker = CHILD_INIT, other = CHILD_INIT;
+	char line[LINE_BYTES];
+	worker_mix_once(service, 1);
+	cr_assert(private_service_wait_sessions(service, 0, SOON));
+	struct footprint base = footprint_take(processes_engine(service));
+	worker_start(&other, service, "task", NULL, NULL);
+	worker_expect(&other, "ready", line);
+	worker_start(&worker, service, "task", NULL, NULL);
+	worker_expect(&worker, "ready", line);
+	worker_mix_once(service, 2); /* while both of them are in one */
+	child_end(&worker);
+	cr_assert(private_service_wait_sessions(service, 1, SOON));
+	worker_mix_once(service, 3);
+	/* The other one goes on, through all of its own. */
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(child_say(&other, "go on"), 0);
+		worker_expect(&other, "ready", line);
+	}
+	cr_assert_eq(child_say(&other, "go on"), 0);
+	worker_finish(&other);
+	cr_assert(private_service_wait_sessions(service, 0, SOON));
+	footprint_expect(&base);
+}
+
 static void run_cycles(const struct private_service *service, const char *count)
 {
 	struct child worker = CHILD_INIT;
@@ -101,13 +128,14 @@ static void run_cycles(const struct private_service *service, const char *count)
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 }
 
-Test(processes_client_death, N6_a_thousand_connections_in_a_row_stay_flat)
+/* With SYCLD_LONG ten thousand. The client looks at its own descriptors, mappings and memory itself. */
+Test(processes_client_death, N6_a_thousand_connections_in_a_row_stay_flat, .timeout = 1200)
 {
 	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
 	run_cycles(service, "50");
 	struct footprint base = footprint_take(processes_engine(service));
 	struct footprint sycld = footprint_take(service->sycld.pid);
-	run_cycles(service, "1000");
+	run_cycles(service, getenv("SYCLD_LONG") ? "10000" : "1000");
 	footprint_expect(&base);
 	footprint_expect(&sycld);
 }

@@ -387,6 +387,8 @@ static void many_faults(int guilty_uid)
 		engine = engine_of(NEIGHBOUR_UID);
 	}
 	expect_service(guilty_uid);
+	/* At the beginning as at the end: sycld holds two descriptors of it. */
+	cr_assert_gt(private_service_wait_standby(fake.service, SOON), 0);
 	struct footprint sycld = footprint_take(fake.service->sycld.pid);
 	for (int i = 0; i < MANY; i++) {
 		fail_once(guilty_uid, i % 2 ? "illegal" : "traps", i % 2 ? 700 : 719);
@@ -394,6 +396,7 @@ static void many_faults(int guilty_uid)
 			ask(&neighbour, "work 1");
 	}
 	expect_service(guilty_uid);
+	cr_assert_gt(private_service_wait_standby(fake.service, SOON), 0);
 	footprint_expect(&sycld);
 	if (!users)
 		return;

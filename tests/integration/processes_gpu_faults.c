@@ -76,6 +76,19 @@ static void skip_without_gpu(void)
 	cr_skip_test("SKIPPED: there is no NVIDIA GPU with its driver on this machine");
 }
 
+struct adopted {
+	const struct private_service *service;
+	int uid; /* -1: the only one */
+	pid_t standby;
+};
+
+/* The engine before is listed first until its driver has let go of it. */
+static bool is_adopted(void *context)
+{
+	const struct adopted *adopted = context;
+	return private_service_engine(adopted->service, adopted->uid) == adopted->standby;
+}
+
 /* One fault: a neighbour of another user before, during and after; the guilty user again. */
 static void run_case(const struct fault_case *fault)
 {
@@ -93,6 +106,8 @@ static void run_case(const struct fault_case *fault)
 		step(&neighbour);
 	}
 	pid_t engine = root ? private_service_engine(service, NEIGHBOUR_UID) : 0;
+	struct adopted adopted = { service, root ? GUILTY_UID : -1, private_service_wait_standby(service, SOON) };
+	cr_expect_gt(adopted.standby, 0, "no standby engine comes");
 
 	uint64_t begin_ns = clock_now_ns();
 	cr_assert_eq(child_say(&guilty, "go"), 0);
@@ -105,6 +120,7 @@ static void run_case(const struct fault_case *fault)
 		    (unsigned long long)(told_ns - begin_ns) / 1000,
 		    (unsigned long long)(clock_now_ns() - told_ns) / 1000000);
 	step(&again);
+	cr_expect(wait_until(is_adopted, &adopted, SOON), "it is not the standby that works");
 	child_end(&again);
 	if (!root)
 		return;

@@ -277,9 +277,15 @@ uint64_t raw_release(struct raw_client *client, uint64_t object)
 
 void raw_arena(struct raw_client *client, uint32_t arena, uint64_t size_bytes)
 {
+	raw_arena_at(client, arena, size_bytes, 0);
+}
+
+void raw_arena_at(struct raw_client *client, uint32_t arena, uint64_t size_bytes, uint64_t address)
+{
 	Sycl__V1__ArenaCreate create = SYCL__V1__ARENA_CREATE__INIT;
 	create.arena = arena;
 	create.size_bytes = size_bytes;
+	create.address = address;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_ARENA_CREATE;
 	command.arena_create = &create;

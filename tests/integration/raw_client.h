@@ -76,6 +76,8 @@ void raw_round_trip(struct raw_client *client);
 uint64_t raw_release(struct raw_client *client, uint64_t object);
 /* Waits for the grant and maps it; its code is in grant_code. */
 void raw_arena(struct raw_client *client, uint32_t arena, uint64_t size_bytes);
+/* The same for USM: the engine has it at this address; here it is mapped anywhere. */
+void raw_arena_at(struct raw_client *client, uint32_t arena, uint64_t size_bytes, uint64_t address);
 uint64_t raw_context(struct raw_client *client, uint64_t context, uint32_t device);
 uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, uint32_t device, uint32_t slot,
 		   bool in_order);

@@ -96,9 +96,6 @@ Test(groups, C1_C4_requirements_are_checked)
 	groups_start();
 	struct build build;
 	build_fill(&build, BUFFER, 1);
-	build_require(&build, BUFFER, ACCESS_MODE_READ);
-	expect_refused(&build, STATUS_ACCESSOR, "twice");
-	build_fill(&build, BUFFER, 1);
 	build.requirements[0].mode = 5 + 8;
 	expect_refused(&build, STATUS_ACCESSOR, "no access mode");
 	build_fill(&build, BUFFER, 1);

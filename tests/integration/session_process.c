@@ -168,12 +168,14 @@ static const Sycl__V1__EngineReport *ask_report(uint64_t request, bool discover)
 
 Test(process, wrong_arguments_are_refused)
 {
-	static const char *const wrong[][3] = {
+	static const char *const wrong[][4] = {
 		{"--uid", "5", NULL},
 		{"--limit", "objects=x", NULL},
 		{"--limit", "nothing=1", NULL},
 		{"--nonsense", NULL},
 		{"word", NULL},
+		{"--standby", "somebody", NULL},
+		{"--standby=any", "--uid=5", "--gid=5"},
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		spawn(wrong[i]);
@@ -432,6 +434,130 @@ Test(process, M10_as_root_it_becomes_its_tenant_for_good)
 	raw_fini(&client);
 	send_stop(false, 0);
 	cr_assert(eq(int, wait_end(), 0));
+}
+
+/* Standing by: started ahead, adopted later */
+
+static void send_prepare(Sycl__V1__Backend backend, uint64_t devices)
+{
+	Sycl__V1__BackendDevices row = SYCL__V1__BACKEND_DEVICES__INIT, *rows[] = {&row};
+	Sycl__V1__StandbyPrepare prepare = SYCL__V1__STANDBY_PREPARE__INIT;
+	row.backend = backend;
+	row.devices = devices;
+	prepare.n_devices = devices ? 1 : 0;
+	prepare.devices = rows;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_STANDBY_PREPARE;
+	control.standby_prepare = &prepare;
+	send_control(&control, NULL, 0);
+}
+
+static void send_adopt(bool change_user, uint32_t uid)
+{
+	Sycl__V1__EngineAdopt adopt = SYCL__V1__ENGINE_ADOPT__INIT;
+	adopt.change_user = change_user;
+	adopt.uid = adopt.gid = uid;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_ADOPT;
+	control.adopt = &adopt;
+	send_control(&control, NULL, 0);
+}
+
+static void stand_by(const char *whose)
+{
+	const char *const arguments[] = {"--standby", whose, NULL};
+	spawn(arguments);
+	send_prepare(SYCL__V1__BACKEND__BACKEND_UNSPECIFIED, 0);
+	const Sycl__V1__Control *control = receive();
+	cr_assert(ne(ptr, (void *)(uintptr_t)control, NULL));
+	cr_assert(eq(int, (int)control->body_case, SYCL__V1__CONTROL__BODY_STANDBY_READY));
+	cr_assert(eq(u32, control->standby_ready->pid, (uint32_t)engine.pid));
+}
+
+/* It builds and runs as any other. */
+static void must_serve(uid_t uid)
+{
+	struct raw_client client;
+	cr_assert(eq(u32, receive_kind(SYCL__V1__CONTROL__BODY_READY)->ready->pid, (uint32_t)engine.pid));
+	hand_off_as(&client, 1, getpid(), uid);
+	raw_open(&client);
+	cr_assert(eq(ptr, ask_report(1, false)->topology, NULL), "A17");
+	(void)raw_fake_device(&client);
+	raw_fini(&client);
+	send_stop(false, 0);
+	cr_assert(eq(int, wait_end(), 0));
+}
+
+Test(process, M10_a_standby_becomes_an_engine_of_its_own_user)
+{
+	stand_by("own");
+	send_adopt(false, 0);
+	must_serve(getuid());
+}
+
+Test(process, M10_as_root_a_standby_becomes_an_engine_of_any_user)
+{
+	if (getuid() != 0) {
+		/* Without the right to change its uid there is none. */
+		static const char *const any[] = {"--standby", "any", NULL};
+		spawn(any);
+		cr_assert(eq(int, wait_end(), 1));
+		return;
+	}
+	stand_by("any");
+	cr_assert(eq(u64, status_number("Uid:", 10), 0));
+	cr_assert(eq(u64, status_number("CapEff:", 16), 0xc0), "of root's capabilities only SETUID and SETGID");
+	cr_assert(eq(u64, status_number("NoNewPrivs:", 10), 1));
+	send_adopt(true, 54321);
+	(void)receive_kind(SYCL__V1__CONTROL__BODY_READY);
+	cr_assert(eq(u64, status_number("Uid:", 10), 54321));
+	cr_assert(eq(u64, status_number("Gid:", 10), 54321));
+	cr_assert(eq(u64, status_number("CapPrm:", 16), 0));
+	cr_assert(eq(u64, status_number("CapEff:", 16), 0));
+	cr_assert(eq(int, try_as(54321), 0), "its user");
+	cr_assert(eq(int, try_as(54322), 0), "another user");
+	struct raw_client client;
+	hand_off_as(&client, 1, getpid(), 54321);
+	raw_open(&client);
+	(void)raw_fake_device(&client);
+	raw_fini(&client);
+	send_stop(false, 0);
+	cr_assert(eq(int, wait_end(), 0));
+}
+
+Test(process, N5_a_standby_ends_with_its_supervisor_and_when_it_is_told)
+{
+	stand_by("own");
+	cr_assert(eq(int, shutdown(engine.control, SHUT_RDWR), 0));
+	cr_assert(eq(int, wait_end(), 0));
+	stand_by("own");
+	send_stop(false, 0);
+	cr_assert(eq(int, wait_end(), 0));
+	stand_by("own");
+	cr_assert(eq(int, kill(engine.pid, SIGTERM), 0));
+	cr_assert(eq(int, wait_end(), -SIGTERM));
+}
+
+/* It has one life, and does nothing that it was not asked for. */
+Test(process, a_standby_takes_only_what_is_for_one)
+{
+	struct raw_client client;
+	stand_by("own");
+	hand_off(&client, 1, getpid());
+	cr_assert(eq(int, wait_end(), 1), "a session before it has a user");
+	raw_fini(&client);
+	stand_by("own");
+	cr_assert(eq(long, send(engine.control, "\xff\xff\xff", 3, MSG_NOSIGNAL), 3));
+	cr_assert(eq(int, wait_end(), 1), "no message");
+	stand_by("own");
+	send_adopt(true, 54321);
+	cr_assert(eq(int, wait_end(), 1), "another user, although it was said that it keeps its own");
+	stand_by("own");
+	send_prepare((Sycl__V1__Backend)200, 1);
+	cr_assert(eq(int, wait_end(), 1), "an unknown backend");
+	stand_by("own");
+	send_prepare(SYCL__V1__BACKEND__BACKEND_FAKE, 1);
+	cr_assert(eq(int, wait_end(), 5), "a backend that can do nothing ahead");
 }
 
 /* Running out of descriptors */

@@ -12,8 +12,17 @@
  *   endless      reports without an end
  *   crowd        reports more devices than there can be
  *
+ * and of those that misbehave only as the standby:
+ *
+ *   unable       exits with 12 at once
+ *   useless      says that nothing can be prepared
+ *   outdated     is of another version
+ *   unwilling    exits when it is adopted
+ *   forbidden    says that its devices are not for who adopts it
+ *
  * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2" (two entries),
- * "lose" (an entry and a fault; hangs up on everybody, and stays), "ping" (answered by a Wake).
+ * "lose" (an entry and a fault; hangs up on everybody, and stays), "open" (it has one more device open, answered by a Wake),
+ * "reopen" (says a hundred times that it has), "ping" (answered by a Wake).
  */
 #include "cleanup.h"
 #include "control.pb-c.h"
@@ -96,10 +105,10 @@ static void say_state(uint64_t session, Sycl__V1__SessionState__State what)
 /* What a test wants to know of this process: uid, environment's names, descriptors above 3 that it was started with. */
 static char facts[FACTS_BYTES];
 
-static void collect_facts(unsigned long warm)
+static void collect_facts(unsigned long warm, long prepared)
 {
-	int length = snprintf(facts, sizeof(facts), "pid=%ld uid=%ld gid=%ld warm=%lu env=", (long)getpid(),
-			      (long)getuid(), (long)getgid(), warm);
+	int length = snprintf(facts, sizeof(facts), "pid=%ld uid=%ld gid=%ld warm=%lu prepared=%ld env=", (long)getpid(),
+			      (long)getuid(), (long)getgid(), warm, prepared);
 	for (char **entry = environ; *entry && length < FACTS_BYTES - 128; entry++)
 		length += snprintf(facts + length, sizeof(facts) - (size_t)length, "%.*s,",
 				   (int)strcspn(*entry, "="), *entry);
@@ -131,6 +140,28 @@ static void wake(int socket)
 	packet.body_case = SYCL__V1__PACKET__BODY_WAKE;
 	packet.wake = &message;
 	(void)message_send(socket, &packet.base, NULL, 0, MSG_DONTWAIT);
+}
+
+static void say_devices(uint64_t devices)
+{
+	Sycl__V1__BackendDevices row = SYCL__V1__BACKEND_DEVICES__INIT, *rows[] = { &row };
+	row.backend = SYCL__V1__BACKEND__BACKEND_CUDA;
+	row.devices = devices;
+	Sycl__V1__DevicesInUse in_use = SYCL__V1__DEVICES_IN_USE__INIT;
+	in_use.n_devices = 1;
+	in_use.devices = rows;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_DEVICES_IN_USE;
+	control.devices_in_use = &in_use;
+	say(&control, NULL, 0);
+}
+
+static void open_device(int socket)
+{
+	static uint64_t open;
+	open = open << 1 | 1;
+	say_devices(open);
+	wake(socket);
 }
 
 static void put_in_flight(unsigned index, uint64_t session)
@@ -198,6 +229,11 @@ static bool serve(unsigned i)
 		crash(2, me.sessions[i].id);
 	} else if (!strcmp(text, "lose")) {
 		lose(me.sessions[i].id);
+	} else if (!strcmp(text, "open")) {
+		open_device(me.sessions[i].socket);
+	} else if (!strcmp(text, "reopen")) {
+		for (int times = 0; times < 100; times++)
+			say_devices(1);
 	} else {
 		wake(me.sessions[i].socket);
 	}
@@ -338,6 +374,51 @@ static void become(uid_t uid, gid_t gid)
 		exit(9);
 }
 
+static void say_standby_ready(void)
+{
+	Sycl__V1__StandbyReady ready = SYCL__V1__STANDBY_READY__INIT;
+	ready.pid = (uint32_t)getpid();
+	ready.version = (char *)(uintptr_t)(manner("outdated") ? "0.0.0" : SYCLD_VERSION);
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_STANDBY_READY;
+	control.standby_ready = &ready;
+	say(&control, NULL, 0);
+}
+
+/* Returns when it was adopted. */
+static void stand_by(unsigned long *warm_out, long *prepared_out)
+{
+	struct decode_arena arena;
+	ProtobufCMessage *message = NULL;
+	if (manner("unable"))
+		exit(12);
+	if (manner("useless"))
+		exit(5);
+	if (decode_arena_init(&arena, DECODE_BYTES_MAX) < 0)
+		exit(10);
+	*prepared_out = 0;
+	for (;;) {
+		if (message_receive(me.control, &sycl__v1__control__descriptor, &arena, &message, NULL, 0) <= 0)
+			exit(0);
+		const Sycl__V1__Control *control = (const Sycl__V1__Control *)message;
+		if (control->body_case == SYCL__V1__CONTROL__BODY_STANDBY_PREPARE) {
+			if (control->standby_prepare->n_devices == 1)
+				*prepared_out = (long)control->standby_prepare->devices[0]->devices;
+			say_standby_ready();
+			continue;
+		}
+		if (manner("forbidden"))
+			exit(6);
+		if (control->body_case != SYCL__V1__CONTROL__BODY_ADOPT || manner("unwilling"))
+			exit(11);
+		if (control->adopt->change_user)
+			become(control->adopt->uid, control->adopt->gid);
+		*warm_out = control->adopt->open_devices;
+		break;
+	}
+	decode_arena_fini(&arena);
+}
+
 int main(int argc, char **argv)
 {
 	const char *dash = strrchr(argv[0], '-');
@@ -346,9 +427,13 @@ int main(int argc, char **argv)
 	long uid = -1;
 	long gid = -1;
 	unsigned long warm = 0;
-	for (int i = 1; i < argc; i++)
+	long prepared = -1;
+	for (int i = 1; i < argc; i++) {
 		if (!strncmp(argv[i], "--warm=", 7))
 			warm = strtoul(argv[i] + 7, NULL, 16);
+		if (!strcmp(argv[i], "--standby"))
+			stand_by(&warm, &prepared);
+	}
 	for (int i = 1; i + 1 < argc; i++) {
 		if (!strcmp(argv[i], "--uid"))
 			uid = strtol(argv[i + 1], NULL, 10);
@@ -359,7 +444,7 @@ int main(int argc, char **argv)
 		become((uid_t)uid, (gid_t)gid);
 	if (manner("exits"))
 		return 7;
-	collect_facts(warm);
+	collect_facts(warm, prepared);
 	if (decode_arena_init(&me.arena, DECODE_BYTES_MAX) < 0)
 		return 10;
 	if (manner("garbage"))

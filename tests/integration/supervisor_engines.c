@@ -472,3 +472,251 @@ Test(engines, devices_says_why_when_the_engine_cannot_start)
 	outcome_free(&outcome);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
+
+/* The standby: started when a device is in use, adopted by whoever needs an engine next. */
+
+static void tell_engine(int socket, const char *order)
+{
+	cr_assert(eq(long, send(socket, order, strlen(order), MSG_NOSIGNAL), (long)strlen(order)));
+}
+
+/* Wait for the answer: the engine has sent by then what it was told to. */
+static void open_device(int socket)
+{
+	tell_engine(socket, "open");
+	Sycl__V1__Packet *packet = client_receive(socket);
+	cr_assert(ne(ptr, packet, NULL));
+	packet_free(packet);
+}
+
+static bool standby_is_ready(void *pid)
+{
+	json_t *status = ctl_json(&service, "status");
+	json_t *standby = json_object_get(json_object_get(status, "service"), "standby");
+	const char *state = json_string_value(json_object_get(standby, "state"));
+	*(long *)pid = state && !strcmp(state, "ready") ? (long)json_integer_value(json_object_get(standby, "pid")) : 0;
+	json_decref(status);
+	return *(long *)pid > 0;
+}
+
+static long standby(void)
+{
+	long pid = 0;
+	cr_assert(wait_until(standby_is_ready, &pid), "no standby comes");
+	return pid;
+}
+
+struct logged {
+	const char *text;
+	unsigned times;
+};
+
+static bool is_logged(void *context)
+{
+	const struct logged *logged = context;
+	return service_log_count(&service, logged->text) >= logged->times;
+}
+
+static void await_log(const char *text, unsigned times)
+{
+	struct logged logged = { text, times };
+	cr_assert(wait_until(is_logged, &logged), "'%s' is not logged %u times", text, times);
+}
+
+Test(engines, M10_the_standby_becomes_the_next_engine)
+{
+	start_with("double", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(eq(long, fact(facts, "prepared="), -1));
+	open_device(socket);
+	long first = standby();
+	cr_assert(ne(long, first, fact(facts, "pid=")));
+	lose_engine(socket);
+	close_fd(&socket);
+	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
+	cr_assert(ne(ptr, again, NULL));
+	cr_assert(eq(long, fact(again, "pid="), first));
+	cr_assert(eq(long, fact(again, "prepared="), 1));
+	cr_assert(eq(long, fact(again, "warm="), 5));
+	open_device(socket);
+	long second = standby();
+	cr_assert(ne(long, second, first));
+	/* It is no tenant's. */
+	json_t *status = ctl_json(&service, "status");
+	json_t *row;
+	size_t i;
+	json_array_foreach(json_object_get(status, "tenants"), i, row)
+		cr_assert(ne(long, (long)json_integer_value(json_object_get(row, "engine_pid")), second));
+	json_decref(status);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+	cr_assert(eq(uint, service_log_count(&service, "standby: pid"), 3u), "ready, ready, ended");
+}
+
+Test(engines, the_standby_is_told_when_more_devices_are_used)
+{
+	start_with("double", "");
+	int socket = -1, other = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	open_device(socket);
+	long pid = standby();
+	open_device(socket);
+	await_log("is ready", 2);
+	cr_assert(eq(long, standby(), pid));
+	tell_engine(socket, "crash");
+	cr_assert(eq(ptr, client_receive(socket), NULL));
+	CLEANUP(free_pointer) char *again = client_open(&service, &other);
+	cr_assert(ne(ptr, again, NULL));
+	cr_assert(eq(long, fact(again, "pid="), pid));
+	cr_assert(eq(long, fact(again, "prepared="), 3));
+	close_fd(&socket);
+	close_fd(&other);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, a_standby_that_cannot_become_an_engine_costs_nobody_a_connection)
+{
+	start_with("unwilling", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	open_device(socket);
+	long pid = standby();
+	tell_engine(socket, "crash");
+	cr_assert(eq(ptr, client_receive(socket), NULL));
+	close_fd(&socket);
+	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
+	cr_assert(ne(ptr, again, NULL));
+	cr_assert(ne(long, fact(again, "pid="), pid));
+	cr_assert(eq(uint, service_log_count(&service, "the standby did not become an engine"), 1u));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* Else whoever may not use a GPU could take the standby, again and again, from those who may. */
+Test(engines, M10_a_standby_is_offered_once_to_who_may_not_have_its_devices)
+{
+	start_with("forbidden", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	open_device(socket);
+	(void)standby();
+	for (int i = 0; i < 2; i++) {
+		tell_engine(socket, "crash");
+		cr_assert(eq(ptr, client_receive(socket), NULL));
+		close_fd(&socket);
+		CLEANUP(free_pointer) char *again = client_open(&service, &socket);
+		cr_assert(ne(ptr, again, NULL));
+		cr_assert(eq(long, fact(again, "prepared="), -1));
+		open_device(socket);
+		(void)standby();
+	}
+	cr_assert(eq(uint, service_log_count(&service, "engine: adopted pid"), 1u));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, a_standby_that_dies_at_once_is_not_started_for_ever)
+{
+	start_with("unable", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	open_device(socket);
+	await_log("the next one is started in some minutes", 1);
+	cr_assert(eq(uint, service_log_count(&service, "standby: started pid"), 3u));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, a_standby_that_has_nothing_to_prepare_is_not_started_again)
+{
+	start_with("useless", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	open_device(socket);
+	await_log("none of the devices can be prepared", 1);
+	tell_engine(socket, "crash");
+	cr_assert(eq(ptr, client_receive(socket), NULL));
+	close_fd(&socket);
+	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
+	cr_assert(ne(ptr, again, NULL));
+	open_device(socket);
+	/* The same ones are not tried again, until the configuration is read: it may have been changed so that they can. */
+	cr_assert(eq(int, kill(service.pid, SIGHUP), 0));
+	await_log("none of the devices can be prepared", 2);
+	cr_assert(eq(uint, service_log_count(&service, "standby: started pid"), 2u));
+	/* Others are. */
+	open_device(socket);
+	await_log("none of the devices can be prepared", 3);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, a_standby_of_another_version_is_not_used)
+{
+	start_with("outdated", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	open_device(socket);
+	await_log("of another version than this service", 1);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, a_new_configuration_makes_a_new_standby_or_none)
+{
+	start_with("double", "");
+	char path[HARNESS_PATH_BYTES * 2];
+	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	open_device(socket);
+	pid_t before = (pid_t)standby();
+	cr_assert(eq(int, kill(service.pid, SIGHUP), 0));
+	cr_assert(wait_until(is_gone, &before));
+	cr_assert(ne(long, standby(), (long)before));
+	before = (pid_t)standby();
+	write_file(path, "[service]\nstandby = no\n");
+	cr_assert(eq(int, kill(service.pid, SIGHUP), 0));
+	cr_assert(wait_until(is_gone, &before));
+	open_device(socket);
+	cr_assert(eq(uint, service_log_count(&service, "standby: started pid"), 2u));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_says_again_and_again_what_it_has_open_is_ended)
+{
+	start_with("double", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	tell_engine(socket, "reopen");
+	cr_assert(eq(ptr, client_receive(socket), NULL));
+	await_log("it sends messages that nobody asked for", 1);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* What looks for devices is not work that waits. */
+Test(engines, listing_devices_leaves_the_standby_for_others)
+{
+	start_with("double", "[isolation]\nisolation = session\n");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	open_device(socket);
+	long pid = standby();
+	cr_assert(devices_in("devices", 1));
+	cr_assert(eq(long, standby(), pid));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}

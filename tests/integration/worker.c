@@ -14,6 +14,7 @@ static const struct {
 	{ "churn", worker_churn },
 	{ "endless", worker_endless },
 	{ "blocked", worker_blocked },
+	{ "task", worker_task },
 	{ "steps", worker_steps },
 	{ "cycles", worker_cycles },
 	{ "open", worker_open },

@@ -1,6 +1,12 @@
 /* Connections in a row, and long rows of work on one. */
 #include "worker.h"
 
+#include <dirent.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 static const char count_source[] = "SYCL_KERNEL void count_up(SYCL_GLOBAL(uint) y) { y[0] += 1; }";
 
 static uint32_t first_word(sycl_buffer buffer)
@@ -49,10 +55,54 @@ static void cycle(struct worker *worker)
 	worker_disconnect(worker);
 }
 
+struct own_footprint {
+	uint32_t descriptors, mappings;
+	uint64_t resident_kib, allocated_kib;
+};
+
+static struct own_footprint own_footprint(void)
+{
+	struct own_footprint footprint = {0};
+	DIR *folder = opendir("/proc/self/fd");
+	while (folder && readdir(folder))
+		footprint.descriptors++;
+	if (folder)
+		(void)closedir(folder);
+	FILE *file = fopen("/proc/self/maps", "re");
+	char line[512];
+	while (file && fgets(line, sizeof(line), file))
+		footprint.mappings++;
+	if (file)
+		(void)fclose(file);
+	file = fopen("/proc/self/status", "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "VmRSS:", 6) == 0)
+			footprint.resident_kib = strtoull(line + 6, NULL, 10);
+	}
+	if (file)
+		(void)fclose(file);
+	footprint.allocated_kib = mallinfo2().uordblks / 1024;
+	return footprint;
+}
+
 int worker_cycles(struct worker *worker)
 {
-	for (uint64_t i = 0; i < worker->count; i++)
+	/* The allocator has found its shape after the first few. */
+	enum { WARM_UP = 250, MORE_KIB = 64, MORE_RESIDENT_KIB = 8192, MORE_MAPPINGS = 4 };
+	struct own_footprint base = {0};
+	for (uint64_t i = 0; i < worker->count; i++) {
 		cycle(worker);
+		if (i == WARM_UP)
+			base = own_footprint();
+	}
+	if (worker->count > WARM_UP) {
+		struct own_footprint end = own_footprint();
+		worker_check(end.descriptors == base.descriptors, "the client's descriptors have become more");
+		worker_check(end.mappings <= base.mappings + MORE_MAPPINGS, "the client's mappings have become more");
+		worker_check(end.allocated_kib <= base.allocated_kib + MORE_KIB, "the client has not freed its memory");
+		/* Pieces of the size of a session's tables may lie where the next session cannot use them. */
+		worker_check(end.resident_kib <= base.resident_kib + MORE_RESIDENT_KIB, "the client's memory has grown");
+	}
 	worker_say("ok");
 	return 0;
 }

@@ -1,6 +1,7 @@
 /*
  * A client on a CUDA device whose kernels fail when it is told to (`worker fault`). Each line of stdin is an order:
  *
+ *   device N         from now on the N-th CUDA device, from 0; before anything else
  *   run NAME Q N     submit N launches of it to queue Q
  *   wait Q           wait for queue Q
  *   work N           N checked launches
@@ -280,6 +281,26 @@ static sycl_result flood(void)
 	return r;
 }
 
+/* The one whose turn comes when `user_data`, a number, has been counted down to 0. */
+static int32_t is_cuda_number(sycl_device device, void *user_data)
+{
+	unsigned *left = user_data;
+	if (is_cuda(device, NULL) < 0)
+		return -1;
+	return (*left)-- == 0 ? 1 : -1;
+}
+
+static sycl_result select_device(unsigned number)
+{
+	sycl_device chosen = NULL;
+	sycl_result r = sycl_device_select(me.platform, is_cuda_number, &number, &chosen);
+	if (r)
+		return r;
+	worker_must(sycl_device_release(me.device), "sycl_device_release");
+	me.device = chosen;
+	return 0;
+}
+
 static sycl_result obey(const char *line)
 {
 	char word[NAME_BYTES] = "", name[NAME_BYTES] = "";
@@ -290,6 +311,8 @@ static sycl_result obey(const char *line)
 		return sycl_queue_wait(me.queues[strtoul(name, NULL, 10) % QUEUES]);
 	if (strcmp(word, "work") == 0)
 		return work((unsigned)strtoul(name, NULL, 10));
+	if (strcmp(word, "device") == 0)
+		return select_device((unsigned)strtoul(name, NULL, 10));
 	if (strcmp(word, "reload") == 0)
 		return reload();
 	if (strcmp(word, "waiters") == 0)

@@ -209,6 +209,35 @@ pid_t private_service_engine(const struct private_service *service, int64_t uid)
 	return pid;
 }
 
+pid_t private_service_standby(const struct private_service *service)
+{
+	json_t *status = private_service_status(service);
+	const json_t *standby = json_object_get(json_object_get(status, "service"), "standby");
+	const char *state = json_string_value(json_object_get(standby, "state"));
+	bool ready = state && strcmp(state, "ready") == 0;
+	pid_t pid = ready ? (pid_t)json_integer_value(json_object_get(standby, "pid")) : 0;
+	json_decref(status);
+	return pid;
+}
+
+struct standby_wanted {
+	const struct private_service *service;
+	pid_t pid;
+};
+
+static bool has_standby(void *context)
+{
+	struct standby_wanted *wanted = context;
+	wanted->pid = private_service_standby(wanted->service);
+	return wanted->pid > 0;
+}
+
+pid_t private_service_wait_standby(const struct private_service *service, uint64_t timeout_ns)
+{
+	struct standby_wanted wanted = { service, 0 };
+	return wait_until(has_standby, &wanted, timeout_ns) ? wanted.pid : 0;
+}
+
 struct sessions_wanted {
 	const struct private_service *service;
 	int count;

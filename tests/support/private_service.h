@@ -39,6 +39,11 @@ int private_service_sessions(const struct private_service *service);
 /* The pid of the first engine that status shows for `uid` (or any: -1), 0 if none. */
 pid_t private_service_engine(const struct private_service *service, int64_t uid);
 
+/* The pid of the standby engine when it is ready, 0 if there is none or it is not. */
+pid_t private_service_standby(const struct private_service *service);
+/* The same, waited for: as a node is some time after somebody has used a device. 0: it does not come. */
+pid_t private_service_wait_standby(const struct private_service *service, uint64_t timeout_ns);
+
 /* Status shows this many sessions within timeout_ns. */
 bool private_service_wait_sessions(const struct private_service *service, int count, uint64_t timeout_ns);
 

@@ -12,8 +12,9 @@ if [ "$count" -ne 265 ] || [ "$lines" -ne 265 ] || [ "$unique" -ne 265 ]; then
 	bad=1
 fi
 
+# S1 to S17 are no rows: they say how a row is read where the specification contradicts itself.
 carried=$(find "$1" -name '*.c' -exec sed -n 's/.*Test(\([a-z0-9_]*\), *\([A-Za-z0-9_]*\).*/\2/p' {} + |
-	tr _ '\n' | grep -E '^[A-Z][0-9]+$' | sort -u)
+	tr _ '\n' | grep -E '^[A-Z][0-9]+$' | grep -vE '^S([1-9]|1[0-7])$' | sort -u)
 for id in $carried; do
 	grep -q "^$id |" "$rows" || {
 		echo "a test's name carries $id, which rows.txt does not have"

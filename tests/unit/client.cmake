@@ -7,5 +7,7 @@ if(TARGET syclclient_objects)
     client_handles.c
     client_object_ids.c
     client_slots.c
+    client_stream.c
+    client_usm.c
     LIBS syclclient_objects)
 endif()

@@ -12,7 +12,7 @@
 /* Two times are told with at most +-0.5 us each. */
 #define BAND_NS 1000
 
-TestSuite(cuda_clock, .timeout = 20);
+TestSuite(cuda_clock, .timeout = 120);
 
 static int64_t band(const struct simulation *simulation)
 {
@@ -46,6 +46,70 @@ Test(cuda_clock, H2_H8_times_agree_to_half_a_microsecond_over_an_hour_and_a_day)
 		cr_assert(le(i64, simulation.error_max_ns, 1500));
 		cr_assert(le(i64, simulation.duration_error_ns, 64)); /* the GPU's ticks, at both ends */
 		cr_assert(eq(uint, simulation.waits, 0));             /* nothing ended after it was seen */
+	}
+}
+
+/*
+ * The same on two hundred machines: crystals that are off by this or that and wander, threads that are interrupted between
+ * reading the clock and asking the GPU, ways that are now and then ten times as long, for a whole burst.
+ */
+Test(cuda_clock, H2_H8_on_two_hundred_machines)
+{
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		struct simulation simulation;
+		simulation_init(&simulation, 4000 + seed, ((double)(seed * 37 % 181) - 90.0) * 1e-6);
+		simulation.wander = 3e-9;
+		simulation.preempted = seed % 3 * 0.003;
+		use_over_a_day(&simulation);
+		cr_assert(le(i64, band(&simulation), BAND_NS), "machine %llu: from %lld to %lld ns",
+			  (unsigned long long)seed, (long long)simulation.error_min_ns,
+			  (long long)simulation.error_max_ns);
+		cr_assert(le(i64, simulation.duration_error_ns, 64));
+		cr_assert(eq(uint, simulation.waits, 0));
+	}
+}
+
+/* Ten minutes, in which the GPU grows warm and the host's clock is corrected by half a millionth each minute. */
+Test(cuda_clock, H8_crystals_that_change_while_they_are_used)
+{
+	static const uint64_t pauses[] = {5 * MS, 100 * MS, SECOND, 3 * SECOND};
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		struct simulation simulation;
+		double drift = ((double)(seed * 7 % 41) - 20.0) * 1e-6;
+		simulation_init(&simulation, 5000 + seed, drift);
+		uint64_t begin = simulation.now_ns, passed = 0;
+		while ((passed = simulation.now_ns - begin) < 600 * SECOND) {
+			double warm = passed < 60 * SECOND ? (double)passed * 5e-17 : 3e-6;
+			double corrected = passed / (64 * SECOND) % 2 ? 5e-7 : 0.0;
+			simulation_set_drift(&simulation, drift + warm + (seed % 2 ? corrected : -corrected));
+			simulation_commands(&simulation, 1, 100000, pauses[seed % 4]);
+		}
+		cr_assert(le(i64, band(&simulation), BAND_NS), "machine %llu: from %lld to %lld ns",
+			  (unsigned long long)seed, (long long)simulation.error_min_ns,
+			  (long long)simulation.error_max_ns);
+	}
+}
+
+/*
+ * Another process has the GPU one time in five, for up to two milliseconds. Then nobody can know better than by what
+ * was learned before, for as long as bursts are late in a row; and until the first one comes through nothing is known.
+ */
+Test(cuda_clock, H8_time_slices_cost_a_microsecond)
+{
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct simulation simulation;
+		uint64_t random = seed;
+		simulation_init(&simulation, 6000 + seed, 2e-5);
+		for (unsigned i = 0; i < 3000; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			simulation.hold_ns = random >> 60 < 3 ? (random >> 20) % (2 * MS) : 0;
+			simulation_commands(&simulation, 1, 100000, seed % 2 ? 20 * MS : MS);
+			if (i == 500)
+				simulation_forget(&simulation);
+		}
+		cr_assert(le(i64, band(&simulation), 2 * BAND_NS), "machine %llu: from %lld to %lld ns",
+			  (unsigned long long)seed, (long long)simulation.error_min_ns,
+			  (long long)simulation.error_max_ns);
 	}
 }
 
@@ -138,7 +202,7 @@ Test(cuda_clock, H8_an_unused_clock_does_nothing)
 	cr_assert(eq(uint, simulation.records, 0));
 	simulation_commands(&simulation, 10000, 20000, 80000); /* a second */
 	/* Four bursts a second at most, some more at first. */
-	cr_assert(le(uint, simulation.records, 20 * CUDA_CLOCK_BURST), "%u", simulation.records);
+	cr_assert(le(uint, simulation.records, 30 * CUDA_CLOCK_BURST), "%u", simulation.records);
 	unsigned before = simulation.records;
 	simulation_commands(&simulation, 10000, 20000, 80000);
 	cr_assert(le(uint, simulation.records - before, 6 * CUDA_CLOCK_BURST));

@@ -23,10 +23,17 @@ static uint64_t way(struct simulation *simulation)
 	return (uint64_t)ns;
 }
 
+/* What the crystal has gained, to parts of a nanosecond. */
+static long double gained(const struct simulation *simulation, uint64_t host_ns)
+{
+	int64_t passed = (int64_t)(host_ns - simulation->since_ns);
+	return (long double)passed * (long double)simulation->drift + (long double)simulation->since_device_part;
+}
+
 static int64_t device_time(const struct simulation *simulation, uint64_t host_ns)
 {
 	int64_t passed = (int64_t)(host_ns - simulation->since_ns);
-	return simulation->since_device_ns + passed + (int64_t)((long double)passed * (long double)simulation->drift);
+	return simulation->since_device_ns + passed + (int64_t)floorl(gained(simulation, host_ns));
 }
 
 static struct simulated_event stamp(const struct simulation *simulation, uint64_t host_ns)
@@ -46,6 +53,8 @@ static uint64_t source_now(void *context)
 static int source_record(void *context, void *mark)
 {
 	struct simulation *simulation = context;
+	if (random_part(simulation) < simulation->preempted)
+		simulation->now_ns += (uint64_t)(30000.0 * random_part(simulation));
 	uint64_t at = simulation->now_ns + simulation->hold_ns + way(simulation);
 	/* A stream does one thing after the other. */
 	if (at < simulation->recorded_ns)
@@ -106,7 +115,9 @@ void simulation_pass(struct simulation *simulation, uint64_t ns)
 
 void simulation_set_drift(struct simulation *simulation, double drift)
 {
+	long double gain = gained(simulation, simulation->now_ns);
 	simulation->since_device_ns = device_time(simulation, simulation->now_ns);
+	simulation->since_device_part = (double)(gain - floorl(gain));
 	simulation->since_ns = simulation->now_ns;
 	simulation->drift = drift;
 }
@@ -136,6 +147,9 @@ void simulation_command(struct simulation *simulation, uint64_t duration_ns)
 	struct cuda_bases *bases = &simulation->bases;
 	uint64_t told_start = 0, told_end = 0;
 
+	if (simulation->wander > 0.0)
+		simulation_set_drift(simulation,
+				     simulation->drift + simulation->wander * (2.0 * random_part(simulation) - 1.0));
 	(void)cuda_bases_prepare(bases);
 	struct simulated_event start = stamp(simulation, simulation->now_ns + simulation->hold_ns + way(simulation));
 	struct simulated_event end = stamp(simulation, start.host_ns + duration_ns);

@@ -1,6 +1,13 @@
 /*
  * A simulated GPU and host for the clock of the CUDA backend: time is a number, the GPU's crystal is off, the way to it
- * takes a while that varies, and what is told of two events is a float of milliseconds, as by the driver.
+ * takes a while that varies, and what is told of two events is a float of milliseconds, as by the driver. Now and then the
+ * way takes much longer, and all that is sent behind it then is late with it; the host's thread may be interrupted anywhere;
+ * stamps are multiples of 32 ns.
+ *
+ * What is judged (H2, H8): the told end of a command against the true time of it on the host's clock. All that a clock can
+ * do without knowing the way to the GPU is to be off by the same everywhere, so the error's band counts: two told times
+ * are good to +-0.5 us each against each other if it is a microsecond wide. A duration is judged by itself, against the
+ * GPU's ticks.
  */
 #ifndef SYCL_TESTS_CUDA_CLOCK_SIMULATION_H
 #define SYCL_TESTS_CUDA_CLOCK_SIMULATION_H
@@ -18,8 +25,11 @@ struct simulation {
 	double drift;      /* of the GPU's crystal, ns per ns */
 	uint64_t since_ns; /* from when the drift has been that */
 	int64_t since_device_ns;
+	double since_device_part; /* of a nanosecond: what a change of the drift would lose otherwise */
 	uint64_t random;
 	uint64_t hold_ns; /* the GPU stamps nothing before so much later: it serves somebody else */
+	double wander;    /* the drift changes by up to so much from command to command, with the temperature */
+	double preempted; /* how often the host's thread loses its processor between reading its clock and asking the GPU */
 	uint64_t recorded_ns;
 	unsigned records, waits;
 	struct simulated_event marks[CUDA_CLOCK_MARKS];

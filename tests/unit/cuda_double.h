@@ -44,6 +44,7 @@
 	F(cuMemsetD32Async, 3020)                                           \
 	F(cuModuleGetFunction, 2000)                                        \
 	F(cuModuleLoadDataEx, 2010)                                         \
+	F(cuModuleUnload, 2000)                                             \
 	F(cuStreamCreateWithPriority, 5050)                                 \
 	F(cuStreamDestroy, 4000)                                            \
 	F(cuStreamQuery, 2000)                                              \

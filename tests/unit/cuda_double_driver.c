@@ -178,6 +178,64 @@ Test(cuda_double, updates_of_a_graph_touch_later_launches_only)
 }
 
 /* Every wrong call is answered, counted, and harms nobody. */
+/* What nothing orders happens in one order or the other; what something orders never in the wrong one. */
+Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
+{
+	struct scene scene;
+	unsigned late = 0;
+
+	scene_open(&scene);
+	driver_command(&scene.driver, "set lazy 11");
+	for (uint32_t i = 0; i < 200; i++) {
+		OK(fill(&scene, scene.driver.stream, 10));
+		OK(scene.driver.cu.cuStreamSynchronize(scene.driver.stream));
+		OK(increment(&scene, scene.other)); /* nobody waits for it */
+		late += first_word(&scene) == 10;
+		OK(scene.driver.cu.cuStreamSynchronize(scene.other));
+		cr_assert_eq(first_word(&scene), 11);
+	}
+	cr_assert_gt(late, 20, "%u", late);
+	cr_assert_lt(late, 180, "%u", late);
+	CUevent event = NULL;
+	OK(scene.driver.cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+	for (uint32_t i = 0; i < 50; i++) {
+		OK(fill(&scene, scene.other, i));
+		OK(scene.driver.cu.cuEventRecord(event, scene.other));
+		OK(scene.driver.cu.cuStreamWaitEvent(scene.driver.stream, event, 0));
+		OK(increment(&scene, scene.driver.stream));
+		cr_assert_eq(first_word(&scene), i + 1);
+	}
+	OK(scene.driver.cu.cuEventDestroy(event));
+	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
+}
+
+/* The driver looks at a node's function when the node is changed: what a node names must be there. */
+Test(cuda_double, a_module_that_a_graph_names_must_not_be_unloaded)
+{
+	struct scene scene;
+	CUgraph graph = NULL;
+	CUgraphNode node = NULL;
+	CUgraphExec executable = NULL;
+
+	scene_open(&scene);
+	CUmodule module = driver_load(&scene.driver, NAMES);
+	CUmodule other = driver_load(&scene.driver, NAMES);
+	void *parameters[] = {&scene.memory};
+	CUDA_KERNEL_NODE_PARAMS kernel = {.func = driver_function(&scene.driver, module, "increment_u32"),
+					  .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
+					  .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1, .kernelParams = parameters};
+	OK(scene.driver.cu.cuGraphCreate(&graph, 0));
+	OK(scene.driver.cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
+	OK(scene.driver.cu.cuGraphInstantiateWithFlags(&executable, graph, 0));
+	/* The executable names another one now, the graph still this one. */
+	kernel.func = driver_function(&scene.driver, other, "increment_u32");
+	OK(scene.driver.cu.cuGraphExecKernelNodeSetParams(executable, node, &kernel));
+	OK(scene.driver.cu.cuModuleUnload(module));
+	cr_assert_eq(driver_count(&scene.driver, "misuse"), 1);
+	OK(scene.driver.cu.cuModuleUnload(other));
+	cr_assert_eq(driver_count(&scene.driver, "misuse"), 2);
+}
+
 Test(cuda_double, misuse_is_found)
 {
 	struct scene scene;

@@ -6,7 +6,7 @@ if(TARGET unit_cuda_clock)
   target_include_directories(unit_cuda_clock PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends/cuda)
 endif()
 if(TARGET fake_cuda)
-  sycl_test(unit_cuda_facts SOURCES cuda_clock.c cuda_facts.c LIBS sycl_backends sycl_cuda_headers sycl_shared Threads::Threads)
+  sycl_test(unit_cuda_facts SOURCES cuda_clock.c cuda_facts.c cuda_preload.c LIBS sycl_backends sycl_cuda_headers sycl_shared Threads::Threads)
   if(TARGET unit_cuda_facts)
     target_include_directories(unit_cuda_facts PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/fake_cuda
       ${PROJECT_SOURCE_DIR}/include)

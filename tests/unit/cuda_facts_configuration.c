@@ -106,3 +106,15 @@ Test(configuration_cuda, a_value_that_is_too_long_is_refused_not_cut)
 	cr_assert(eq(int, read_text(text, &configuration, message), -EINVAL));
 	cr_assert(ne(ptr, strstr(message, "too long"), NULL), "%s", message);
 }
+
+Test(configuration_cuda, the_standby_can_be_left_out)
+{
+	struct configuration configuration;
+	char message[256] = "";
+	cr_assert(eq(int, read_text("", &configuration, message), 0));
+	cr_assert(configuration.standby);
+	cr_assert(eq(int, read_text("[service]\nstandby = no\n", &configuration, message), 0), "%s", message);
+	cr_assert(not(configuration.standby));
+	cr_assert(lt(int, read_text("[service]\nstandby = maybe\n", &configuration, message), 0));
+	cr_assert(ne(ptr, strstr(message, "standby wants yes or no"), NULL), "%s", message);
+}

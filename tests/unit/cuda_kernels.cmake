@@ -5,14 +5,17 @@ if(TARGET sycl_cuda_headers)
     cuda_kernels_arguments.c
     cuda_kernels_binary.c
     cuda_kernels_geometry.c
+    cuda_kernels_images.c
     cuda_kernels_options.c
     cuda_kernels_ptx.c
     cuda_kernels_symbol.c
     ${cuda_folder}/cuda_arguments.c
     ${cuda_folder}/cuda_binary.c
+    ${cuda_folder}/../binary_stream.c
     ${cuda_folder}/cuda_fault.c
     ${cuda_folder}/cuda_geometry.c
     ${cuda_folder}/cuda_image.c
+    ${cuda_folder}/cuda_image_arguments.c
     ${cuda_folder}/cuda_options.c
     ${cuda_folder}/cuda_ptx.c
     ${cuda_folder}/cuda_ptx_complete.c

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(cuda_ptx, .timeout = 10);
@@ -20,6 +21,35 @@ static struct cuda_ptx *parse(const char *text)
 }
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+/* Of pointers to shared memory alone, in kernels, and nothing moves. */
+Test(cuda_ptx, E15_what_is_said_of_pointers_to_shared_memory_is_blanked)
+{
+	static const char text[] =
+		HEAD ".visible .entry a(.param .u64 .ptr .shared .align 16 x, .param .u64 .ptr .global .align 4 y,\n"
+		     "\t.param .align 8 .u64 .ptr // .ptr .shared\n\t.shared\n\t.align 4 z, .param .u64 .ptr .shared w)\n"
+		     "{ .reg .b64 ptr; ld.shared.u64 ptr, [ptr]; }\n"
+		     ".func f(.param .u64 .ptr .shared .align 4 x) { ret; }\n";
+	static const char blanked[] =
+		HEAD ".visible .entry a(.param .u64                        x, .param .u64 .ptr .global .align 4 y,\n"
+		     "\t.param .align 8 .u64                     \n        \n          z, .param .u64              w)\n"
+		     "{ .reg .b64 ptr; ld.shared.u64 ptr, [ptr]; }\n"
+		     ".func f(.param .u64 .ptr .shared .align 4 x) { ret; }\n";
+	struct cuda_ptx *ptx = parse(text);
+	char *copy = strdup(text);
+
+	cuda_ptx_blank_shared(copy, ptx);
+	cr_assert_str_eq(copy, blanked);
+	/* What is left says that it may be anything. */
+	ptx = cuda_ptx_free(ptx);
+	ptx = parse(copy);
+	cr_assert_eq(ptx->entries[0].parameter_count, 4);
+	cr_assert_eq(ptx->entries[0].parameters[0].space, CUDA_PTX_NO_POINTER);
+	cr_assert_eq(ptx->entries[0].parameters[1].space, CUDA_PTX_GLOBAL);
+	cr_assert_eq(ptx->entries[0].parameters[2].align_bytes, 8);
+	ptx = cuda_ptx_free(ptx);
+	free(copy);
+}
 
 Test(cuda_ptx, E15_parameters_are_read)
 {
@@ -41,7 +71,11 @@ Test(cuda_ptx, E15_parameters_are_read)
 	const struct cuda_ptx_entry *many = &ptx->entries[0], *nothing = &ptx->entries[1];
 	cr_assert_str_eq(many->name, "many");
 	cr_assert_eq(many->parameter_count, 9);
-	static const struct cuda_ptx_parameter expected[] = {
+	static const struct {
+		uint32_t size_bytes, align_bytes;
+		enum cuda_ptx_space space;
+		bool may_point;
+	} expected[] = {
 		{8, 8, CUDA_PTX_NO_POINTER, true},  {8, 8, CUDA_PTX_GLOBAL, true},
 		{8, 8, CUDA_PTX_SHARED, true},      {48, 16, CUDA_PTX_NO_POINTER, false},
 		{8, 8, CUDA_PTX_NO_POINTER, false}, {4, 4, CUDA_PTX_NO_POINTER, false},

@@ -284,3 +284,56 @@ Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 	cr_assert_lt(slow.period_ns, 5000000);
 	lanes_device_free(device);
 }
+
+/* A node names the function that ran in it last: that one's code is kept, every other is let go. */
+Test(cuda_lanes_chain, templates_keep_the_code_of_what_ran_in_them_last)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_program first = {.holds = 1}, second = {.holds = 1};
+	struct backend_kernel old = {.id = 0, .code = &first}, new = {.id = 1, .code = &second};
+
+	for (uint64_t i = 1; i <= 7; i++) /* 4 + 2 + 1 */
+		lanes_launch(lane, &old, i);
+	cuda_flush(device);
+	cr_assert_eq(first.kept, 7);
+	for (uint64_t i = 8; i <= 10; i++) /* 2 + 1 */
+		lanes_launch(lane, &new, i);
+	cuda_flush(device);
+	cr_assert_eq(first.kept, 4);
+	cr_assert_eq(second.kept, 3);
+	cr_assert_eq(finish_all(device), 10);
+	/* As long as somebody has it nothing changes; then only what nobody has is let go. */
+	cuda_chains_tidy(device);
+	cr_assert_eq(first.kept, 4);
+	first.holds--;
+	cuda_chains_tidy(device);
+	cr_assert_eq(first.holds, 0);
+	cr_assert_eq(second.kept, 3);
+	/* And all of it with the lane. */
+	cuda_lane_free(lane);
+	cr_assert_eq(second.kept, 0);
+	cr_assert_eq(second.holds, 1);
+	lanes_device_free(device);
+}
+
+/* What cannot be set anew stays named, and so it stays. */
+Test(cuda_lanes_chain, code_is_kept_while_the_driver_refuses_to_forget_it)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_program code = {.holds = 1};
+	struct backend_kernel kernel = {.id = 0, .code = &code};
+
+	lanes_launch(lane, &kernel, 1);
+	cuda_flush(device);
+	cr_assert_eq(finish_all(device), 1);
+	code.holds--;
+	driver.set_parameters_result = CUDA_ERROR_INVALID_VALUE;
+	cuda_chains_tidy(device);
+	cr_assert_eq(code.kept, 1);
+	driver.set_parameters_result = CUDA_SUCCESS;
+	cuda_chains_tidy(device);
+	cr_assert_eq(code.kept, 0);
+	lanes_device_free(device);
+}

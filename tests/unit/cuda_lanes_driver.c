@@ -1,5 +1,7 @@
 #include "cuda_lanes_driver.h"
 
+#include "cuda_array.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -429,6 +431,30 @@ void cuda_kernel_hold(struct backend_kernel *kernel)
 	kernel->holds++;
 }
 
+struct backend_program *cuda_kernel_code(const struct backend_kernel *kernel)
+{
+	return kernel->code;
+}
+
+void cuda_code_keep(struct backend_program *program)
+{
+	program->holds++;
+	program->kept++;
+}
+
+void cuda_code_release(struct backend_program *program)
+{
+	if (!program)
+		return;
+	program->holds--;
+	program->kept--;
+}
+
+bool cuda_code_is_abandoned(const struct backend_program *program)
+{
+	return program->holds == program->kept;
+}
+
 uint64_t *cuda_kernel_period(struct backend_kernel *kernel)
 {
 	return &kernel->period_ns;
@@ -443,6 +469,15 @@ int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
 {
 	(void)lane;
 	(void)memory;
+	(void)fault_out;
+	return 0;
+}
+
+int cuda_texture_settle(struct backend_lane *lane, const struct backend_argument *argument,
+			struct backend_fault *fault_out)
+{
+	(void)lane;
+	(void)argument;
 	(void)fault_out;
 	return 0;
 }

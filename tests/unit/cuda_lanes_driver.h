@@ -34,9 +34,15 @@ struct driver {
 
 extern struct driver driver;
 
+/* What has a kernel's code; a test that asks nothing about it sets none. */
+struct backend_program {
+	int holds, kept; /* references in all; those of templates */
+};
+
 struct backend_kernel {
 	int id;
 	int holds;
+	struct backend_program *code;
 	uint32_t parameter_bytes;
 	bool cooperative;
 	uint64_t period_ns; /* 0: lanes_launch sets a microsecond, which does not bound chains */

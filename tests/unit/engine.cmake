@@ -8,4 +8,12 @@ sycl_test(unit_engine SOURCES
   engine_profiles.c
   engine_ranges.c
   engine_shares.c
+  engine_usm_table.c
   LIBS sycl_engine_core)
+
+# How an engine becomes its tenant, with threads about: the program's own files, not the library's.
+sycl_test(unit_engine_privileges SOURCES engine_privileges.c ${PROJECT_SOURCE_DIR}/daemon/engine/engine_privileges.c
+  ${PROJECT_SOURCE_DIR}/daemon/engine/engine_privileges_check.c LIBS sycl_shared Threads::Threads)
+if(TARGET unit_engine_privileges)
+  target_include_directories(unit_engine_privileges PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
+endif()

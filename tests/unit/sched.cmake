@@ -9,9 +9,12 @@ target_include_directories(sched_harness PUBLIC ${sched_folder})
 target_link_libraries(sched_harness PRIVATE sycl_flags PUBLIC sched_for_tests)
 
 sycl_test(unit_scheduler SOURCES
+  ${sched_folder}/interval_map.c
   ${sched_folder}/sched_order.c
   ${sched_folder}/sched_residency.c
   ${sched_folder}/sched_host.c
+  ${sched_folder}/sched_parts.c
+  ${sched_folder}/sched_parts_places.c
   ${sched_folder}/sched_failure.c
   ${sched_folder}/sched_lifetime.c
   ${sched_folder}/sched_quiet.c
@@ -20,6 +23,9 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_threads.c
   ${sched_folder}/sched_shared.c
   ${sched_folder}/sched_loss.c
+  ${sched_folder}/sched_usm.c
+  ${sched_folder}/sched_images.c
+  ${sched_folder}/sched_tasks.c
   LIBS sched_harness sched_for_tests sycl_backends sycl_shared Threads::Threads)
 sycl_test(unit_scheduler_property SOURCES ${sched_folder}/sched_property.c ${sched_folder}/sched_model.c
   LIBS sched_harness sched_for_tests sycl_backends sycl_shared Threads::Threads TIMEOUT 120)

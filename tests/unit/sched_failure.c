@@ -318,7 +318,7 @@ Test(failure, M6_a_program_or_kernel_that_cannot_be_made_fails_what_uses_it)
 	(void)harness_kernel(&h, 0, "noop");
 	memset(&kernel, 0, sizeof(kernel));
 	cr_assert(eq(int, sched_kernel_create(h.scheduler, h.programs[0], "no such", &kernel, &sched_kernel), 0));
-	expect_status(&kernel, STATUS_INVALID, "no such");
+	expect_status(&kernel, STATUS_KERNEL, "no such");
 	cr_expect(eq(u32, kernel.argument_count, UINT32_MAX));
 	sched_kernel_release(sched_kernel);
 	finish();

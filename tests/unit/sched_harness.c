@@ -14,7 +14,8 @@
 
 static const char program_text[] =
 	"fill_u32\nlinear_id_u32\nincrement_u32\nadd_u32\ncopy_u32\nmix_u32\nnoop\nhold\nfail\n"
-	"lose_device\nlose_process\n";
+	"lose_device\nlose_process\nsum_list_u32\n"
+	"fill_image\ncopy_image\nmix_image\nsampler_of_image\nsampler_u32\n";
 
 static _Noreturn void give_up(const char *what)
 {
@@ -135,6 +136,21 @@ void harness_start(struct harness *harness, uint32_t devices)
 	harness_start_with(harness, devices, &(struct scheduler_config){.lanes_per_device = 0});
 }
 
+static void on_usm_ready(void *context, void *owner, void *address, const struct backend_fault *fault)
+{
+	struct probe *probe = owner;
+	note(context, probe);
+	probe->fault = *fault;
+	probe->address = address;
+}
+
+static void on_host_ready(void *context, void *owner, const struct backend_fault *fault)
+{
+	struct probe *probe = owner;
+	note(context, probe);
+	probe->fault = *fault;
+}
+
 void harness_start_with(struct harness *harness, uint32_t devices, const struct scheduler_config *given)
 {
 	static const struct scheduler_callbacks callbacks = {
@@ -148,6 +164,8 @@ void harness_start_with(struct harness *harness, uint32_t devices, const struct 
 		.on_buffer_imported = on_buffer_imported,
 		.on_event_ready = on_event_ready,
 		.on_occupancy = on_occupancy,
+		.on_usm_ready = on_usm_ready,
+		.on_host_ready = on_host_ready,
 	};
 	memset(harness, 0, sizeof(*harness));
 	harness->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -357,6 +375,10 @@ static uint32_t fill_requirements(const struct use *uses, uint32_t count, struct
 			.offset_bytes = uses[i].first * sizeof(uint32_t),
 			.size_bytes = words * sizeof(uint32_t),
 		};
+		if (uses[i].sub_buffer) {
+			requirements[i].order_offset_bytes = requirements[i].offset_bytes;
+			requirements[i].order_size_bytes = requirements[i].size_bytes;
+		}
 	}
 	return count;
 }
@@ -425,14 +447,26 @@ struct task *harness_hold(struct harness *harness, uint32_t device, uint32_t gat
 	return harness_launch(harness, &launch, probe);
 }
 
-struct task *harness_host(struct harness *harness, struct words *words, uint32_t mode, struct probe *probe)
+struct task *harness_host_part(struct harness *harness, struct words *words, uint32_t mode, uint32_t first,
+			       uint32_t count, struct probe *probe)
 {
 	struct task *task;
 	*probe = (struct probe){.done = false};
-	if (host_access_submit(harness->scheduler, words->buffer, mode, probe, &task) < 0)
+	const struct task_requirement part = {.buffer = words->buffer,
+					      .mode = mode,
+					      .offset_bytes = first * sizeof(uint32_t),
+					      .size_bytes = (count ? count : words->count) * sizeof(uint32_t),
+					      .order_offset_bytes = first * sizeof(uint32_t),
+					      .order_size_bytes = count * sizeof(uint32_t)};
+	if (host_access_submit(harness->scheduler, &part, probe, &task) < 0)
 		give_up("a host access could not be submitted");
 	probe->task = task;
 	return task;
+}
+
+struct task *harness_host(struct harness *harness, struct words *words, uint32_t mode, struct probe *probe)
+{
+	return harness_host_part(harness, words, mode, 0, 0, probe);
 }
 
 unsigned harness_number(struct harness *harness)

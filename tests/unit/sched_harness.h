@@ -27,6 +27,7 @@ struct probe {
 	struct backend_shared_memory shared; /* exported; the descriptor is the test's */
 	uint8_t handle[64];                  /* of an event that was created */
 	struct backend_occupancy occupancy;
+	void *address; /* of USM */
 };
 
 struct harness {
@@ -58,6 +59,7 @@ struct use {
 	uint32_t mode;
 	uint32_t first, count; /* range in words; count 0: all */
 	bool unused;           /* a requirement that is no argument */
+	bool sub_buffer;       /* the range orders too: it is a sub-buffer's */
 };
 
 struct launch {
@@ -99,6 +101,9 @@ struct task *harness_hold(struct harness *harness, uint32_t device, uint32_t gat
 			  uint32_t use_count, struct probe *probe);
 struct task *harness_submit(struct harness *harness, struct task_request *request, struct probe *probe);
 struct task *harness_host(struct harness *harness, struct words *words, uint32_t mode, struct probe *probe);
+/* Of some words; count 0: all. */
+struct task *harness_host_part(struct harness *harness, struct words *words, uint32_t mode, uint32_t first,
+			       uint32_t count, struct probe *probe);
 
 /* Turn until the probe is done; false: not in time. */
 bool harness_wait(struct harness *harness, const struct probe *probe);

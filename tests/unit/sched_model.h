@@ -11,6 +11,8 @@ struct model_options {
 	enum scheduler_lane_choice lanes;
 	/* Devices that are polled, have loaders, copy lanes, copy from each other; home lanes; buffers that are shared. */
 	bool features;
+	/* Ranges, sub-buffers, several parts of one buffer in a group, host accesses of parts. Without: mostly whole buffers. */
+	bool parts;
 };
 
 /* The seed also decides which devices have unified memory and which are manual. NULL: equal; else what is different. */

@@ -33,11 +33,29 @@ Test(property, B25_M9_a_few_thousand_groups_with_all_features)
 	check(301, 303, 4000, (struct model_options){.features = true});
 }
 
+Test(property, C7_C8_C10_C11_C12_D3_M9_parts_of_buffers)
+{
+	check(501, 560, 250, (struct model_options){.parts = true});
+}
+
+Test(property, C7_C8_C12_B25_M9_parts_of_buffers_with_all_features)
+{
+	check(601, 660, 250, (struct model_options){.features = true, .parts = true});
+}
+
+Test(property, C10_C12_M9_a_few_thousand_groups_on_parts)
+{
+	check(701, 704, 4000, (struct model_options){.parts = true});
+	check(705, 708, 4000, (struct model_options){.features = true, .parts = true});
+}
+
 Test(property, F5_any_choice_of_lanes_gives_the_same_results)
 {
 	static const enum scheduler_lane_choice choices[] = {SCHEDULER_LANES_RANDOM, SCHEDULER_LANES_SAME,
 							     SCHEDULER_LANES_DIFFERENT};
 	for (uint32_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
-		for (uint32_t features = 0; features < 2; features++)
-			check(401, 410, 250, (struct model_options){.lanes = choices[i], .features = features != 0});
+		for (uint32_t bits = 0; bits < 4; bits++)
+			check(401, 410, 250,
+			      (struct model_options){
+				      .lanes = choices[i], .features = (bits & 1) != 0, .parts = (bits & 2) != 0});
 }

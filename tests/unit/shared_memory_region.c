@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -138,4 +139,51 @@ Test(memory_regions, sizes_that_cannot_be_are_refused_and_leave_nothing)
 	cr_assert(lt(int, memory_region_create("test", INT64_MAX, &region), 0));
 	cr_assert(eq(ptr, region, NULL));
 	cr_assert(eq(ptr, memory_region_free(NULL), NULL));
+}
+
+static void *free_place(size_t bytes)
+{
+	void *place = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	cr_assert(ne(ptr, place, MAP_FAILED));
+	return place;
+}
+
+Test(memory_regions, one_at_an_address_leaves_what_is_there)
+{
+	struct memory_region *region = NULL;
+	char *place = free_place((size_t)3 * BYTES);
+	cr_assert(zero(int, munmap(place + BYTES, BYTES)));
+	cr_assert(eq(int, memory_region_create_at("test", BYTES, place, &region), -EEXIST));
+	cr_assert(eq(int, memory_region_create_at("test", (size_t)2 * BYTES, place + BYTES, &region), -EEXIST));
+	cr_assert(eq(ptr, region, NULL));
+	cr_assert(zero(int, memory_region_create_at("test", BYTES, place + BYTES, &region)));
+	cr_assert(eq(ptr, region->address, place + BYTES));
+	place[BYTES] = 1;
+	cr_assert(eq(int, fcntl(region->fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+	cr_assert(zero(ptr, memory_region_free(region)));
+	cr_assert(zero(int, munmap(place, BYTES)));
+	cr_assert(zero(int, munmap(place + (size_t)2 * BYTES, BYTES)));
+}
+
+Test(memory_regions, one_over_a_place_takes_it_and_a_child_has_it_not)
+{
+	struct memory_region *region = NULL;
+	CLEANUP(memory_region_cleanup) struct memory_region *made = NULL;
+	char *place = free_place(BYTES);
+	cr_assert(zero(int, memory_region_create("test", BYTES, &made)));
+	cr_assert(zero(int, memory_region_map_over(dup(made->fd), BYTES, place, &region)));
+	cr_assert(eq(ptr, region->address, place));
+	memcpy(made->address, "there", 6);
+	cr_assert(eq(str, place, "there"));
+	pid_t child = fork();
+	if (child == 0)
+		_exit(mincore(place, BYTES, (unsigned char[BYTES / 4096]){0}) == -1 && errno == ENOMEM ? 0 : 1);
+	int status = -1;
+	cr_assert(eq(int, waitpid(child, &status, 0), child));
+	cr_assert(zero(int, status));
+	cr_assert(zero(ptr, memory_region_free(region)));
+	/* On failure the place is free as well. */
+	place = free_place(BYTES);
+	cr_assert(eq(int, memory_region_map_over(memfd_of(BYTES, 0), BYTES, place, &region), -EPROTO));
+	cr_assert(eq(int, mincore(place, BYTES, (unsigned char[BYTES / 4096]){0}), -1));
 }

@@ -47,14 +47,7 @@ if(cuda_include)
   target_link_libraries(sycl_backends PRIVATE sycl_cuda_headers)
   target_compile_definitions(sycl_backends PRIVATE SYCL_HAS_CUDA=1)
   set(SYCL_HAS_CUDA ON CACHE INTERNAL "The CUDA backend is built")
-  # The portable form's prelude as CUDA C++, made a string by the build.
-  set(cuda_prelude ${prelude_folder}/portable_cuda.cu)
-  set(cuda_prelude_source ${CMAKE_CURRENT_BINARY_DIR}/portable_cuda.c)
-  add_custom_command(OUTPUT ${cuda_prelude_source}
-    COMMAND ${CMAKE_COMMAND} -DINPUT=${cuda_prelude} -DOUTPUT=${cuda_prelude_source} -DNAME=portable_prelude_cuda
-            -P ${prelude_folder}/embed.cmake
-    DEPENDS ${cuda_prelude} ${prelude_folder}/embed.cmake VERBATIM)
-  target_sources(sycl_backends PRIVATE ${cuda_prelude_source})
+  sycl_embed_prelude(cuda cu)
 elseif(SYCLD_CUDA STREQUAL "AUTO" OR NOT SYCLD_CUDA)
   # What is not built is said in one line; the demo repeats it.
   set(SYCL_HAS_CUDA OFF CACHE INTERNAL "The CUDA backend is built")

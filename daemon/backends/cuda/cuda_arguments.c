@@ -32,10 +32,14 @@ static int put_global(const struct cuda_parameter *parameter, uint32_t index, co
 	if ((parameter->kind != BACKEND_ARGUMENT_GLOBAL && parameter->kind != BACKEND_ARGUMENT_UNKNOWN) ||
 	    parameter->size_bytes != sizeof(address))
 		return wrong(fault_out, index, "is no pointer to global memory; a buffer was given");
+	if (memory && memory->array)
+		return wrong(fault_out, index, "is a pointer to global memory; an image was given");
 	if (memory && argument->global.offset_bytes > memory->size_bytes)
 		return wrong(fault_out, index, "begins behind the end of its buffer");
 	if (memory)
 		address = memory->address + argument->global.offset_bytes;
+	else
+		address = (uintptr_t)argument->global.usm;
 	memcpy(to, &address, sizeof(address));
 	return 0;
 }
@@ -76,6 +80,12 @@ static int put_argument(const struct cuda_layout *layout, uint32_t index, const 
 		return put_global(&layout->parameters[index], index, argument, to, fault_out);
 	case BACKEND_ARGUMENT_LOCAL:
 		return put_local(layout, index, argument, to, local_bytes, fault_out);
+	case BACKEND_ARGUMENT_IMAGE:
+		if (layout->has_record && layout->parameters[index].kind != BACKEND_ARGUMENT_IMAGE)
+			return wrong(fault_out, index, "is no image; one was given");
+		return cuda_image_argument_put(&layout->parameters[index], index, argument, to, fault_out);
+	case BACKEND_ARGUMENT_SAMPLER:
+		return wrong(fault_out, index, "is a sampler alone, which CUDA has not: give it with the image");
 	default:
 		return wrong(fault_out, index, "is not set");
 	}

@@ -10,6 +10,7 @@
 #ifndef SYCL_BACKENDS_CUDA_ARGUMENTS_H
 #define SYCL_BACKENDS_CUDA_ARGUMENTS_H
 
+#include "cuda_array.h"
 #include "cuda_internal.h"
 
 #define CUDA_LOCAL_ALIGNMENT 16u
@@ -25,6 +26,7 @@ struct cuda_parameter {
 	uint32_t offset_bytes, size_bytes;
 	enum backend_argument_kind kind; /* UNKNOWN: a 64-bit word that may be a pointer */
 	enum cuda_local_form local;
+	struct cuda_image_form image; /* of an IMAGE */
 };
 
 struct cuda_layout {

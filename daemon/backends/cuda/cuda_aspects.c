@@ -19,8 +19,9 @@ uint64_t cuda_aspects(const struct cuda_device_facts *facts)
 	return aspect(CUDA_ASPECT_GPU, true) | aspect(CUDA_ASPECT_FP64, true) |
 	       aspect(CUDA_ASPECT_FP16, is_at_least(major, minor, 5, 3)) |
 	       aspect(CUDA_ASPECT_ATOMIC64, is_at_least(major, minor, 3, 5)) |
-	       aspect(CUDA_ASPECT_ONLINE_COMPILER, true) | aspect(CUDA_ASPECT_QUEUE_PROFILING, true) |
-	       aspect(CUDA_ASPECT_USM_DEVICE_ALLOCATIONS, true) |
+	       aspect(CUDA_ASPECT_ONLINE_COMPILER, true) |
+	       aspect(CUDA_ASPECT_ONLINE_LINKER, true) | aspect(CUDA_ASPECT_QUEUE_PROFILING, true) |
+	       aspect(CUDA_ASPECT_USM_DEVICE_ALLOCATIONS, facts->unified_addressing) |
 	       aspect(CUDA_ASPECT_USM_HOST_ALLOCATIONS, facts->unified_addressing) |
 	       aspect(CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS,
 		      facts->unified_addressing && facts->host_native_atomics) |
@@ -70,11 +71,17 @@ uint32_t cuda_features(const struct cuda_library *library, const struct cuda_dev
 	bool ipc = library->cuIpcGetMemHandle && library->cuIpcOpenMemHandle && library->cuIpcCloseMemHandle;
 	bool events = facts->ipc_events && library->cuIpcGetEventHandle && library->cuIpcOpenEventHandle;
 
-	return BACKEND_FEATURE_QUIET_LOAD | BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER |
+	bool link = library->cuLinkCreate && library->cuLinkAddData && library->cuLinkComplete && library->cuLinkDestroy;
+
+	return feature(BACKEND_FEATURE_LINK, link) | BACKEND_FEATURE_QUIET_LOAD | BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER |
 	       BACKEND_FEATURE_COMPLETION | BACKEND_FEATURE_PEER | BACKEND_FEATURE_USM |
+	       feature(BACKEND_FEATURE_HOST_ADDRESS,
+		       facts->host_register && facts->unified_addressing && facts->host_pointers) |
 	       feature(BACKEND_FEATURE_HOST_REGISTER, facts->host_register) | feature(BACKEND_FEATURE_EXPORT_VMM, vmm) |
 	       feature(BACKEND_FEATURE_EXPORT_IPC, ipc) | feature(BACKEND_FEATURE_SHARED_EVENT, events) |
 	       feature(BACKEND_FEATURE_COOPERATIVE, facts->cooperative) |
+	       /* A process is some user's to the server of MPS, from its first call on. */
+	       feature(BACKEND_FEATURE_PRELOAD, !facts->mps) |
 	       feature(BACKEND_FEATURE_CLUSTER, facts->cluster) |
 	       feature(BACKEND_FEATURE_COPY_LANES, facts->copy_engines > 0) |
 	       feature(BACKEND_FEATURE_OCCUPANCY, library->cuOccupancyMaxActiveBlocksPerMultiprocessor != NULL);

@@ -1,5 +1,6 @@
 #include "cuda_attributes.h"
 
+#include "cuda_array.h"
 #include "cuda_aspects.h"
 
 #define DEVICE_TYPE_GPU     2 /* proto's DeviceType */
@@ -79,6 +80,7 @@ static void read_abilities(const struct cuda_library *cuda, struct cuda_device_f
 		{&facts->cluster, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH},
 		{&facts->unified_addressing, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING},
 		{&facts->host_native_atomics, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED},
+		{&facts->host_pointers, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM},
 		{&facts->mps, CU_DEVICE_ATTRIBUTE_MPS_ENABLED},
 	};
 
@@ -155,4 +157,5 @@ void cuda_attributes_fill(const struct cuda_library *cuda, const struct cuda_dev
 	facts->features = cuda_features(cuda, from);
 	fill_numbers(from, memory_bytes, cuda, facts);
 	fill_arithmetic(from, facts);
+	cuda_image_facts_fill(cuda, from->device, facts);
 }

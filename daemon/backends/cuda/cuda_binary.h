@@ -21,8 +21,10 @@
 #define CUDA_IMAGES_MAX         3u
 
 #define CUDA_BINARY_NATIVE 1u /* the kernels were not written in the portable form */
+#define CUDA_BINARY_OBJECT 2u /* PTX that must be linked before it is loaded */
 
-enum cuda_image_kind { CUDA_IMAGE_PTX = 1, CUDA_IMAGE_CUBIN = 2, CUDA_IMAGE_FATBIN = 3 };
+/* PIECES: several texts of PTX that the driver links when they are loaded; each is u64 length and its bytes. */
+enum cuda_image_kind { CUDA_IMAGE_PTX = 1, CUDA_IMAGE_CUBIN = 2, CUDA_IMAGE_FATBIN = 3, CUDA_IMAGE_PIECES = 4 };
 
 struct cuda_binary_argument {
 	struct backend_argument_facts facts; /* without a name: a compiler keeps none */
@@ -59,6 +61,11 @@ DEFINE_CLEANUP(cuda_binary)
 
 /* One more image, copied. 0 or -ENOMEM. */
 int cuda_binary_add_image(struct cuda_binary *binary, enum cuda_image_kind kind, const void *bytes, size_t count);
+/*
+ * The next text of PIECES behind *at (0 at first): its bytes, copied and ended by 0, malloc'ed. -ENOENT: there is no more;
+ * -EINVAL: sizes that do not add up, a 0 inside of a text; -ENOMEM.
+ */
+int cuda_image_piece(const void *bytes, size_t count, size_t *at, char **text_out, size_t *text_bytes_out);
 /* By name, by symbol, or by a name that means the same; NULL: no kernel like that is described. */
 const struct cuda_binary_kernel *cuda_binary_find(const struct cuda_binary *binary, const char *name);
 

@@ -4,7 +4,8 @@
  * must be known to the compiler, and each text is completed (cuda_ptx.h). CUDA C++ becomes code for the device, or PTX
  * where NVRTC is older than the device. PTX and binaries are looked at and packed.
  */
-#include "cuda_binary.h"
+#include "cuda_build.h"
+
 #include "cuda_compile.h"
 #include "cuda_describe.h"
 #include "cuda_entries.h"
@@ -23,6 +24,7 @@ struct build {
 	struct cuda_binary binary;
 	const char *source; /* ended by 0 */
 	size_t source_bytes;
+	bool relocatable; /* an object, for the linker */
 	char *log;
 };
 
@@ -95,7 +97,11 @@ static int build_ptx(struct build *build, struct backend_fault *fault_out)
 		error = refuse_launches(build->source, bytes, fault_out);
 	if (error == 0)
 		error = describe(build, ptx, false, fault_out);
-	return error < 0 ? error : add_image(build, CUDA_IMAGE_PTX, build->source, bytes, fault_out);
+	if (error == 0)
+		error = add_image(build, CUDA_IMAGE_PTX, build->source, bytes, fault_out);
+	if (error == 0)
+		cuda_ptx_blank_shared(build->binary.images[0].bytes, ptx);
+	return error;
 }
 
 static int build_binary(struct build *build, struct backend_fault *fault_out)
@@ -134,7 +140,12 @@ static int name_expressions(struct build *build, const struct cuda_compiled *com
 static int build_cuda_cpp(struct build *build, struct backend_fault *fault_out)
 {
 	const struct cuda_compile_request request = {
-		.nvrtc = &build->nvrtc, .prelude = "", .source = build->source, .options = &build->options};
+		.nvrtc = &build->nvrtc,
+		.prelude = "",
+		.source = build->source,
+		.options = &build->options,
+		.relocatable = build->relocatable,
+	};
 	CLEANUP(cuda_ptx_cleanup) struct cuda_ptx *ptx = NULL;
 	CLEANUP(cuda_compiled_fini) struct cuda_compiled compiled = {0};
 
@@ -233,6 +244,7 @@ static int build_variant(struct build *build, unsigned dimensions, struct backen
 		.source = build->source,
 		.options = &build->options,
 		.dimensions = dimensions,
+		.relocatable = build->relocatable,
 	};
 	CLEANUP(cuda_ptx_cleanup) struct cuda_ptx *ptx = NULL;
 	CLEANUP(cuda_compiled_fini) struct cuda_compiled compiled = {0};
@@ -245,7 +257,10 @@ static int build_variant(struct build *build, unsigned dimensions, struct backen
 					: check_same_kernels(build, ptx, fault_out);
 	if (error == 0)
 		error = check_parameters(build, ptx, fault_out);
-	return error < 0 || !ptx ? error : complete(build, &compiled, ptx, dimensions, fault_out);
+	if (error < 0 || !ptx)
+		return error;
+	ptx->relocatable = build->relocatable;
+	return complete(build, &compiled, ptx, dimensions, fault_out);
 }
 
 static int build_source(struct backend *backend, const struct cuda_device_facts *facts, struct build *build,
@@ -282,6 +297,8 @@ static int build_kind(struct backend *backend, const struct cuda_device_facts *f
 	case BACKEND_SOURCE_PTX:
 		return build_ptx(build, fault_out);
 	case BACKEND_SOURCE_CUBIN:
+		if (build->relocatable)
+			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a binary is no source of objects");
 		return build_binary(build, fault_out);
 	default:
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
@@ -289,28 +306,44 @@ static int build_kind(struct backend *backend, const struct cuda_device_facts *f
 	}
 }
 
-int cuda_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-	       size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
-	       struct backend_fault *fault_out)
+int cuda_build_make(struct backend *backend, uint32_t device, const struct cuda_build_request *request,
+		    struct cuda_binary *binary_out, char **log_out, struct backend_fault *fault_out)
 {
-	CLEANUP(build_cleanup) struct build build = {.source_bytes = source_bytes};
+	CLEANUP(build_cleanup)
+	struct build build = {.source_bytes = request->source_bytes, .relocatable = request->relocatable};
 	CLEANUP(free_pointer) char *copy = NULL;
 
 	*log_out = NULL;
 	if (!backend->devices || device >= backend->topology.device_count)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no device %u", device);
-	copy = malloc(source_bytes + 1);
+	copy = malloc(request->source_bytes + 1);
 	if (!copy)
 		return out_of_memory(fault_out);
-	memcpy(copy, source, source_bytes);
-	copy[source_bytes] = '\0';
+	memcpy(copy, request->source, request->source_bytes);
+	copy[request->source_bytes] = '\0';
 	build.source = copy;
-	int error = build_kind(backend, &backend->devices[device], &build, kind, options, fault_out);
+	int error = build_kind(backend, &backend->devices[device], &build, request->kind, request->options, fault_out);
 	/* Without a compiler the sentence is all that there is to say. */
 	if (error < 0 && fault_out->status == STATUS_BUILD && !build.log)
 		build.log = strdup(fault_out->text);
 	*log_out = build.log;
-	if (error == 0 && cuda_binary_pack(&build.binary, binary_out, binary_bytes_out) < 0)
+	if (error < 0)
+		return error;
+	*binary_out = build.binary;
+	build.binary = (struct cuda_binary){0};
+	return 0;
+}
+
+int cuda_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
+	       size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
+	       struct backend_fault *fault_out)
+{
+	const struct cuda_build_request request = {
+		.kind = kind, .source = source, .source_bytes = source_bytes, .options = options};
+	CLEANUP(cuda_binary_fini) struct cuda_binary binary = {0};
+
+	int error = cuda_build_make(backend, device, &request, &binary, log_out, fault_out);
+	if (error == 0 && cuda_binary_pack(&binary, binary_out, binary_bytes_out) < 0)
 		return out_of_memory(fault_out);
 	return error;
 }

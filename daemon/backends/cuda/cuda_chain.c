@@ -27,15 +27,14 @@ void cuda_chains_open(struct backend_device *device)
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
 
-	lanes->has_graphs = device->backend->settings.chain_length > 0 && cuda_chains_are_possible(cu);
-	if (!lanes->has_graphs ||
-	    cu->cuModuleLoadDataEx(&lanes->blank_module, blank_ptx, 0, NULL, NULL) != CUDA_SUCCESS) {
+	if (device->backend->settings.chain_length == 0 || !cuda_chains_are_possible(cu))
+		return;
+	if (cu->cuModuleLoadDataEx(&lanes->blank_module, blank_ptx, 0, NULL, NULL) != CUDA_SUCCESS) {
 		lanes->blank_module = NULL;
 		return;
 	}
-	if (cu->cuModuleGetFunction(&lanes->blank, lanes->blank_module, "sycl_blank") != CUDA_SUCCESS ||
-	    cu->cuFuncLoad(lanes->blank) != CUDA_SUCCESS)
-		lanes->blank = NULL;
+	lanes->has_graphs = cu->cuModuleGetFunction(&lanes->blank, lanes->blank_module, "sycl_blank") == CUDA_SUCCESS &&
+			    cu->cuFuncLoad(lanes->blank) == CUDA_SUCCESS;
 }
 
 void cuda_chains_close(struct backend_device *device)
@@ -44,6 +43,16 @@ void cuda_chains_close(struct backend_device *device)
 		(void)device->backend->library.cuModuleUnload(device->lanes->blank_module);
 	device->lanes->blank_module = NULL;
 	device->lanes->blank = NULL;
+	device->lanes->has_graphs = false;
+}
+
+static struct cuda_launch blank_launch(const struct cuda_lane_state *state)
+{
+	return (struct cuda_launch){
+		.function = state->lane->device->lanes->blank,
+		.grid = {1, 1, 1},
+		.block = {1, 1, 1},
+	};
 }
 
 static CUDA_MEMSET_NODE_PARAMS word_parameters(CUdeviceptr address, uint32_t value)
@@ -67,11 +76,12 @@ static CUDA_KERNEL_NODE_PARAMS kernel_parameters(const struct cuda_launch *launc
 }
 
 /* The nodes, each after the one before it. */
-static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, const struct cuda_launch *launch,
-			  uint32_t count, bool has_direct, struct cuda_chain *chain)
+static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count, bool has_direct,
+			  struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
-	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(launch);
+	const struct cuda_launch blank = blank_launch(state);
+	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(&blank);
 	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(state->word_device, 0);
 	const CUgraphNode *before = NULL;
 
@@ -92,7 +102,7 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, const st
 	return cu->cuGraphAddMemsetNode(&chain->word, graph, before, 1, &word, state->lane->device->context);
 }
 
-static void make(struct cuda_lane_state *state, const struct cuda_launch *launch, uint32_t level, bool has_direct)
+static void make(struct cuda_lane_state *state, uint32_t level, bool has_direct)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	struct cuda_chain *chain = has_direct ? &state->direct_chains[level] : &state->chains[level];
@@ -101,7 +111,7 @@ static void make(struct cuda_lane_state *state, const struct cuda_launch *launch
 
 	CUresult result = cu->cuGraphCreate(&graph, 0);
 	if (result == CUDA_SUCCESS) {
-		result = add_nodes(state, graph, launch, 1u << level, has_direct, chain);
+		result = add_nodes(state, graph, 1u << level, has_direct, chain);
 		if (result == CUDA_SUCCESS)
 			result = cu->cuGraphInstantiateWithFlags(&executable, graph, 0);
 		if (result != CUDA_SUCCESS)
@@ -118,17 +128,8 @@ static void make(struct cuda_lane_state *state, const struct cuda_launch *launch
 
 void cuda_chains_make(struct cuda_lane_state *state)
 {
-	const struct backend_device *device = state->lane->device;
-	const struct cuda_launch launch = {
-		.function = device->lanes->blank,
-		.grid = {1, 1, 1},
-		.block = {1, 1, 1},
-	};
-
-	if (!device->lanes->blank)
-		return;
-	for (uint32_t level = 0; 1u << level <= device->backend->settings.chain_length; level++)
-		make(state, &launch, level, false);
+	for (uint32_t level = 0; 1u << level <= state->lane->device->backend->settings.chain_length; level++)
+		make(state, level, false);
 }
 
 static void free_all(const struct cuda_library *cu, struct cuda_chain *chains)
@@ -138,6 +139,8 @@ static void free_all(const struct cuda_library *cu, struct cuda_chain *chains)
 			(void)cu->cuGraphExecDestroy(chains[level].executable);
 			(void)cu->cuGraphDestroy(chains[level].graph);
 		}
+		for (uint32_t i = 0; i < CUDA_CHAIN_LENGTH_MAX; i++)
+			cuda_code_release(chains[level].codes[i]);
 		chains[level] = (struct cuda_chain){.executable = NULL};
 	}
 }
@@ -150,12 +153,42 @@ void cuda_chains_free(struct cuda_lane_state *state)
 	free_all(cu, state->direct_chains);
 }
 
-static CUresult set_kernel(const struct cuda_library *cu, const struct cuda_chain *chain, uint32_t index,
-			   const struct cuda_launch *launch)
+/* `code`: what the launch's function is of; NULL: the empty kernel. A node that could not be set keeps what it has. */
+static CUresult set_kernel(const struct cuda_library *cu, struct cuda_chain *chain, uint32_t index,
+			   const struct cuda_launch *launch, struct backend_program *code)
 {
 	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(launch);
+	CUresult result = cu->cuGraphExecKernelNodeSetParams(chain->executable, chain->kernels[index], &kernel);
 
-	return cu->cuGraphExecKernelNodeSetParams(chain->executable, chain->kernels[index], &kernel);
+	if (result != CUDA_SUCCESS || code == chain->codes[index])
+		return result;
+	if (code)
+		cuda_code_keep(code);
+	cuda_code_release(chain->codes[index]);
+	chain->codes[index] = code;
+	return CUDA_SUCCESS;
+}
+
+static void tidy(struct cuda_lane_state *state, struct cuda_chain *chain, uint32_t level)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	const struct cuda_launch blank = blank_launch(state);
+
+	for (uint32_t i = 0; i < 1u << level; i++)
+		if (chain->codes[i] && cuda_code_is_abandoned(chain->codes[i]))
+			(void)set_kernel(cu, chain, i, &blank, NULL);
+}
+
+void cuda_chains_tidy(struct backend_device *device)
+{
+	if (!device->lanes || cuda_enter(device, NULL) < 0)
+		return;
+	for (struct cuda_lane_state *state = device->lanes->first; state; state = state->next) {
+		for (uint32_t level = 0; level < CUDA_LEVELS; level++) {
+			tidy(state, &state->chains[level], level);
+			tidy(state, &state->direct_chains[level], level);
+		}
+	}
 }
 
 static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain *chain, CUgraphNode node,
@@ -168,15 +201,15 @@ static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain 
 }
 
 /* What is set belongs to launches to come alone: a launch of the same chain that still runs keeps its own. */
-static CUresult set_all(struct cuda_lane_state *state, const struct cuda_chain *chain,
-			const struct cuda_collected *launches, uint32_t count, uint32_t value)
+static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain, const struct cuda_collected *launches,
+			uint32_t count, uint32_t value)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_collected *last = &launches[count - 1];
 	CUresult result = CUDA_SUCCESS;
 
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < count; i++)
-		result = set_kernel(cu, chain, i, &launches[i].launch);
+		result = set_kernel(cu, chain, i, &launches[i].launch, cuda_kernel_code(launches[i].kernel));
 	if (result == CUDA_SUCCESS && last->direct)
 		result = set_word(state, chain, chain->direct, last->direct, last->direct_value);
 	if (result == CUDA_SUCCESS)
@@ -193,7 +226,7 @@ int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *
 	struct cuda_chain *chain = has_direct ? &state->direct_chains[level] : &state->chains[level];
 
 	if (!chain->executable && !chain->is_broken)
-		make(state, &launches[0].launch, level, has_direct);
+		make(state, level, has_direct);
 	if (chain->is_broken)
 		return -EAGAIN;
 	CUresult result = set_all(state, chain, launches, 1u << level, value);

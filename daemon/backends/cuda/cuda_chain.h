@@ -2,6 +2,10 @@
  * Chain templates: executable graphs of 1, 2, 4, 8 or 16 kernels in a row and the completion word, made once per lane,
  * whose functions, grids, arguments and values are set at each launch. One launch of a chain costs little more than one
  * launch of a kernel, and a memset node is the quickest way to tell that it ended.
+ *
+ * The driver must never meet a function that is gone. The graph, which only names the nodes, is made of an empty kernel
+ * that lives as long as the device; the executable's nodes name what ran in them last, and keep its code loaded until
+ * they are set anew, or set back to the empty kernel because nobody else has that code any more (cuda_chains_tidy).
  */
 #ifndef SYCL_BACKENDS_CUDA_CHAIN_H
 #define SYCL_BACKENDS_CUDA_CHAIN_H
@@ -10,7 +14,7 @@
 
 /* Whether this driver has all that chains need. */
 bool cuda_chains_are_possible(const struct cuda_library *library);
-/* The empty kernel; without it chains are made from the first launch. */
+/* The empty kernel; without it there are no chains. */
 void cuda_chains_open(struct backend_device *device);
 void cuda_chains_close(struct backend_device *device);
 

@@ -111,9 +111,10 @@ static int take_burst(struct cuda_bases *bases)
 	int64_t slip = bases->has_base ? slip_of(advance, host_advance) : 0;
 	bool is_break = bases->has_base && (advance > BASE_OLD_NS || slip == NOTHING_KNOWN_NS);
 	int64_t gap = is_break ? host_advance : 0;
+	bases->is_fresh =
+		bases->is_fresh || is_break || !bases->has_base || cuda_timeline_is_doubtful(&bases->timeline, advance);
 	cuda_timeline_add(&bases->timeline, bases->burst, count, gap, slip, cuda_timeline_patience(&bases->timeline));
 	bases->is_out = false;
-	bases->is_fresh = bases->is_fresh || is_break || !bases->has_base;
 	bases->has_base = true;
 	bases->base = bases->order[last];
 	bases->base_ns += advance;

@@ -13,8 +13,9 @@
  * somebody else just then) the base before serves on, or, if that is too old, an event that was just seen is placed by
  * when that was.
  * The first burst after a pause may be late as a whole, because the device has to wake up, and no other one tells so. So
- * when the first times after a pause are asked for, a few more samples are taken one by one and waited for, for
- * CUDA_CLOCK_WAIT_NS at most.
+ * when the first times after a pause are asked for, a few more samples are taken one by one and waited for, until one came
+ * through as fast as can be or CUDA_CLOCK_WAIT_NS are over. The same for the first few at all, and whenever so long has
+ * passed that what was known of the drift would not show that a burst is late.
  *
  * Why no kernel that reads %globaltimer: that would tie the device's own time together across a pause, but times are
  * given in CLOCK_MONOTONIC, and over a pause the two crystals part by more than any rounding; a kernel also waits for a
@@ -27,7 +28,7 @@
 
 #define CUDA_CLOCK_BURST   6u
 #define CUDA_CLOCK_MARKS   (CUDA_CLOCK_BURST + 1)
-#define CUDA_CLOCK_WAIT_NS 20000u
+#define CUDA_CLOCK_WAIT_NS 50000u
 
 /* What bases need of a driver. Events are the source's own; `marks` are CUDA_CLOCK_MARKS of them, the bases' alone. */
 struct cuda_clock_source {

@@ -3,13 +3,18 @@
 #include <math.h>
 #include <string.h>
 
-#define DRIFT_UNKNOWN    5e-5  /* crystals differ by less */
-#define DRIFT_BEST       2e-7  /* it changes by so much while nobody looks, with the temperature */
+#define DRIFT_LIMIT      1e-3 /* no host's clock is set at such a rate */
+#define DRIFT_UNKNOWN    1e-4 /* crystals differ by less */
+#define DRIFT_BEST       2e-7 /* it changes by so much while nobody looks, with the temperature */
+#define DRIFT_CHANGE     1e-7 /* and goes on changing by so much in a second */
+#define DRIFT_STEP       2e-6 /* clocks of hosts are corrected by so much at a time */
+#define BELIEVED_COUNT   6u
 #define DRIFT_GAP        1e-6  /* and by so much in a long pause */
 #define NOISE_NS         400.0 /* between two bursts, mostly */
 #define STEP_NS          50000.0
 #define CONTRADICTION_NS 2000
-#define PATIENCE_MIN_NS  4000000ll
+#define DOUBT_NS         130.0 /* by so much, at most, a late burst may move the offset */
+#define PATIENCE_MIN_NS  1000000ll
 #define PATIENCE_MAX_NS  250000000ll
 
 static int64_t rounded(double value)
@@ -50,46 +55,146 @@ int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_
 	return device_span_ns + rounded(timeline->drift * (double)device_span_ns);
 }
 
-/* What a sample says of the offset at another time; less sure, the further away. */
+/* How far off the offset may be a time away from a sample: by what is not known of the drift, and by how that changes. */
+static double doubt(const struct cuda_timeline *timeline, double since)
+{
+	return fabs(since) * timeline->uncertainty + since * since * (DRIFT_CHANGE / 2e9);
+}
+
+/* What a sample says of the offset at another time. */
 static double said_at(const struct cuda_timeline *timeline, const struct cuda_clock_sample *sample, int64_t device_ns,
-		      int64_t origin_ns, double doubt)
+		      int64_t origin_ns)
 {
 	double since = (double)(device_ns - sample->device_ns);
-	return (double)(difference(sample) - origin_ns) + timeline->drift * since - doubt * fabs(since);
+	return (double)(difference(sample) - origin_ns) + timeline->drift * since;
 }
 
-/* Of bursts first .. end - 1 the one that came through fastest, by what is known of the drift. */
-static unsigned best_of(const struct cuda_timeline *timeline, unsigned first, unsigned end)
+/* Bursts that lie on one line, which none of them lies above: those that came through as fast as can be. */
+struct line {
+	unsigned through, first, last, count;
+	double slope; /* of the offset, ns per ns */
+};
+
+/* By how much a burst lies above the line. */
+static double above(const struct cuda_timeline *timeline, const struct line *line, unsigned burst)
 {
-	int64_t at = timeline->bursts[end - 1].device_ns, origin = difference(&timeline->bursts[end - 1]);
-	unsigned best = first;
-	double most = -INFINITY;
-	for (unsigned i = first; i < end; i++) {
-		double said = said_at(timeline, &timeline->bursts[i], at, origin, 0.0);
-		if (said > most) {
-			most = said;
-			best = i;
-		}
-	}
-	return best;
+	const struct cuda_clock_sample *a = &timeline->bursts[line->through], *b = &timeline->bursts[burst];
+	return (double)(difference(b) - difference(a)) - line->slope * (double)(b->device_ns - a->device_ns);
 }
 
-/* The slope from the best burst of the older half to the best one of the newer, if it tells more than is known. */
+static bool is_on(const struct cuda_timeline *timeline, const struct line *line, unsigned burst)
+{
+	return above(timeline, line, burst) >= -NOISE_NS;
+}
+
+/* The line through two bursts; count 0: there is none, or one lies above it, so one of the two was late. */
+static struct line line_through(const struct cuda_timeline *timeline, unsigned from, unsigned to)
+{
+	const struct cuda_clock_sample *a = &timeline->bursts[from], *b = &timeline->bursts[to];
+	struct line line = {.through = from, .first = timeline->count};
+	if (b->device_ns <= a->device_ns)
+		return line;
+	line.slope = (double)(difference(b) - difference(a)) / (double)(b->device_ns - a->device_ns);
+	for (unsigned i = 0; i < timeline->count; i++) {
+		if (above(timeline, &line, i) > NOISE_NS / 2)
+			return (struct line){.count = 0};
+		if (!is_on(timeline, &line, i))
+			continue;
+		line.first = line.first < i ? line.first : i;
+		line.last = i;
+		line.count++;
+	}
+	return line;
+}
+
+/* The slope that fits those of a line best. */
+static double fitted_slope(const struct cuda_timeline *timeline, const struct line *line)
+{
+	const struct cuda_clock_sample *origin = &timeline->bursts[line->first];
+	double times = 0.0, offsets = 0.0, squares = 0.0, products = 0.0;
+	for (unsigned i = line->first; i <= line->last; i++) {
+		if (!is_on(timeline, line, i))
+			continue;
+		double time = (double)(timeline->bursts[i].device_ns - origin->device_ns);
+		double offset = (double)(difference(&timeline->bursts[i]) - difference(origin));
+		times += time;
+		offsets += offset;
+		squares += time * time;
+		products += time * offset;
+	}
+	double spread = squares - times * times / line->count;
+	return spread > 0.0 ? (products - times * offsets / line->count) / spread : line->slope;
+}
+
+static double span_of(const struct cuda_timeline *timeline, const struct line *line)
+{
+	return (double)(timeline->bursts[line->last].device_ns - timeline->bursts[line->first].device_ns);
+}
+
+/* Two alone agree with each other however late one of them is; so there must be a third that is near neither. */
+static bool is_confirmed(const struct cuda_timeline *timeline, const struct line *line)
+{
+	int64_t begin = timeline->bursts[line->first].device_ns;
+	double span = span_of(timeline, line);
+	if (line->count < 3 || fabs(line->slope) > DRIFT_LIMIT)
+		return false;
+	for (unsigned i = line->first + 1; i < line->last; i++) {
+		double part = (double)(timeline->bursts[i].device_ns - begin) / span;
+		if (is_on(timeline, line, i) && part > 0.15 && part < 0.85)
+			return true;
+	}
+	return false;
+}
+
+/* How well a line tells the drift of today: a short one is blurred by noise, a long one tells of drifts gone by. */
+static double uncertainty_of(const struct cuda_timeline *timeline, const struct line *line)
+{
+	double span = span_of(timeline, line);
+	return NOISE_NS / span + DRIFT_CHANGE / 2e9 * span;
+}
+
+/* Late bursts can lie on a line by chance; one that says something quite new needs more of them than one that does not. */
+static bool is_believed(const struct cuda_timeline *timeline, const struct line *line, double uncertainty)
+{
+	double news = fabs(line->slope - timeline->drift);
+	return news <= timeline->uncertainty + uncertainty + DRIFT_STEP || line->count >= BELIEVED_COUNT;
+}
+
+/*
+ * Late bursts lie anywhere below the line of the others. So it is the one with none above it that goes on until now, but
+ * for two late ones at most, and tells most; the more bursts are on it the better.
+ */
 static void learn_drift(struct cuda_timeline *timeline)
 {
-	unsigned half = timeline->count / 2;
-	if (half == 0)
+	struct line best = {.count = 0};
+	double least = INFINITY;
+	for (unsigned i = 0; i < timeline->count; i++) {
+		for (unsigned k = i + 1; k < timeline->count; k++) {
+			struct line line = line_through(timeline, i, k);
+			if (line.last + 3 < timeline->count || !is_confirmed(timeline, &line))
+				continue;
+			double uncertainty = uncertainty_of(timeline, &line);
+			if (uncertainty / line.count >= least || !is_believed(timeline, &line, uncertainty))
+				continue;
+			best = line;
+			least = uncertainty / line.count;
+		}
+	}
+	if (best.count == 0)
 		return;
-	const struct cuda_clock_sample *from = &timeline->bursts[best_of(timeline, 0, half)];
-	const struct cuda_clock_sample *to = &timeline->bursts[best_of(timeline, half, timeline->count)];
-	double span = (double)(to->device_ns - from->device_ns);
-	double uncertainty = NOISE_NS / span;
-	if (span <= 0.0 || uncertainty > timeline->uncertainty * 1.5)
+	double uncertainty = uncertainty_of(timeline, &best);
+	if (uncertainty > timeline->uncertainty * 1.5)
 		return;
-	double slope = (double)(difference(to) - difference(from)) / span;
-	double low = timeline->drift - timeline->uncertainty, high = timeline->drift + timeline->uncertainty;
-	timeline->drift = slope < low ? low : slope > high ? high : slope;
+	timeline->drift = fitted_slope(timeline, &best);
 	timeline->uncertainty = uncertainty > DRIFT_BEST ? uncertainty : DRIFT_BEST;
+}
+
+/* What was known of the drift is less and less true. */
+static void grow_uncertain(struct cuda_timeline *timeline, int64_t since_ns)
+{
+	double uncertainty = timeline->uncertainty + DRIFT_CHANGE / 1e9 * (double)since_ns;
+	if (uncertainty > timeline->uncertainty)
+		timeline->uncertainty = uncertainty < DRIFT_UNKNOWN ? uncertainty : DRIFT_UNKNOWN;
 }
 
 /* What was learned does not hold: the host's clock runs otherwise than it did, or the first bursts were late. */
@@ -98,6 +203,21 @@ static void learn_again(struct cuda_timeline *timeline)
 	timeline->bursts[0] = timeline->bursts[timeline->count - 1];
 	timeline->count = 1;
 	timeline->uncertainty = DRIFT_UNKNOWN;
+}
+
+/* Can the newest burst be as early as it is, by any that was there before? */
+static bool is_explained(const struct cuda_timeline *timeline)
+{
+	const struct cuda_clock_sample *now = &timeline->bursts[timeline->count - 1];
+	int64_t origin = difference(now);
+	for (unsigned i = 0; i + 1 < timeline->count; i++) {
+		double since = (double)(now->device_ns - timeline->bursts[i].device_ns);
+		if (said_at(timeline, &timeline->bursts[i], now->device_ns, origin) + doubt(timeline, since) +
+			    CONTRADICTION_NS >
+		    0.0)
+			return true;
+	}
+	return false;
 }
 
 static void forget_bursts(struct cuda_timeline *timeline, double uncertainty)
@@ -125,7 +245,8 @@ static int64_t wanted_offset(struct cuda_timeline *timeline)
 	int64_t origin = difference(now);
 	double most = 0.0;
 	for (unsigned i = 0; i + 1 < timeline->count; i++) {
-		double said = said_at(timeline, &timeline->bursts[i], now->device_ns, origin, timeline->uncertainty);
+		double said = said_at(timeline, &timeline->bursts[i], now->device_ns, origin) -
+			      doubt(timeline, (double)(now->device_ns - timeline->bursts[i].device_ns));
 		most = said > most ? said : most;
 	}
 	return origin + rounded(most) + timeline->way_ns;
@@ -137,7 +258,8 @@ static int64_t obey_limit(struct cuda_timeline *timeline, int64_t at_ns, int64_t
 	if (!timeline->is_limited)
 		return wanted;
 	int64_t origin = difference(&timeline->limit);
-	int64_t most = origin + rounded(said_at(timeline, &timeline->limit, at_ns, origin, -timeline->uncertainty));
+	int64_t most = origin + rounded(said_at(timeline, &timeline->limit, at_ns, origin) +
+					doubt(timeline, (double)(at_ns - timeline->limit.device_ns)));
 	timeline->is_limited = false;
 	if (wanted <= most)
 		return wanted;
@@ -154,10 +276,13 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 		best = difference(&samples[i]) >= difference(best) ? &samples[i] : best;
 	if (gap_ns > 0)
 		forget_bursts(timeline, DRIFT_GAP);
+	if (timeline->count > 0)
+		grow_uncertain(timeline, best->device_ns - timeline->bursts[timeline->count - 1].device_ns);
 	keep(timeline, best);
 	int64_t at = best->device_ns, given = timeline->is_placed ? offset_at(timeline, at) : 0;
-	/* A sample can be late, but never early. */
-	if (timeline->count > 1 && difference(best) + timeline->way_ns > given + CONTRADICTION_NS)
+	/* A sample can be late, but never early; late ones may have moved the offset. */
+	if (timeline->count > 1 && difference(best) + timeline->way_ns > given + CONTRADICTION_NS &&
+	    !is_explained(timeline))
 		learn_again(timeline);
 	learn_drift(timeline);
 	int64_t wanted = wanted_offset(timeline);
@@ -180,7 +305,7 @@ void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint
 {
 	const struct cuda_clock_sample seen = {.device_ns = device_ns, .host_ns = host_ns};
 	int64_t origin = difference(&seen);
-	if (timeline->is_limited && said_at(timeline, &timeline->limit, device_ns, origin, 0.0) < 0.0)
+	if (timeline->is_limited && said_at(timeline, &timeline->limit, device_ns, origin) < 0.0)
 		return;
 	timeline->limit = seen;
 	timeline->is_limited = true;
@@ -188,11 +313,13 @@ void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint
 
 int64_t cuda_timeline_patience(const struct cuda_timeline *timeline)
 {
-	if (timeline->count < 2)
-		return PATIENCE_MIN_NS;
-	int64_t span = timeline->bursts[timeline->count - 1].device_ns - timeline->bursts[0].device_ns;
-	int64_t patience = span - span / 3;
+	int64_t patience = rounded(DOUBT_NS / timeline->uncertainty);
 	return patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience > PATIENCE_MAX_NS ? PATIENCE_MAX_NS : patience;
+}
+
+bool cuda_timeline_is_doubtful(const struct cuda_timeline *timeline, int64_t since_ns)
+{
+	return timeline->count == 0 || timeline->uncertainty * (double)since_ns > 1.5 * DOUBT_NS;
 }
 
 int64_t cuda_clock_elapsed_ns(float milliseconds)

@@ -6,7 +6,16 @@
  * of it are one-sided samples: the host read its clock, then asked for a time stamp, which the device wrote a little
  * later; so the offset is at least host - device. A few such samples in a row make a burst, whose best is late by the
  * shortest way to the device, about the same every time: a constant, which cancels when two times are compared. Between
- * bursts the offset moves as the two crystals differ (`drift`), which bursts far apart tell.
+ * bursts the offset moves as the two crystals differ (`drift`). Bursts that came through as fast as can be lie on a line,
+ * late ones below it; so the drift is that of the line that has most bursts on it and none above, of three at least. A
+ * whole burst can be late, because what is sent behind a late sample is late with it: it is found out by what the ones
+ * before it say of now, as well as the drift is known. So the next burst is sent before that is more than DOUBT_NS.
+ *
+ * How good that is (H8; tests/unit/cuda_clock_math.c): two times that were told are good to +-0.5 us each against each
+ * other on the host's clock, where the way to the device is sometimes late by 20 us, crystals wander by 5e-8 a second and
+ * are corrected by 5e-7 at a time. What it cannot be: where another process has the device, a burst is late by that one's
+ * time slice. Until the first burst comes through the times are late by as much, and while several in a row are late, the
+ * offset is off by what the drift may be (about a microsecond for three or four of them).
  *
  * Times that were told must go together with those told later. So a correction does not jump while times are told one
  * after the other: it is spread over the time until the next burst. Between two that lie further apart it is taken at
@@ -64,6 +73,8 @@ int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_
 
 /* How long the next burst can wait without an error worth speaking of: longer, the better the drift is known. */
 int64_t cuda_timeline_patience(const struct cuda_timeline *timeline);
+/* After so long, too little is known to find out by it that a burst is late. */
+bool cuda_timeline_is_doubtful(const struct cuda_timeline *timeline, int64_t since_ns);
 
 /* What cuEventElapsedTime tells (a float of milliseconds) in whole ns, and by how much it can be off by its rounding. */
 int64_t cuda_clock_elapsed_ns(float milliseconds);

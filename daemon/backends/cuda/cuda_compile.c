@@ -56,6 +56,8 @@ static void put_options(struct compilation *c)
 		add_option(c, c->include);
 		add_option(c, c->include_more);
 	}
+	if (c->request->relocatable)
+		add_option(c, "--relocatable-device-code=true");
 	/* Machine code for the device itself, unless the text is still to be completed or the compiler is too old. */
 	(void)snprintf(c->architecture, sizeof(c->architecture), "--gpu-architecture=%s_%d",
 		       portable || !nvrtc->exact ? "compute" : "sm", nvrtc->newest);
@@ -121,7 +123,7 @@ static int take_code(const struct compilation *c, struct cuda_compiled *compiled
 		return fail(c, result, "give the PTX", fault_out);
 	compiled->ptx_bytes = strlen(compiled->ptx);
 	bytes = 0;
-	if (c->request->dimensions > 0 || nvrtc->GetCUBINSize(c->program, &bytes) != NVRTC_DONE || bytes == 0)
+	if (c->request->dimensions > 0 || c->request->relocatable || nvrtc->GetCUBINSize(c->program, &bytes) != NVRTC_DONE || bytes == 0)
 		return 0;
 	compiled->cubin = calloc(1, bytes);
 	if (!compiled->cubin)

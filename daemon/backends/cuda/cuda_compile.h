@@ -10,6 +10,7 @@ struct cuda_compile_request {
 	const char *prelude, *source; /* ended by 0; the source's lines are counted from 1 in "kernel" */
 	const struct cuda_options *options;
 	unsigned dimensions; /* of a portable source; 0: CUDA C++ */
+	bool relocatable;    /* for a linker: PTX only */
 };
 
 /* What a compilation gave; cubin NULL where it was not for a device's own architecture. */

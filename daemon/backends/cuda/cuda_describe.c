@@ -74,6 +74,8 @@ static void describe_portable(const struct cuda_ptx_parameter *parameter, const 
 	} else if (type->kind == CUDA_TYPE_LOCAL) {
 		argument->facts.kind = BACKEND_ARGUMENT_LOCAL;
 		argument->local = CUDA_LOCAL_PLACE;
+	} else if (type->kind == CUDA_TYPE_IMAGE) {
+		argument->facts.kind = BACKEND_ARGUMENT_IMAGE;
 	} else {
 		argument->facts.kind =
 			type->kind == CUDA_TYPE_POINTER ? BACKEND_ARGUMENT_GLOBAL : BACKEND_ARGUMENT_VALUE;

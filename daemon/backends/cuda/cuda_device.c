@@ -24,32 +24,43 @@ int cuda_enter(struct backend_device *device, struct backend_fault *fault_out)
 }
 
 /* A thread that waits for the device sleeps, and does not spin. Only before the context is active: else it has an owner. */
-static int set_flags(struct backend_device *device, struct backend_fault *fault_out)
+static CUresult set_flags(const struct cuda_library *cu, CUdevice device)
 {
-	const struct cuda_library *cu = &device->backend->library;
 	unsigned flags = 0;
 	int is_active = 0;
 
-	CUresult result = cu->cuDevicePrimaryCtxGetState(device->facts->device, &flags, &is_active);
+	CUresult result = cu->cuDevicePrimaryCtxGetState(device, &flags, &is_active);
 	if (result == CUDA_SUCCESS && !is_active)
-		result = cu->cuDevicePrimaryCtxSetFlags(device->facts->device, CU_CTX_SCHED_BLOCKING_SYNC);
-	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cu, result, fault_out, "cannot set up the context");
-	return 0;
+		result = cu->cuDevicePrimaryCtxSetFlags(device, CU_CTX_SCHED_BLOCKING_SYNC);
+	return result;
+}
+
+CUresult cuda_context_retain(const struct cuda_library *cu, CUdevice device, CUcontext *context_out,
+			     const char **what_out)
+{
+	const char *what = "cannot set up the context";
+	CUcontext context = NULL;
+
+	CUresult result = set_flags(cu, device);
+	if (result == CUDA_SUCCESS) {
+		what = "cannot open the device";
+		result = cu->cuDevicePrimaryCtxRetain(&context, device);
+	}
+	if (result == CUDA_SUCCESS)
+		*context_out = context;
+	else
+		*what_out = what;
+	return result;
 }
 
 static int retain(struct backend_device *device, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
-	int error = set_flags(device, fault_out);
+	const char *what = "";
 
-	if (error < 0)
-		return error;
-	CUresult result = cu->cuDevicePrimaryCtxRetain(&device->context, device->facts->device);
-	if (result != CUDA_SUCCESS) {
-		device->context = NULL;
-		return cuda_fault(device, cu, result, fault_out, "cannot open the device");
-	}
+	CUresult result = cuda_context_retain(cu, device->facts->device, &device->context, &what);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cu, result, fault_out, "%s", what);
 	device->opening = atomic_fetch_add(&openings, 1) + 1;
 	return cuda_enter(device, fault_out);
 }

@@ -14,7 +14,15 @@ int cuda_open(const struct backend_settings *settings, struct backend **backend_
 void cuda_close(struct backend *backend);
 int cuda_enumerate(struct backend *backend, struct backend_topology *topology_out, struct backend_fault *fault_out);
 
-/* cuda_device.c */
+/* cuda_preload.c */
+int cuda_preload(const struct backend_settings *settings, uint64_t devices, struct backend_fault *fault_out);
+
+/*
+ * cuda_device.c: retain a device's primary context; its flags are set first, if it is not active yet. *what_out: what could
+ * not be done, untouched on success. Any thread.
+ */
+CUresult cuda_context_retain(const struct cuda_library *cu, CUdevice device, CUcontext *context_out,
+			     const char **what_out);
 int cuda_device_open(struct backend *backend, uint32_t device, backend_wake *wake, void *token,
 		     struct backend_device **device_out, struct backend_fault *fault_out);
 void cuda_device_close(struct backend_device *device);
@@ -34,6 +42,10 @@ int cuda_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 		       enum backend_export_kind export_kind, struct backend_memory **memory_out,
 		       struct backend_fault *fault_out);
 void cuda_memory_free(struct backend_memory *memory);
+
+/* cuda_array.c */
+int cuda_image_create(struct backend_device *device, const struct backend_image *image,
+		      struct backend_memory **memory_out, struct backend_fault *fault_out);
 
 /* cuda_share.c */
 int cuda_memory_export(struct backend_memory *memory, struct backend_shared_memory *shared_out,
@@ -61,6 +73,14 @@ void cuda_event_free(struct backend_event *event);
 int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		       struct backend_fault *fault_out);
 
+/* cuda_link.c */
+int cuda_compile_object(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
+			size_t source_bytes, const char *options, void **object_out, size_t *object_bytes_out,
+			char **log_out, struct backend_fault *fault_out);
+int cuda_link(struct backend *backend, uint32_t device, uint32_t count, const void *const *objects,
+	      const size_t *object_bytes, const char *options, void **binary_out, size_t *binary_bytes_out,
+	      char **log_out, struct backend_fault *fault_out);
+
 /* cuda_program.c */
 int cuda_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
 		      struct backend_program **program_out, struct backend_fault *fault_out);
@@ -71,22 +91,34 @@ void cuda_program_free(struct backend_program *program);
 int cuda_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
 		       struct backend_fault *fault_out);
 void cuda_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
-/* Drops one reference; the last one ends the kernel and may unload its module. */
+/* Drops one reference; the last one ends the kernel. Device thread, as cuda_program_free. */
 void cuda_kernel_free(struct backend_kernel *kernel);
 /*
  * One reference more, ended by cuda_kernel_free: a command in flight holds its kernel, so a module is never unloaded
  * under it. Device thread.
  */
 void cuda_kernel_hold(struct backend_kernel *kernel);
+/*
+ * What has the kernel's code. A template names a function until it is set anew, and the driver looks at what it named
+ * before when that happens: so a template keeps the code of what ran in it last, and lets go when it is the last to have
+ * it. Device thread; NULL is allowed to release.
+ */
+struct backend_program *cuda_kernel_code(const struct backend_kernel *kernel);
+void cuda_code_keep(struct backend_program *program);
+void cuda_code_release(struct backend_program *program);
+bool cuda_code_is_abandoned(const struct backend_program *program); /* nobody but those that keep it has it */
 /* How long a launch took lately, in ns; 0: none has ended yet. Read and written by the lanes alone. Device thread. */
 uint64_t *cuda_kernel_period(struct backend_kernel *kernel);
+
+/* cuda_chain.c: templates let go of what nobody else has any more. Device thread; waits for nothing. */
+void cuda_chains_tidy(struct backend_device *device);
 
 /* cuda_occupancy.c */
 int cuda_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes,
 			  struct backend_occupancy *occupancy_out, struct backend_fault *fault_out);
 
 /* cuda_build.c: of what cuda_build returns; backend_ops.binary_format. */
-#define CUDA_BINARY_FORMAT 1u
+#define CUDA_BINARY_FORMAT 2u
 
 /*
  * cuda_fault.c: a fault in words alone, without a CUresult. Returns `error`, a negative errno, so that

@@ -64,15 +64,14 @@ static void remove_unwanted(void)
 	}
 }
 
-void cuda_environment_prepare(const char *cache_directory, uint32_t connections)
+static void prepare(const char *path, uint32_t connections)
 {
-	CLEANUP(free_pointer) char *path = vendor_cache_folder(cache_directory, "cuda");
 	char number[16];
 
 	remove_unwanted();
 	/*
-	 * The default is 8: further streams would share a queue to the device and wait for each other's kernels. Each more
-	 * makes the context take longer.
+	 * The driver's default is 8: further streams would share a queue to the device and wait for each other's kernels.
+	 * Each more makes the context take longer.
 	 */
 	(void)snprintf(number, sizeof(number), "%u", connections);
 	vendor_variable_set("CUDA_DEVICE_MAX_CONNECTIONS", number);
@@ -83,4 +82,20 @@ void cuda_environment_prepare(const char *cache_directory, uint32_t connections)
 	vendor_variable_set("CUDA_MODULE_LOADING", "EAGER");
 	vendor_variable_set("CUDA_CACHE_PATH", path);
 	vendor_variable_set("CUDA_CACHE_DISABLE", path ? NULL : "1");
+}
+
+void cuda_environment_prepare(const char *cache_directory, uint32_t connections)
+{
+	CLEANUP(free_pointer) char *path = vendor_cache_folder(cache_directory, "cuda");
+
+	prepare(path, connections);
+}
+
+void cuda_environment_prepare_early(const char *later, uint32_t connections)
+{
+	CLEANUP(free_pointer) char *path = NULL;
+
+	if (later && asprintf(&path, "%s/cuda", later) < 0)
+		path = NULL;
+	prepare(path, connections);
 }

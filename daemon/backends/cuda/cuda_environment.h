@@ -14,4 +14,10 @@
  */
 void cuda_environment_prepare(const char *cache_directory, uint32_t connections);
 
+/*
+ * The same for a process that does not know its user yet: `later` is a path that leads to that user's cache folder when it
+ * does (NULL: nowhere). Nothing is looked up or made there now.
+ */
+void cuda_environment_prepare_early(const char *later, uint32_t connections);
+
 #endif

@@ -76,6 +76,7 @@
 	NEEDED(cuMemcpyDtoHAsync, 3020)                                                                                \
 	NEEDED(cuMemcpyDtoDAsync, 3020)                                                                                \
 	NEEDED(cuMemcpyPeerAsync, 4000)                                                                                \
+	NEEDED(cuMemcpy3DAsync, 3020)                                                                                  \
 	NEEDED(cuMemsetD8Async, 3020)                                                                                  \
 	NEEDED(cuMemsetD16Async, 3020)                                                                                 \
 	NEEDED(cuMemsetD32Async, 3020)                                                                                 \
@@ -87,6 +88,15 @@
 	OPTIONAL(cuMemAdvise, 12020)                                                                                   \
 	OPTIONAL(cuMemRangeGetAttribute, 8000)                                                                         \
 	NEEDED(cuMemGetAddressRange, 3020)
+
+/* Images: without all of them there are none. */
+#define CUDA_FUNCTIONS_IMAGE(NEEDED, OPTIONAL)                                                                         \
+	OPTIONAL(cuArray3DCreate, 3020)                                                                                \
+	OPTIONAL(cuArrayDestroy, 2000)                                                                                 \
+	OPTIONAL(cuTexObjectCreate, 5000)                                                                              \
+	OPTIONAL(cuTexObjectDestroy, 5000)                                                                             \
+	OPTIONAL(cuSurfObjectCreate, 5000)                                                                             \
+	OPTIONAL(cuSurfObjectDestroy, 5000)
 
 /* Memory of other processes. */
 #define CUDA_FUNCTIONS_SHARE(NEEDED, OPTIONAL)                                                                         \
@@ -108,6 +118,10 @@
 /* Modules, functions, launches. */
 #define CUDA_FUNCTIONS_KERNEL(NEEDED, OPTIONAL)                                                                        \
 	NEEDED(cuModuleLoadDataEx, 2010)                                                                               \
+	OPTIONAL(cuLinkCreate, 6050)                                                                                   \
+	OPTIONAL(cuLinkAddData, 6050)                                                                                  \
+	OPTIONAL(cuLinkComplete, 5050)                                                                                 \
+	OPTIONAL(cuLinkDestroy, 5050)                                                                                  \
 	NEEDED(cuModuleUnload, 2000)                                                                                   \
 	NEEDED(cuModuleGetFunction, 2000)                                                                              \
 	NEEDED(cuModuleGetFunctionCount, 12040)                                                                        \
@@ -140,6 +154,7 @@
 	CUDA_FUNCTIONS_DEVICE(NEEDED, OPTIONAL)                                                                        \
 	CUDA_FUNCTIONS_STREAM(NEEDED, OPTIONAL)                                                                        \
 	CUDA_FUNCTIONS_MEMORY(NEEDED, OPTIONAL)                                                                        \
+	CUDA_FUNCTIONS_IMAGE(NEEDED, OPTIONAL)                                                                         \
 	CUDA_FUNCTIONS_SHARE(NEEDED, OPTIONAL)                                                                         \
 	CUDA_FUNCTIONS_KERNEL(NEEDED, OPTIONAL)                                                                        \
 	CUDA_FUNCTIONS_GRAPH(NEEDED, OPTIONAL)

@@ -50,7 +50,7 @@ struct cuda_device_facts {
 	int warp_size;
 	int compute_mode;
 	bool pools, vmm, posix_descriptors, ipc_events, managed, concurrent_managed, host_register, cooperative, cluster,
-		unified_addressing, host_native_atomics, mps;
+		unified_addressing, host_native_atomics, host_pointers, mps;
 };
 
 struct backend {
@@ -90,6 +90,7 @@ enum cuda_memory_origin {
 	CUDA_ORIGIN_PLAIN = 1, /* cuMemAlloc */
 	CUDA_ORIGIN_VMM = 2,
 	CUDA_ORIGIN_IPC = 3, /* cuIpcOpenMemHandle */
+	CUDA_ORIGIN_ARRAY = 4, /* an image (cuda_array.c) */
 };
 
 /* cuda_memory.c */
@@ -106,6 +107,7 @@ struct backend_memory {
 	_Atomic bool settled;   /* nobody needs to wait for `zeroed` any more */
 	_Atomic uint64_t peers; /* VMM: a bit for each device (index) that may read it besides its own */
 	struct cuda_reap *reap; /* how it is freed (cuda_reaper.h); NULL: in the pool */
+	struct cuda_array *array; /* of an image, which has no address (cuda_array.h); NULL: it is a buffer */
 };
 
 /* cuda_event_share.c */

@@ -83,6 +83,17 @@ static int fill(struct backend_kernel *kernel, const char *name, struct backend_
 	return error;
 }
 
+static void drop(struct backend_kernel *kernel)
+{
+	if (atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) != 1)
+		return;
+	cuda_program_drop(kernel->program);
+	free(kernel->parameters);
+	free(kernel->arguments);
+	free(kernel->name);
+	free(kernel);
+}
+
 int cuda_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
 		       struct backend_fault *fault_out)
 {
@@ -99,7 +110,7 @@ int cuda_kernel_create(struct backend_program *program, const char *name, struct
 	cuda_program_hold(program);
 	error = fill(kernel, name, fault_out);
 	if (error < 0) {
-		cuda_kernel_free(kernel);
+		drop(kernel);
 		return error;
 	}
 	*kernel_out = kernel;
@@ -123,13 +134,17 @@ uint64_t *cuda_kernel_period(struct backend_kernel *kernel)
 
 void cuda_kernel_free(struct backend_kernel *kernel)
 {
-	if (!kernel || atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) != 1)
+	if (!kernel)
 		return;
-	cuda_program_drop(kernel->program);
-	free(kernel->parameters);
-	free(kernel->arguments);
-	free(kernel->name);
-	free(kernel);
+	struct backend_device *device = kernel->device;
+	drop(kernel);
+	if (cuda_code_was_abandoned(device))
+		cuda_chains_tidy(device);
+}
+
+struct backend_program *cuda_kernel_code(const struct backend_kernel *kernel)
+{
+	return kernel->program;
 }
 
 /* A cluster that was asked for, or the one that the kernel was compiled for; SYCL's order. */

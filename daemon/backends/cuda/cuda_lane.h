@@ -41,6 +41,7 @@ struct cuda_chain {
 	CUgraph graph;          /* its nodes are the names of the executable's: it must live as long */
 	CUgraphExec executable; /* NULL: not made yet */
 	CUgraphNode kernels[CUDA_CHAIN_LENGTH_MAX], direct, word;
+	struct backend_program *codes[CUDA_CHAIN_LENGTH_MAX]; /* kept: of the function that each node names; NULL: blank */
 	bool is_broken; /* could not be made: never tried again */
 };
 
@@ -124,9 +125,9 @@ struct cuda_lanes {
 	CUdeviceptr words_device;
 	uint32_t free_words[CUDA_WORDS_MAX], free_word_count;
 
-	CUmodule blank_module; /* an empty kernel, from which chains are made; NULL: from the first launch */
+	CUmodule blank_module; /* an empty kernel, from which chains are made */
 	CUfunction blank;
-	bool has_graphs;
+	bool has_graphs; /* and that kernel */
 	uint64_t chains_sent, chains_refused; /* refused: launched plainly instead */
 
 	unsigned char *large_storage; /* CUDA_PARAMETER_BYTES_MAX */

@@ -53,8 +53,12 @@ int cuda_share_create(struct backend_device *device, struct backend_memory *memo
 /* cuda_host.c: the whole range is pinned, so the driver moves it without a copy. Any thread. */
 bool cuda_host_is_registered(struct backend_device *device, const void *host, uint64_t size_bytes);
 
-/* cuda_usm.c: USM_COPY, USM_FILL, USM_PREFETCH and USM_ADVISE. */
-int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out);
+/*
+ * cuda_usm.c: USM_COPY, USM_FILL, USM_PREFETCH and USM_ADVISE. `finish_out`: of a copy that goes through cuda_staging.h,
+ * otherwise untouched.
+ */
+int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command, struct cuda_finish **finish_out,
+		     struct backend_fault *fault_out);
 
 /*
  * cuda_fill.c: put the pattern on the stream again and again, from `address` on, the last time perhaps not whole. The

@@ -1,6 +1,7 @@
 #include "cuda_program.h"
 
 #include "cuda_entries.h"
+#include "cuda_join.h"
 #include "cuda_symbol.h"
 #include "status.h"
 
@@ -51,6 +52,8 @@ static int load_image(struct backend_device *device, const struct cuda_image *im
 	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
 	void *values[] = {log, (void *)(uintptr_t)(sizeof(log) - 1)};
 
+	if (image->kind == CUDA_IMAGE_PIECES)
+		return cuda_join_pieces(device, image, module_out, fault_out);
 	CUresult result = cu->cuModuleLoadDataEx(module_out, image->bytes, 2, options, values);
 	if (result == CUDA_SUCCESS)
 		return 0;
@@ -110,7 +113,7 @@ static int load(struct backend_device *device, const void *binary, size_t binary
 
 	if (error == -ENOMEM)
 		return out_of_memory(fault_out);
-	if (error < 0)
+	if (error < 0 || modules->binary->flags & CUDA_BINARY_OBJECT)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD, "this is not a binary for a CUDA device");
 	for (uint32_t i = 0; error == 0 && i < modules->binary->image_count; i++)
 		error = load_image(device, &modules->binary->images[i], &modules->modules[i], fault_out);
@@ -278,13 +281,54 @@ void cuda_program_hold(struct backend_program *program)
 
 void cuda_program_drop(struct backend_program *program)
 {
-	if (!program || atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) != 1)
+	if (!program)
 		return;
-	drop_modules(program->device->kernels, program->modules);
+	struct cuda_kernels *kernels = program->device->kernels;
+	/* Read before: afterwards it may be gone. Templates come and go only while the device's thread has one of its own. */
+	uint32_t templates = atomic_load_explicit(&program->templates, memory_order_acquire);
+	uint32_t left = atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) - 1;
+	if (left > 0 && left == templates)
+		atomic_store_explicit(&kernels->was_abandoned, true, memory_order_release);
+	if (left > 0)
+		return;
+	drop_modules(kernels, program->modules);
 	free(program);
 }
 
 void cuda_program_free(struct backend_program *program)
 {
+	if (!program)
+		return;
+	struct backend_device *device = program->device;
 	cuda_program_drop(program);
+	if (cuda_code_was_abandoned(device))
+		cuda_chains_tidy(device);
+}
+
+bool cuda_code_was_abandoned(struct backend_device *device)
+{
+	_Atomic bool *flag = &device->kernels->was_abandoned;
+
+	return atomic_load_explicit(flag, memory_order_relaxed) &&
+	       atomic_exchange_explicit(flag, false, memory_order_acq_rel);
+}
+
+void cuda_code_keep(struct backend_program *program)
+{
+	cuda_program_hold(program);
+	(void)atomic_fetch_add_explicit(&program->templates, 1, memory_order_relaxed);
+}
+
+void cuda_code_release(struct backend_program *program)
+{
+	if (!program)
+		return;
+	(void)atomic_fetch_sub_explicit(&program->templates, 1, memory_order_relaxed);
+	cuda_program_drop(program);
+}
+
+bool cuda_code_is_abandoned(const struct backend_program *program)
+{
+	return atomic_load_explicit(&program->references, memory_order_acquire) ==
+	       atomic_load_explicit(&program->templates, memory_order_relaxed);
 }

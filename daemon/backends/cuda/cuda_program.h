@@ -24,7 +24,8 @@ struct cuda_modules {
 
 struct backend_program {
 	struct backend_device *device;
-	_Atomic uint32_t references; /* its kernels hold it */
+	_Atomic uint32_t references; /* its kernels hold it, and templates of chains that name a function of it */
+	_Atomic uint32_t templates;  /* references of the last kind: never more than there are of all */
 	struct cuda_modules *modules;
 };
 
@@ -32,6 +33,7 @@ struct backend_program {
 struct cuda_kernels {
 	pthread_mutex_t lock;
 	struct cuda_modules *modules;
+	_Atomic bool was_abandoned; /* some program is held by templates alone: they must let go of it */
 	/* Where dynamic shared memory begins in a kernel that has no static one (cuda_window.c). */
 	bool base_known;
 	uint64_t generic_base, shared_base;
@@ -40,6 +42,12 @@ struct cuda_kernels {
 void cuda_program_hold(struct backend_program *program);
 /* Any thread. Accepts NULL. */
 void cuda_program_drop(struct backend_program *program);
+
+/*
+ * Whether some program may have been left to templates alone since the last call; they must be set anew then
+ * (cuda_chains_tidy). Any thread.
+ */
+bool cuda_code_was_abandoned(struct backend_device *device);
 
 /* Unload all; the device closes, and everything of it was freed before. */
 void cuda_modules_close(struct backend_device *device);

@@ -137,6 +137,14 @@ static bool read_type(struct token token, struct cuda_ptx_parameter *parameter)
 	return false;
 }
 
+/* Where what is said of a pointer lies: from .ptr to what follows it, the space and the alignment. */
+static void note_said(const struct cursor *cursor, struct token token, struct cuda_ptx_parameter *parameter)
+{
+	if (parameter->said_end == 0)
+		parameter->said_at = (size_t)(token.at - cursor->text);
+	parameter->said_end = cursor->at;
+}
+
 static bool read_space(struct token token, struct cuda_ptx_parameter *parameter)
 {
 	static const char *const spaces[] = {[CUDA_PTX_GENERIC] = ".ptr",
@@ -174,13 +182,17 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 				return -EINVAL;
 			if (parameter->space == CUDA_PTX_NO_POINTER)
 				align = number;
+			else
+				note_said(cursor, token, parameter);
 		} else if (is(token, "[")) {
 			if (read_number(cursor, &count) < 0 || !is(next_token(cursor), "]") || !named)
 				return -EINVAL;
 			parameter->may_point = false;
 		} else if (is_name(token)) {
 			named = true;
-		} else if (!is(token, ".param") && !read_type(token, parameter) && !read_space(token, parameter)) {
+		} else if (read_space(token, parameter)) {
+			note_said(cursor, token, parameter);
+		} else if (!is(token, ".param") && !read_type(token, parameter)) {
 			return -EINVAL;
 		}
 	}
@@ -398,6 +410,19 @@ int cuda_ptx_parse(const char *text, size_t bytes, struct cuda_ptx **ptx_out, ui
 	else if (line_out)
 		*line_out = line_of(text, cursor.at);
 	return error;
+}
+
+void cuda_ptx_blank_shared(char *text, const struct cuda_ptx *ptx)
+{
+	for (uint32_t i = 0; i < ptx->entry_count; i++) {
+		for (uint32_t p = 0; p < ptx->entries[i].parameter_count; p++) {
+			const struct cuda_ptx_parameter *parameter = &ptx->entries[i].parameters[p];
+			for (size_t at = parameter->said_at;
+			     parameter->space == CUDA_PTX_SHARED && at < parameter->said_end; at++)
+				if (text[at] != '\n')
+					text[at] = ' ';
+		}
+	}
 }
 
 struct cuda_ptx *cuda_ptx_free(struct cuda_ptx *ptx)

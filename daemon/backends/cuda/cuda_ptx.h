@@ -35,6 +35,7 @@ struct cuda_ptx_parameter {
 	uint32_t size_bytes, align_bytes;
 	enum cuda_ptx_space space; /* of what .ptr says it points to */
 	bool may_point;            /* an untyped or unsigned 64-bit word */
+	size_t said_at, said_end;  /* of ".ptr .space .align N" in the text; equal: it is not said */
 };
 
 /* One kernel with a body. Offsets are into the text. */
@@ -57,6 +58,8 @@ struct cuda_ptx {
 	struct cuda_ptx_entry *entries;
 	struct cuda_ptx_function *functions;
 	size_t header_end; /* behind .address_size, where module-scope declarations may begin */
+	/* Set before it is completed: other texts are linked to it, one of which has the copy of the record (CUDA_RECORD_COPY). */
+	bool relocatable;
 };
 
 /*
@@ -67,6 +70,17 @@ int cuda_ptx_parse(const char *text, size_t bytes, struct cuda_ptx **ptx_out, ui
 /* Accepts NULL, returns NULL. */
 struct cuda_ptx *cuda_ptx_free(struct cuda_ptx *ptx);
 DEFINE_CLEANUP(cuda_ptx)
+
+/*
+ * Put blanks in place of ".ptr .shared .align N" of the kernels' parameters, in a copy of the text that was read. Drivers
+ * load no program that has a kernel with one (580: CUDA_ERROR_INVALID_IMAGE), though it is PTX, their own assembler
+ * takes it, and compilers for OpenCL write it. It is a hint and no more: the word is an address of shared memory with or
+ * without it. Everything stays where it was, so that a complaint's line is the client's.
+ */
+void cuda_ptx_blank_shared(char *text, const struct cuda_ptx *ptx);
+
+/* What a program that was linked has once: where functions that are no kernels find the record. */
+#define CUDA_RECORD_COPY ".shared .align 8 .b8 sycl_launch_copy"
 
 /*
  * Complete NVRTC's text of a portable source compiled for 1 to 3 dimensions. `names[i]`: the new symbol of entry i.

@@ -196,7 +196,8 @@ static void put_module(const struct completion *c, const char *const *names, siz
 
 	put(c, 0, at);
 	if (c->functions_read)
-		(void)fprintf(c->out, "\n.shared .align 8 .b8 sycl_launch_copy[%u];\n", CUDA_RECORD_BYTES);
+		(void)fprintf(c->out, "\n%s" CUDA_RECORD_COPY "[%u];\n", c->ptx->relocatable ? ".extern " : "",
+			      CUDA_RECORD_BYTES);
 	while (e < c->ptx->entry_count || f < c->ptx->function_count) {
 		const struct cuda_ptx_entry *entry = e < c->ptx->entry_count ? &c->ptx->entries[e] : NULL;
 		const struct cuda_ptx_function *function = f < c->ptx->function_count ? &c->ptx->functions[f] : NULL;
@@ -218,7 +219,9 @@ static void put_module(const struct completion *c, const char *const *names, siz
 int cuda_ptx_complete(const char *text, size_t bytes, struct cuda_ptx *ptx, unsigned dimensions,
 		      const char *const *names, char **text_out, size_t *bytes_out, uint32_t *entry_out)
 {
-	struct completion c = {.text = text, .ptx = ptx, .dimensions = dimensions};
+	/* Functions of another text may read it. */
+	struct completion c = {
+		.text = text, .ptx = ptx, .dimensions = dimensions, .functions_read = ptx->relocatable};
 	char *made = NULL;
 	size_t count = 0;
 

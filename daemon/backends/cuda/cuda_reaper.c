@@ -1,5 +1,6 @@
 #include "cuda_reaper.h"
 
+#include "cuda_array.h"
 #include "cuda_memory_state.h"
 
 #include <stdlib.h>
@@ -34,6 +35,9 @@ static void reap_now(struct backend_device *device, struct cuda_reap *reap)
 		break;
 	case CUDA_REAP_HOST:
 		(void)cuda->cuMemFreeHost(reap->host);
+		break;
+	case CUDA_REAP_ARRAY:
+		cuda_array_destroy(cuda, reap->array);
 		break;
 	}
 	cuda_room_give(device->memory, reap->room_bytes);

@@ -13,6 +13,7 @@ enum cuda_reap_kind {
 	CUDA_REAP_VMM = 2,   /* unmap, release, give the addresses back */
 	CUDA_REAP_IPC = 3,   /* cuIpcCloseMemHandle */
 	CUDA_REAP_HOST = 4,  /* cuMemFreeHost */
+	CUDA_REAP_ARRAY = 5, /* an image, with its textures and surface */
 };
 
 /* One thing to free. Made together with it, so that freeing needs no memory and cannot fail. */
@@ -21,6 +22,7 @@ struct cuda_reap {
 	enum cuda_reap_kind kind;
 	CUdeviceptr address;
 	void *host;
+	struct cuda_array *array;
 	uint64_t size_bytes;
 	CUmemGenericAllocationHandle allocation;
 	CUevent zeroed;      /* must have happened before, and is destroyed; NULL: none */

@@ -1,6 +1,7 @@
 #include "cuda_staging.h"
 
 #include "cuda_memory_state.h"
+#include "cuda_rect.h"
 #include "status.h"
 
 #include <errno.h>
@@ -20,12 +21,20 @@ struct slot_set {
 	CUevent over;   /* recorded behind the last transfer */
 };
 
+/* How many of them make a piece: bytes of a row, rows if they fit whole, slices if they do; and how many pieces that is. */
+struct steps {
+	uint64_t bytes, rows, slices;
+	uint64_t columns, bands, layers;
+};
+
 struct cuda_finish {
 	struct cuda_staging *staging;
 	struct slot_set *set;
 	bool to_device;
 	unsigned char *host;
-	uint64_t size_bytes, piece_count;
+	struct copy_box box;
+	struct steps steps;
+	uint64_t piece_count;
 	/* With the lock. */
 	uint64_t begun;   /* host functions that have been called */
 	uint64_t allowed; /* pieces that the copy thread may do: up to here */
@@ -64,16 +73,65 @@ static void wait_for_progress(struct cuda_staging *staging)
 	(void)pthread_cond_wait(&staging->progress, &staging->lock);
 }
 
-static void copy_piece(const struct cuda_finish *transfer, uint64_t piece)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
-	uint64_t offset = piece * SLOT_BYTES, left = transfer->size_bytes - offset;
-	unsigned char *slot = transfer->set->slots[piece % SLOTS_PER_SET];
-	size_t bytes = left < SLOT_BYTES ? (size_t)left : SLOT_BYTES;
+	return a < b ? a : b;
+}
 
-	if (transfer->to_device)
-		memcpy(slot, transfer->host + offset, bytes);
-	else
-		memcpy(transfer->host + offset, slot, bytes);
+/* Of a box that is not empty. */
+static struct steps steps_of(const struct copy_box *box)
+{
+	struct steps steps = {.bytes = 1, .rows = 1, .slices = 1};
+
+	if (copy_box_empty(box))
+		return steps;
+	steps.bytes = smaller(box->width_bytes, SLOT_BYTES);
+	if (steps.bytes == box->width_bytes)
+		steps.rows = smaller(box->rows, SLOT_BYTES / steps.bytes);
+	if (steps.bytes == box->width_bytes && steps.rows == box->rows)
+		steps.slices = smaller(box->slices, SLOT_BYTES / (steps.bytes * steps.rows));
+	steps.columns = (box->width_bytes - 1) / steps.bytes + 1;
+	steps.bands = (box->rows - 1) / steps.rows + 1;
+	steps.layers = (box->slices - 1) / steps.slices + 1;
+	return steps;
+}
+
+/* A part of the box, and where it begins on both sides; the host's side lies tightly packed in a slot instead. */
+struct piece {
+	struct copy_box box;
+	uint64_t source, destination;
+	uint64_t byte, row, slice; /* the same, counted in the box */
+};
+
+static struct piece piece_of(const struct cuda_finish *transfer, uint64_t index)
+{
+	const struct copy_box *box = &transfer->box;
+	const struct steps *steps = &transfer->steps;
+	uint64_t byte = index % steps->columns * steps->bytes;
+	uint64_t row = index / steps->columns % steps->bands * steps->rows;
+	uint64_t slice = index / steps->columns / steps->bands * steps->slices;
+	struct piece piece = {.box = *box, .byte = byte, .row = row, .slice = slice};
+
+	piece.box.width_bytes = smaller(steps->bytes, box->width_bytes - byte);
+	piece.box.rows = smaller(steps->rows, box->rows - row);
+	piece.box.slices = smaller(steps->slices, box->slices - slice);
+	piece.source = slice * box->source.slice_bytes + row * box->source.row_bytes + byte;
+	piece.destination = slice * box->destination.slice_bytes + row * box->destination.row_bytes + byte;
+	return piece;
+}
+
+static void copy_piece(const struct cuda_finish *transfer, uint64_t index)
+{
+	struct piece piece = piece_of(transfer, index);
+	unsigned char *slot = transfer->set->slots[index % SLOTS_PER_SET];
+
+	if (transfer->to_device) {
+		piece.box.destination = copy_box_tight(&piece.box);
+		copy_box_move(&piece.box, slot, transfer->host + piece.source);
+	} else {
+		piece.box.source = copy_box_tight(&piece.box);
+		copy_box_move(&piece.box, transfer->host + piece.destination, slot);
+	}
 }
 
 /* With the lock. */
@@ -273,21 +331,27 @@ static CUresult take_set(struct backend_lane *lane, struct cuda_finish *transfer
 	return cuda->cuStreamWaitEvent(lane->stream, set->over, CU_EVENT_WAIT_DEFAULT);
 }
 
-static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *transfer, CUdeviceptr address)
+static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *transfer, struct cuda_rect_side side)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	CUresult result = CUDA_SUCCESS;
 
-	for (uint64_t piece = 0; result == CUDA_SUCCESS && piece < transfer->piece_count; piece++) {
-		uint64_t offset = piece * SLOT_BYTES, left = transfer->size_bytes - offset;
-		unsigned char *slot = transfer->set->slots[piece % SLOTS_PER_SET];
-		size_t bytes = left < SLOT_BYTES ? (size_t)left : SLOT_BYTES;
+	for (uint64_t index = 0; result == CUDA_SUCCESS && index < transfer->piece_count; index++) {
+		struct piece piece = piece_of(transfer, index);
+		struct cuda_rect_side slot = {.host = transfer->set->slots[index % SLOTS_PER_SET]}, device;
+		*(transfer->to_device ? &piece.box.source : &piece.box.destination) = copy_box_tight(&piece.box);
+		struct copy_box box = side.array ? piece.box : copy_box_simplify(&piece.box);
+		device = side;
+		device.address += transfer->to_device ? piece.destination : piece.source;
+		device.byte = piece.byte;
+		device.row = piece.row;
+		device.slice = piece.slice;
 		if (transfer->to_device) {
 			result = cuda->cuLaunchHostFunc(lane->stream, host_function, transfer);
 			if (result == CUDA_SUCCESS)
-				result = cuda->cuMemcpyHtoDAsync(address + offset, slot, bytes, lane->stream);
+				result = cuda_rect_put(cuda, lane->stream, &box, device, slot);
 		} else {
-			result = cuda->cuMemcpyDtoHAsync(slot, address + offset, bytes, lane->stream);
+			result = cuda_rect_put(cuda, lane->stream, &box, slot, device);
 			if (result == CUDA_SUCCESS)
 				result = cuda->cuLaunchHostFunc(lane->stream, host_function, transfer);
 		}
@@ -326,19 +390,19 @@ static int start_thread(struct cuda_staging *staging, struct backend_fault *faul
 }
 
 /* Whether it went well or not, what is on the stream now uses the set. */
-static CUresult put_on_stream(struct backend_lane *lane, struct cuda_finish *transfer, CUdeviceptr address)
+static CUresult put_on_stream(struct backend_lane *lane, struct cuda_finish *transfer, struct cuda_rect_side device)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	CUresult result = take_set(lane, transfer);
 
 	if (result == CUDA_SUCCESS)
-		result = enqueue_pieces(lane, transfer, address);
+		result = enqueue_pieces(lane, transfer, device);
 	CUresult recorded = cuda->cuEventRecord(transfer->set->over, lane->stream);
 	return result == CUDA_SUCCESS ? recorded : result;
 }
 
-int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, CUdeviceptr address, void *host,
-			 uint64_t size_bytes, struct cuda_finish **finish_out, struct backend_fault *fault_out)
+int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_rect_side device, void *host,
+			 const struct copy_box *box, struct cuda_finish **finish_out, struct backend_fault *fault_out)
 {
 	struct cuda_staging *staging = lane->device->memory->staging;
 	struct cuda_finish *transfer = calloc(1, sizeof(*transfer));
@@ -348,14 +412,15 @@ int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, CUdeviceptr 
 	transfer->staging = staging;
 	transfer->to_device = to_device;
 	transfer->host = host;
-	transfer->size_bytes = size_bytes;
-	transfer->piece_count = (size_bytes - 1) / SLOT_BYTES + 1;
+	transfer->box = *box;
+	transfer->steps = steps_of(box);
+	transfer->piece_count = transfer->steps.columns * transfer->steps.bands * transfer->steps.layers;
 	int error = transfer->piece_count > 1 ? start_thread(staging, fault_out) : 0;
 	if (error < 0) {
 		free(transfer);
 		return error;
 	}
-	CUresult result = put_on_stream(lane, transfer, address);
+	CUresult result = put_on_stream(lane, transfer, device);
 	transfer->set->used = ++staging->transfers;
 	if (result != CUDA_SUCCESS) {
 		transfer->set->must_wait = true;

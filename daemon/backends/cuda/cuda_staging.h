@@ -12,7 +12,9 @@
 #ifndef SYCL_BACKENDS_CUDA_STAGING_H
 #define SYCL_BACKENDS_CUDA_STAGING_H
 
+#include "copy_box.h"
 #include "cuda_internal.h"
+#include "cuda_rect.h"
 
 struct cuda_staging;
 
@@ -23,11 +25,11 @@ int cuda_staging_open(struct backend_device *device, struct cuda_staging **stagi
 void cuda_staging_close(struct cuda_staging *staging);
 
 /*
- * Put it on the lane's stream. `to_device`: from host to address, else back. *finish_out (cuda_finish_run) must be
- * run once, after the command is complete or the device lost; then the host's memory is not touched any more. Device
- * thread.
+ * Put it on the lane's stream. `to_device`: from host to device, else back. `box`: what is moved, simple
+ * (copy_box_simplify) but for an image, not empty. *finish_out (cuda_finish_run) must be run once, after the command is complete or the
+ * device lost; then the host's memory is not touched any more. Device thread.
  */
-int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, CUdeviceptr address, void *host,
-			 uint64_t size_bytes, struct cuda_finish **finish_out, struct backend_fault *fault_out);
+int cuda_staging_enqueue(struct backend_lane *lane, bool to_device, struct cuda_rect_side device,
+			 void *host, const struct copy_box *box, struct cuda_finish **finish_out, struct backend_fault *fault_out);
 
 #endif

@@ -2,6 +2,7 @@
  * Commands go to the driver. Plain launches of a lane are collected and sent as chains, by flush() or when the longest
  * chain is full; anything else first sends what was collected and then goes by itself. No call here waits for the device.
  */
+#include "cuda_array.h"
 #include "cuda_entries.h"
 #include "cuda_lane.h"
 
@@ -212,6 +213,8 @@ static int settle_arguments(struct submission *submission, struct backend_fault 
 		if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
 			error = cuda_memory_settle(submission->state->lane, command->launch.arguments[i].global.memory,
 						   fault_out);
+		else if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_IMAGE)
+			error = cuda_texture_settle(submission->state->lane, &command->launch.arguments[i], fault_out);
 	return error;
 }
 

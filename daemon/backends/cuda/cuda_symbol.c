@@ -153,6 +153,23 @@ static void join(char *text, size_t bytes, const char *scope, const char *name)
 	set_text(text, bytes, "%s", joined);
 }
 
+/* The prelude's images are templates by their number of dimensions. */
+static bool read_image(struct cuda_type *type, const char *name, const char *dimensions)
+{
+	static const char *const names[][2] = {
+		{"sycl_image_read_", "READ"}, {"sycl_image_write_", "WRITE"}, {"sycl_image_sampled_", "SAMPLED"}};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(name, names[i][0]) != 0)
+			continue;
+		type->kind = CUDA_TYPE_IMAGE;
+		type->points_to_const = i != 1;
+		set_text(type->text, sizeof(type->text), "SYCL_IMAGE_%s_%.10sD", names[i][1], dimensions);
+		return true;
+	}
+	return false;
+}
+
 /* A class or a template's instance: `type->text` is the name before its arguments. Behind 'I'. */
 static int read_instance(struct reader *reader, struct cuda_type *type)
 {
@@ -167,7 +184,7 @@ static int read_instance(struct reader *reader, struct cuda_type *type)
 		type->kind = CUDA_TYPE_LOCAL;
 		type->points_to_const = first.is_const;
 		set_text(type->text, sizeof(type->text), "SYCL_LOCAL(%s)", first.text);
-	} else {
+	} else if (!read_image(type, name, arguments)) {
 		set_text(type->text, sizeof(type->text), "%s<%s>", name, arguments);
 	}
 	return remember(reader, type);

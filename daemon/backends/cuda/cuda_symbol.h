@@ -19,6 +19,7 @@ enum cuda_type_kind {
 	CUDA_TYPE_VALUE = 0,
 	CUDA_TYPE_POINTER = 1,
 	CUDA_TYPE_LOCAL = 2, /* the prelude's SYCL_LOCAL */
+	CUDA_TYPE_IMAGE = 3, /* the prelude's images: their text is "SYCL_IMAGE_READ_2D" */
 };
 
 struct cuda_type {

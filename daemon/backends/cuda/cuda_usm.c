@@ -1,5 +1,6 @@
 /* USM: memory with one address for the device and, for host and shared USM, for this process; and its commands. */
 #include "cuda_memory_state.h"
+#include "cuda_staging.h"
 #include "protocol_limits.h"
 #include "status.h"
 
@@ -225,7 +226,29 @@ static int tell(struct backend_lane *lane, CUresult result, struct backend_fault
 	return cuda_fault(lane->device, &lane->device->backend->library, result, fault_out, "%s", what);
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+/* Does the driver know all of it, as USM or as pinned pages? */
+static bool is_known(struct backend_device *device, const struct cuda_usm *usm, const void *pointer,
+		     uint64_t size_bytes)
+{
+	return usm || cuda_host_is_registered(device, pointer, size_bytes);
+}
+
+/* The engine's own memory that nobody has pinned yet, or could: as for buffers. */
+static int copy_unpinned(struct backend_lane *lane, const struct backend_command *command,
+			 struct cuda_finish **finish_out, struct backend_fault *fault_out)
+{
+	const struct copy_box piece = {.width_bytes = command->usm.size_bytes, .rows = 1, .slices = 1};
+	const struct copy_box box = copy_box_simplify(&piece);
+	bool to_device = command->usm.host_source;
+	/* Only read then. */
+	void *from = (void *)(uintptr_t)command->usm.source, *to = command->usm.destination;
+	const struct cuda_rect_side usm = {.address = (uintptr_t)(to_device ? to : from)};
+
+	return cuda_staging_enqueue(lane, to_device, usm, to_device ? from : to, &box, finish_out, fault_out);
+}
+
+static int copy(struct backend_lane *lane, const struct backend_command *command, struct cuda_finish **finish_out,
+		struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	const void *from = command->usm.source;
@@ -234,12 +257,16 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 	const struct cuda_usm *source = find_usm(lane->device, from, size_bytes);
 	const struct cuda_usm *destination = find_usm(lane->device, to, size_bytes);
 
-	if ((!source && !cuda_host_is_registered(lane->device, from, size_bytes)) ||
-	    (!destination && !cuda_host_is_registered(lane->device, to, size_bytes)))
+	bool from_known = is_known(lane->device, source, from, size_bytes);
+	bool to_known = is_known(lane->device, destination, to, size_bytes);
+	if ((!from_known && !command->usm.host_source) || (!to_known && !command->usm.host_destination) ||
+	    (command->usm.host_source && command->usm.host_destination))
 		return not_usm(fault_out, "a copy from or to an address that is neither USM nor registered");
 	uintptr_t first = (uintptr_t)from, second = (uintptr_t)to;
 	if ((first < second ? second - first : first - second) < size_bytes)
 		return not_usm(fault_out, "a copy onto itself");
+	if (!from_known || !to_known)
+		return copy_unpinned(lane, command, finish_out, fault_out);
 	/* Memory of another GPU's pool is out of reach but for this call. */
 	if (source && destination && source->kind == BACKEND_USM_DEVICE && destination->kind == BACKEND_USM_DEVICE &&
 	    source->device != destination->device)
@@ -255,7 +282,8 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 	size_t pattern_bytes = command->usm.pattern_bytes;
 
 	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX ||
-	    !find_usm(lane->device, command->usm.destination, command->usm.size_bytes))
+	    !is_known(lane->device, find_usm(lane->device, command->usm.destination, command->usm.size_bytes),
+		      command->usm.destination, command->usm.size_bytes))
 		return not_usm(fault_out, "a fill of what is no USM, or with a pattern that is too long");
 	return tell(lane,
 		    cuda_fill(&lane->device->backend->library, lane->stream, (uintptr_t)command->usm.destination,
@@ -328,14 +356,15 @@ static int prefetch(struct backend_lane *lane, const struct backend_command *com
 		    fault_out, "cannot prefetch");
 }
 
-int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command, struct cuda_finish **finish_out,
+		     struct backend_fault *fault_out)
 {
 	const struct cuda_usm *usm;
 
 	if (command->usm.size_bytes == 0)
 		return 0;
 	if (command->kind == BACKEND_COMMAND_USM_COPY)
-		return copy(lane, command, fault_out);
+		return copy(lane, command, finish_out, fault_out);
 	if (command->kind == BACKEND_COMMAND_USM_FILL)
 		return fill(lane, command, fault_out);
 	/* Only shared USM moves (G2). */

@@ -64,6 +64,8 @@ static void describe(struct backend_kernel *kernel, const struct cuda_binary_ker
 		kernel->arguments[i] = argument.facts;
 		kernel->parameters[i].kind = argument.facts.kind;
 		kernel->parameters[i].local = argument.local;
+		if (argument.facts.kind == BACKEND_ARGUMENT_IMAGE)
+			kernel->parameters[i].image = cuda_image_form(argument.facts.type_name);
 	}
 }
 

@@ -12,6 +12,10 @@
 
 /* Bits of enum sycl_aspect: custom, emulated, host_debuggable, fp64, atomic64, online_compiler, queue_profiling. */
 #define FAKE_ASPECTS            ((1u << 3) | (1u << 4) | (1u << 5) | (1u << 7) | (1u << 8) | (1u << 10) | (1u << 12))
+/* With BACKEND_FEATURE_USM: device, host and shared allocations; of the first device atomics in the last two. */
+#define FAKE_USM_ASPECTS        ((1u << 13) | (1u << 14) | (1u << 16))
+#define FAKE_USM_ATOMIC_ASPECTS ((1u << 15) | (1u << 17))
+#define FAKE_LINK_ASPECT (1u << 11)
 #define FAKE_DEVICE_TYPE_CUSTOM 4u /* DeviceType of command.proto */
 
 struct backend {
@@ -70,6 +74,7 @@ static void describe(struct backend *backend, uint32_t index)
 	(void)snprintf(backend->names[index], FAKE_TEXT_BYTES, "Fake device %u", index);
 	(void)snprintf(backend->keys[index], FAKE_TEXT_BYTES, "fake-1-%u", index);
 	struct backend_device_facts *facts = &backend->devices[index];
+	uint32_t asked = fake_state.slots[index].options.base_align_bits, align_bits = asked ? asked : 1024;
 	*facts = (struct backend_device_facts){
 		.type = FAKE_DEVICE_TYPE_CUSTOM,
 		.name = backend->names[index],
@@ -93,8 +98,9 @@ static void describe(struct backend *backend, uint32_t index)
 		.max_parameter_bytes = 1024,
 		.profiling_timer_resolution_ns = 1,
 		.global_mem_cache_line_bytes = 64,
-		.mem_base_addr_align_bits = 1024,
+		.mem_base_addr_align_bits = align_bits,
 		.aspects = FAKE_ASPECTS,
+		.context_set = fake_state.slots[index].options.context_set,
 		.host_unified_memory = fake_state.slots[index].options.unified,
 		.features = fake_state.slots[index].options.features,
 		.preferred_lanes = fake_state.slots[index].options.preferred_lanes,
@@ -108,6 +114,11 @@ static void describe(struct backend *backend, uint32_t index)
 		.fence_order_bits = BACKEND_ORDER_RELAXED | (index ? 0 : BACKEND_ORDER_ACQUIRE),
 		.fence_scope_bits = BACKEND_SCOPE_WORK_ITEM | (index ? 0 : BACKEND_SCOPE_WORK_GROUP),
 	};
+	if (facts->features & BACKEND_FEATURE_USM)
+		facts->aspects |= FAKE_USM_ASPECTS | (index ? 0 : FAKE_USM_ATOMIC_ASPECTS);
+	if (facts->features & BACKEND_FEATURE_LINK)
+		facts->aspects |= FAKE_LINK_ASPECT;
+	fake_image_facts(facts);
 	for (uint32_t i = 0; i < 7; i++)
 		facts->preferred_vector_widths[i] = facts->native_vector_widths[i] = 1;
 }
@@ -151,16 +162,21 @@ const struct backend_ops backend_fake_ops = {
 	.close = fake_close,
 	.enumerate = fake_enumerate,
 	.build = fake_build,
+	.compile = fake_compile,
+	.link = fake_link,
 	.device_open = fake_device_open,
 	.device_close = fake_device_close,
 	.lane_create = fake_lane_create,
 	.lane_free = fake_lane_free,
 	.memory_create = fake_memory_create,
 	.memory_free = fake_memory_free,
+	.image_create = fake_image_create,
 	.memory_export = fake_memory_export,
 	.memory_import = fake_memory_import,
 	.host_register = fake_host_register,
 	.host_unregister = fake_host_unregister,
+	.usm_alloc = fake_usm_alloc,
+	.usm_free = fake_usm_free,
 	.event_create = fake_event_create,
 	.event_open = fake_event_open,
 	.event_free = fake_event_free,

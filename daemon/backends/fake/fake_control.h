@@ -9,6 +9,10 @@
  *   fill_u32 (dst, value)      dst[i] = value          linear_id_u32 (dst)   dst[i] = i
  *   increment_u32 (dst)        dst[i] += 1             add_u32 (dst, src)    dst[i] += src[i]
  *   copy_u32 (dst, src)        dst[i] = src[i]         mix_u32 (dst, src, value)  dst[i] = dst[i] * 31 + src[i] + value
+ *   sum_list_u32 (dst, head)   dst[0] += every value of a linked list in USM: nodes are {uint64_t next; uint32_t value}
+ *   fill_image (image, value)    each byte = value       copy_image (image, image)  the first = the second
+ *   mix_image (image, image, value)  each byte * 31 + byte of the second + value
+ *   sampler_of_image (dst, sampled image), sampler_u32 (dst, sampler)  dst[0] = addressing | normalised << 8 | linear << 9
  *   noop (anything)                                    hold (gate)           ends when fake_gate_open opened the gate
  *   fail ([anything])          completes with STATUS_KERNEL      lose_device ([anything])  the device is lost
  *   lose_process ([anything])  the device is lost, and for the others nothing more can be done: what they have is not told
@@ -38,17 +42,21 @@ struct fake_device_options {
 	/*
 	 * enum backend_feature: POLLED (nobody is woken), LOADER, HOST_REGISTER, EXPORT_VMM (a memfd), EXPORT_IPC (a handle
 	 * that means something in this process only), SHARED_EVENT (the same), PEER, COOPERATIVE and CLUSTER (accepted, and
-	 * seen in the log), COPY_LANES, OCCUPANCY. What is not set here is refused.
+	 * seen in the log), COPY_LANES, OCCUPANCY, IMAGE, LINK, USM and HOST_ADDRESS (the first device says that atomics work there, the
+	 * others do not). What is not set here is refused.
 	 */
 	uint32_t features;
 	uint32_t preferred_lanes;
+	uint32_t base_align_bits; /* where sub-buffers may begin; 0: 1024 */
+	uint32_t context_set;     /* devices with different numbers do not fit one context */
 };
 
 #define FAKE_FEATURES_ALL                                                                                              \
 	(BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER | BACKEND_FEATURE_HOST_REGISTER |                             \
 	 BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC | BACKEND_FEATURE_SHARED_EVENT |                      \
 	 BACKEND_FEATURE_PEER | BACKEND_FEATURE_COOPERATIVE | BACKEND_FEATURE_CLUSTER | BACKEND_FEATURE_COPY_LANES |   \
-	 BACKEND_FEATURE_OCCUPANCY)
+	 BACKEND_FEATURE_OCCUPANCY | BACKEND_FEATURE_USM | BACKEND_FEATURE_HOST_ADDRESS |                           \
+	 BACKEND_FEATURE_IMAGE | BACKEND_FEATURE_LINK)
 
 #define FAKE_GRANULE_BYTES 65536u /* of exported memory */
 
@@ -98,6 +106,7 @@ enum fake_entry {
 	FAKE_EVENT_CREATE,
 	FAKE_EVENT_OPEN,
 	FAKE_OCCUPANCY,
+	FAKE_USM_ALLOC,
 	FAKE_COMPLETION, /* the command ends with the fault; its function does not run */
 	FAKE_ENTRY_COUNT
 };
@@ -125,10 +134,13 @@ struct fake_counters {
 	uint64_t launches, copies, writes, reads, fills, nops, peer_copies, records, waits; /* ended with success */
 	uint64_t bytes_copied, bytes_written, bytes_read, bytes_peer;
 	uint64_t registered_transfers; /* writes and reads whose host memory is registered */
+	uint64_t usm_copies, usm_fills, prefetches, advices; /* ended with success */
 	uint64_t flushes, progresses;
 	/* alive now */
 	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events;
 	uint64_t memory_bytes; /* private memory of devices */
+	uint32_t usms;
+	uint64_t usm_bytes;
 };
 /* Of one device, or the sum of all (FAKE_ANY_DEVICE). */
 void fake_counters(uint32_t device, struct fake_counters *counters_out);

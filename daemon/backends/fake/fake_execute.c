@@ -55,8 +55,26 @@ static bool in_range(const struct backend_memory *memory, uint64_t offset, uint6
 
 static bool bind_argument(struct fake_launch *launch, const struct backend_argument *argument, bool first)
 {
+	if (argument->kind == BACKEND_ARGUMENT_IMAGE || argument->kind == BACKEND_ARGUMENT_SAMPLER) {
+		launch->sampler = &argument->image.sampler;
+		if (argument->kind == BACKEND_ARGUMENT_IMAGE)
+			launch->image[!first] = argument->image.memory;
+		return true;
+	}
 	if (argument->kind == BACKEND_ARGUMENT_VALUE) {
 		launch->value = value_of(argument);
+		return true;
+	}
+	if (argument->global.usm && !argument->global.memory) {
+		uint64_t most = launch->items < UINT32_MAX ? launch->items * sizeof(uint32_t) : UINT64_MAX;
+		if (launch->command->launch.kernel->function->walks)
+			most = sizeof(uint32_t);
+		if (!fake_usm_reaches_locked(launch->device, argument->global.usm, most))
+			return false;
+		if (first)
+			launch->destination = argument->global.usm;
+		else
+			launch->source = argument->global.usm;
 		return true;
 	}
 	if (launch->items > UINT64_MAX / sizeof(uint32_t) ||
@@ -88,7 +106,7 @@ static void run_launch(struct fake_command *command)
 	}
 	if (!function->run)
 		return;
-	struct fake_launch launch = {.items = 1, .command = c};
+	struct fake_launch launch = {.items = 1, .command = c, .device = command->lane->device};
 	for (uint32_t i = 0; i < 3; i++)
 		launch.items *= c->launch.global[i];
 	for (uint32_t i = 0; i < c->launch.argument_count; i++) {
@@ -99,6 +117,8 @@ static void run_launch(struct fake_command *command)
 		return;
 	}
 	function->run(&launch);
+	if (launch.failed)
+		fake_fault(&command->fault, STATUS_KERNEL, "%s met an address that is not its", function->name);
 }
 
 static void run_fill(struct fake_command *command)
@@ -115,6 +135,8 @@ static bool ranges_good(const struct backend_command *c)
 	if (c->kind == BACKEND_COMMAND_COPY && c->copy.source && c->copy.destination &&
 	    c->copy.source->device != c->copy.destination->device)
 		return false;
+	if (fake_rect_of(c))
+		return fake_rect_good(c);
 	if (c->kind == BACKEND_COMMAND_COPY || c->kind == BACKEND_COMMAND_COPY_PEER)
 		return in_range(c->copy.source, c->copy.source_offset_bytes, c->copy.size_bytes) &&
 		       in_range(c->copy.destination, c->copy.destination_offset_bytes, c->copy.size_bytes);
@@ -129,8 +151,16 @@ static bool ranges_good(const struct backend_command *c)
 static void run_command(struct fake_command *command)
 {
 	const struct backend_command *c = &command->command;
+	if (fake_image_is_meant(c)) {
+		fake_image_run(c);
+		return;
+	}
 	if (!ranges_good(c)) {
 		fake_fault(&command->fault, STATUS_RUNTIME, "a command leads outside of its memory");
+		return;
+	}
+	if (fake_rect_of(c)) {
+		fake_rect_run(c);
 		return;
 	}
 	switch (c->kind) {
@@ -155,6 +185,12 @@ static void run_command(struct fake_command *command)
 		break;
 	case BACKEND_COMMAND_FILL:
 		run_fill(command);
+		break;
+	case BACKEND_COMMAND_USM_COPY:
+	case BACKEND_COMMAND_USM_FILL:
+	case BACKEND_COMMAND_USM_PREFETCH:
+	case BACKEND_COMMAND_USM_ADVISE:
+		fake_usm_run_locked(command->lane->device, command);
 		break;
 	default:
 		break;
@@ -204,6 +240,12 @@ static void count_command(const struct backend_device *device, const struct back
 		break;
 	case BACKEND_COMMAND_EVENT_WAIT:
 		counters->waits++;
+		break;
+	case BACKEND_COMMAND_USM_COPY:
+	case BACKEND_COMMAND_USM_FILL:
+	case BACKEND_COMMAND_USM_PREFETCH:
+	case BACKEND_COMMAND_USM_ADVISE:
+		fake_usm_count_locked(counters, c);
 		break;
 	default:
 		counters->nops++;

@@ -3,38 +3,38 @@
 
 #include <string.h>
 
-static void run_fill(const struct fake_launch *launch)
+static void run_fill(struct fake_launch *launch)
 {
 	for (uint64_t i = 0; i < launch->items; i++)
 		launch->destination[i] = launch->value;
 }
 
-static void run_increment(const struct fake_launch *launch)
+static void run_increment(struct fake_launch *launch)
 {
 	for (uint64_t i = 0; i < launch->items; i++)
 		launch->destination[i]++;
 }
 
-static void run_copy(const struct fake_launch *launch)
+static void run_copy(struct fake_launch *launch)
 {
 	for (uint64_t i = 0; i < launch->items; i++)
 		launch->destination[i] = launch->source[i];
 }
 
-static void run_add(const struct fake_launch *launch)
+static void run_add(struct fake_launch *launch)
 {
 	for (uint64_t i = 0; i < launch->items; i++)
 		launch->destination[i] += launch->source[i];
 }
 
-static void run_mix(const struct fake_launch *launch)
+static void run_mix(struct fake_launch *launch)
 {
 	for (uint64_t i = 0; i < launch->items; i++)
 		launch->destination[i] = launch->destination[i] * 31u + launch->source[i] + launch->value;
 }
 
 /* Ids with the offset, so that a test sees that the offset arrived. */
-static void run_linear_id(const struct fake_launch *launch)
+static void run_linear_id(struct fake_launch *launch)
 {
 	const uint64_t *global = launch->command->launch.global;
 	const uint64_t *offset = launch->command->launch.offset;
@@ -47,8 +47,27 @@ static void run_linear_id(const struct fake_launch *launch)
 						   offset[2]);
 }
 
+struct list_node {
+	uint64_t next;
+	uint32_t value;
+};
+
+/* A pointer inside other memory: nobody has checked it before. */
+static void run_sum_list(struct fake_launch *launch)
+{
+	const struct list_node *node = (const struct list_node *)(const void *)launch->source;
+	while (node && !launch->failed) {
+		launch->failed = !fake_usm_reaches_locked(launch->device, node, sizeof(*node));
+		if (launch->failed)
+			break;
+		launch->destination[0] += node->value;
+		node = (const struct list_node *)(uintptr_t)node->next; // NOLINT(performance-no-int-to-ptr)
+	}
+}
+
 #define GLOBAL BACKEND_ARGUMENT_GLOBAL
 #define VALUE  BACKEND_ARGUMENT_VALUE
+#define IMAGE  BACKEND_ARGUMENT_IMAGE
 
 static const struct fake_function functions[] = {
 	{.name = "fill_u32", .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_fill},
@@ -57,6 +76,19 @@ static const struct fake_function functions[] = {
 	{.name = "add_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .run = run_add},
 	{.name = "copy_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .run = run_copy},
 	{.name = "mix_u32", .argument_count = 3, .kinds = {GLOBAL, GLOBAL, VALUE}, .run = run_mix},
+	{.name = "sum_list_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .walks = true, .run = run_sum_list},
+	{.name = "fill_image", .argument_count = 2, .kinds = {IMAGE, VALUE}, .run = fake_image_fill},
+	{.name = "copy_image", .argument_count = 2, .kinds = {IMAGE, IMAGE}, .run = fake_image_copy},
+	{.name = "mix_image", .argument_count = 3, .kinds = {IMAGE, IMAGE, VALUE}, .run = fake_image_mix},
+	{.name = "sampler_of_image",
+	 .argument_count = 2,
+	 .kinds = {GLOBAL, IMAGE},
+	 .samples = true,
+	 .run = fake_image_sampler},
+	{.name = "sampler_u32",
+	 .argument_count = 2,
+	 .kinds = {GLOBAL, BACKEND_ARGUMENT_SAMPLER},
+	 .run = fake_image_sampler},
 	{.name = "noop", .any_arguments = true},
 	{.name = "hold", .special = FAKE_HOLD, .argument_count = 1, .kinds = {VALUE}},
 	{.name = "fail", .special = FAKE_FAIL, .any_arguments = true},

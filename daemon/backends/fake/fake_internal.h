@@ -64,6 +64,7 @@ struct fake_state {
 extern struct fake_state fake_state;
 
 struct fake_function;
+struct fake_usm;
 
 struct fake_command {
 	struct fake_command *next;
@@ -78,6 +79,7 @@ struct fake_command {
 	struct backend_wait *waits;
 	struct backend_lane *lane;
 	struct backend_launch_properties properties;
+	struct backend_rect rect;
 	uint8_t storage[];
 };
 
@@ -96,6 +98,7 @@ struct backend_device {
 	void *token;
 	struct backend_lane *lanes;
 	struct backend_host *hosts;
+	struct fake_usm *usm;
 	struct fake_command *ended_first, *ended_last; /* not reported yet */
 	pthread_t worker;
 	pthread_cond_t work;
@@ -110,6 +113,7 @@ struct backend_memory {
 	int fd; /* of exported or imported memory; otherwise -1 */
 	enum backend_export_kind export_kind;
 	uint64_t export_id;
+	struct backend_image image; /* dimensions 0: it is a buffer */
 };
 
 struct backend_host {
@@ -145,6 +149,10 @@ struct fake_launch {
 	uint32_t value;
 	uint64_t items;
 	const struct backend_command *command;
+	struct backend_device *device;
+	bool failed; /* it met an address that is not its, or an image of another size */
+	struct backend_memory *image[2];
+	const struct backend_sampler *sampler;
 };
 
 struct fake_function {
@@ -153,7 +161,9 @@ struct fake_function {
 	uint32_t argument_count;
 	enum backend_argument_kind kinds[FAKE_ARGUMENTS_MAX];
 	bool any_arguments;
-	void (*run)(const struct fake_launch *launch);
+	bool walks; /* what its pointers lead to is not as long as the range, but found by the function */
+	bool samples; /* its images come with a sampler */
+	void (*run)(struct fake_launch *launch);
 };
 
 static inline void fake_lock(void)
@@ -191,11 +201,37 @@ __attribute__((format(printf, 3, 4))) void fake_fault(struct backend_fault *faul
  * which to look again, UINT64_MAX: only when something changes. */
 bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out);
 void fake_device_lose_locked(struct backend_device *device, const struct backend_fault *fault);
+/* fake_rect.c. The box of a command, NULL: none; a copy of it that stays; is all of it inside; move its bytes. */
+const struct backend_rect *fake_rect_of(const struct backend_command *command);
+void fake_rect_keep(struct fake_command *copy);
+bool fake_rect_good(const struct backend_command *command);
+void fake_rect_run(const struct backend_command *command);
+/* fake_usm.c, with the lock held. May a kernel of this device touch these bytes? */
+bool fake_usm_reaches_locked(const struct backend_device *device, const void *pointer, uint64_t size_bytes);
+void fake_usm_run_locked(struct backend_device *device, struct fake_command *command);
+void fake_usm_count_locked(struct fake_counters *counters, const struct backend_command *command);
 /* Whoever runs the commands of this device must look; of all devices. */
 void fake_poke_locked(struct backend_device *device);
 void fake_poke_all_locked(void);
 /* Its user must call progress(); a polled one does so by itself. */
 void fake_wake_locked(struct backend_device *device);
+
+#define FAKE_ASPECT_IMAGE 9u /* enum sycl_aspect */
+
+/* fake_image.c: images as commands and as arguments, and the functions that use them. */
+int fake_image_create(struct backend_device *device, const struct backend_image *image,
+		      struct backend_memory **memory_out, struct backend_fault *fault_out);
+void fake_image_facts(struct backend_device_facts *facts);
+bool fake_image_is_meant(const struct backend_command *command);
+int fake_image_check(const struct backend_lane *lane, const struct backend_command *command,
+		     struct backend_fault *fault_out);
+void fake_image_run(const struct backend_command *command);
+bool fake_image_argument_good(const struct fake_function *function, uint32_t index,
+			      const struct backend_argument *argument);
+void fake_image_fill(struct fake_launch *launch);
+void fake_image_copy(struct fake_launch *launch);
+void fake_image_mix(struct fake_launch *launch);
+void fake_image_sampler(struct fake_launch *launch);
 
 /* Entries of the table, by file. */
 int fake_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
@@ -215,6 +251,9 @@ int fake_memory_import(struct backend_device *device, const struct backend_share
 int fake_host_register(struct backend_device *device, void *host, uint64_t size_bytes, struct backend_host **host_out,
 		       struct backend_fault *fault_out);
 void fake_host_unregister(struct backend_host *host);
+int fake_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
+		   uint64_t alignment_bytes, void **pointer_out, struct backend_fault *fault_out);
+void fake_usm_free(struct backend_device *device, enum backend_usm_kind kind, void *pointer);
 int fake_event_create(struct backend_device *device, struct backend_event **event_out, uint8_t handle_out[64],
 		      struct backend_fault *fault_out);
 int fake_event_open(struct backend_device *device, const uint8_t handle[64], struct backend_event **event_out,
@@ -229,6 +268,12 @@ uint32_t fake_progress(struct backend_device *device, struct backend_completion 
 int fake_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
 	       size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
 	       struct backend_fault *fault_out);
+int fake_compile(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
+		 size_t source_bytes, const char *options, void **object_out, size_t *object_bytes_out, char **log_out,
+		 struct backend_fault *fault_out);
+int fake_link(struct backend *backend, uint32_t device, uint32_t count, const void *const *objects,
+	      const size_t *object_bytes, const char *options, void **binary_out, size_t *binary_bytes_out,
+	      char **log_out, struct backend_fault *fault_out);
 int fake_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
 		      struct backend_program **program_out, struct backend_fault *fault_out);
 int fake_program_kernels(struct backend_program *program, char **names_out, struct backend_fault *fault_out);

@@ -164,6 +164,12 @@ static void describe_arguments(struct backend_kernel *kernel)
 		struct backend_argument_facts *facts = &kernel->arguments[i];
 		bool global = kernel->function->kinds[i] == BACKEND_ARGUMENT_GLOBAL;
 		facts->kind = kernel->function->kinds[i];
+		if (facts->kind == BACKEND_ARGUMENT_IMAGE || facts->kind == BACKEND_ARGUMENT_SAMPLER) {
+			facts->is_const = i > 0;
+			(void)snprintf(facts->type_name, sizeof(facts->type_name), "%s",
+				       facts->kind == BACKEND_ARGUMENT_IMAGE ? "image" : "sampler");
+			continue;
+		}
 		facts->size_bytes = global ? 0 : sizeof(uint32_t);
 		facts->is_const = global && i > 0;
 		(void)snprintf(facts->type_name, sizeof(facts->type_name), "%s", global ? "uint*" : "uint");
@@ -196,7 +202,7 @@ int fake_kernel_create(struct backend_program *program, const char *name, struct
 		*kernel_out = kernel;
 		return 0;
 	}
-	fake_fault(fault_out, STATUS_INVALID, "the program has no kernel \"%.100s\"", name);
+	fake_fault(fault_out, STATUS_KERNEL, "the program has no kernel \"%.100s\"", name);
 	return -ENOENT;
 }
 

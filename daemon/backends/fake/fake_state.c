@@ -213,7 +213,7 @@ bool fake_scripted_locked(enum fake_entry entry, uint32_t device, struct backend
 static bool is_loader_entry(enum fake_entry entry)
 {
 	return entry == FAKE_PROGRAM_LOAD || entry == FAKE_PROGRAM_KERNELS || entry == FAKE_KERNEL_CREATE ||
-	       entry == FAKE_HOST_REGISTER || entry == FAKE_OCCUPANCY;
+	       entry == FAKE_HOST_REGISTER || entry == FAKE_OCCUPANCY || entry == FAKE_USM_ALLOC;
 }
 
 static void pass_load_gate_locked(struct fake_slot *slot)
@@ -283,6 +283,12 @@ static void add_counters(struct fake_counters *sum, const struct fake_counters *
 	sum->hosts += more->hosts;
 	sum->events += more->events;
 	sum->memory_bytes += more->memory_bytes;
+	sum->usms += more->usms;
+	sum->usm_bytes += more->usm_bytes;
+	sum->usm_copies += more->usm_copies;
+	sum->usm_fills += more->usm_fills;
+	sum->prefetches += more->prefetches;
+	sum->advices += more->advices;
 }
 
 void fake_counters(uint32_t device, struct fake_counters *counters_out)

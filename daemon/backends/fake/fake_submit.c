@@ -15,6 +15,10 @@ static bool launch_good(const struct backend_command *command, struct backend_fa
 		const struct backend_argument *argument = &command->launch.arguments[i];
 		good = argument->kind == function->kinds[i] &&
 		       (argument->kind != BACKEND_ARGUMENT_VALUE || argument->value.size_bytes == sizeof(uint32_t));
+		if (good && (argument->kind == BACKEND_ARGUMENT_IMAGE || argument->kind == BACKEND_ARGUMENT_SAMPLER))
+			good = fake_image_argument_good(function, i, argument);
+		if (argument->kind == BACKEND_ARGUMENT_GLOBAL && argument->global.memory)
+			good = good && argument->global.memory->image.dimensions == 0;
 	}
 	if (!good)
 		fake_fault(fault_out, STATUS_KERNEL_ARGUMENT, "%s does not take these arguments", function->name);
@@ -26,6 +30,8 @@ static size_t value_bytes(const struct backend_command *command)
 	size_t bytes = 0;
 	if (command->kind == BACKEND_COMMAND_FILL)
 		bytes = command->fill.pattern_bytes;
+	else if (command->kind == BACKEND_COMMAND_USM_FILL)
+		bytes = command->usm.pattern_bytes;
 	if (command->kind == BACKEND_COMMAND_LAUNCH)
 		for (uint32_t i = 0; i < command->launch.argument_count; i++)
 			if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_VALUE)
@@ -68,6 +74,7 @@ static struct fake_command *copy_command(struct backend_lane *lane, const struct
 		copy->properties = *command->launch.properties;
 		copy->command.launch.properties = &copy->properties;
 	}
+	fake_rect_keep(copy);
 	copy->sequence = sequence;
 	copy->wait_count = wait_count;
 	copy->waits = (struct backend_wait *)(void *)copy->storage;
@@ -78,6 +85,9 @@ static struct fake_command *copy_command(struct backend_lane *lane, const struct
 	} else if (command->kind == BACKEND_COMMAND_FILL) {
 		memcpy(copy->storage + wait_bytes, command->fill.pattern, command->fill.pattern_bytes);
 		copy->command.fill.pattern = copy->storage + wait_bytes;
+	} else if (command->kind == BACKEND_COMMAND_USM_FILL) {
+		memcpy(copy->storage + wait_bytes, command->usm.pattern, command->usm.pattern_bytes);
+		copy->command.usm.pattern = copy->storage + wait_bytes;
 	}
 	return copy;
 }
@@ -86,6 +96,8 @@ static struct fake_command *copy_command(struct backend_lane *lane, const struct
 static int check(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
 {
 	const struct backend_device *device = lane->device;
+	if (fake_image_is_meant(command))
+		return fake_image_check(lane, command, fault_out);
 	switch (command->kind) {
 	case BACKEND_COMMAND_LAUNCH: {
 		const struct backend_launch_properties *properties = command->launch.properties;
@@ -103,6 +115,13 @@ static int check(struct backend_lane *lane, const struct backend_command *comman
 	case BACKEND_COMMAND_EVENT_WAIT:
 		if (lane->kind != BACKEND_LANE_COMPUTE)
 			return fake_refuse(device, "use events on a lane for copies", fault_out);
+		return 0;
+	case BACKEND_COMMAND_USM_COPY:
+	case BACKEND_COMMAND_USM_FILL:
+	case BACKEND_COMMAND_USM_PREFETCH:
+	case BACKEND_COMMAND_USM_ADVISE:
+		if (lane->kind != BACKEND_LANE_COMPUTE || !fake_has(device, BACKEND_FEATURE_USM))
+			return fake_refuse(device, "use USM here", fault_out);
 		return 0;
 	case BACKEND_COMMAND_NOP:
 	case BACKEND_COMMAND_COPY:

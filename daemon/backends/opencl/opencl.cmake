@@ -1,10 +1,22 @@
 # The vendor's headers give types only; the library is opened at run time. Included by the backends' CMakeLists.txt.
 set(prelude_folder ${CMAKE_CURRENT_SOURCE_DIR}/prelude)
-set(prelude_source ${CMAKE_CURRENT_BINARY_DIR}/portable_opencl.c)
-add_custom_command(OUTPUT ${prelude_source}
-  COMMAND ${CMAKE_COMMAND} -DINPUT=${prelude_folder}/portable_opencl.cl -DOUTPUT=${prelude_source}
-          -DNAME=portable_prelude_opencl -P ${prelude_folder}/embed.cmake
-  DEPENDS ${prelude_folder}/portable_opencl.cl ${prelude_folder}/embed.cmake VERBATIM)
-target_sources(sycl_backends PRIVATE ${prelude_source})
+
+# The portable form's prelude, made a string by the build: portable_LANGUAGE.EXTENSION, then portable_LANGUAGE_*.EXTENSION
+# in the order of their names.
+function(sycl_embed_prelude language extension)
+  file(GLOB parts CONFIGURE_DEPENDS ${prelude_folder}/portable_${language}_*.${extension})
+  list(SORT parts)
+  list(PREPEND parts ${prelude_folder}/portable_${language}.${extension})
+  list(JOIN parts "|" inputs)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/portable_${language}.c)
+  add_custom_command(OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} "-DINPUTS=${inputs}" -DOUTPUT=${source} -DNAME=portable_prelude_${language}
+            -P ${prelude_folder}/embed.cmake
+    DEPENDS ${parts} ${prelude_folder}/embed.cmake VERBATIM)
+  target_sources(sycl_backends PRIVATE ${source})
+endfunction()
+
+sycl_embed_prelude(opencl cl)
 target_include_directories(sycl_backends PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/opencl ${prelude_folder})
 target_include_directories(sycl_backends SYSTEM PRIVATE ${OPENCL_INCLUDE})
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/registry.c PROPERTIES COMPILE_DEFINITIONS SYCL_HAS_OPENCL=1)

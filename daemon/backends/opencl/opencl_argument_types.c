@@ -67,6 +67,20 @@ static enum backend_argument_kind argument_kind(cl_kernel_arg_address_qualifier 
 	}
 }
 
+static enum backend_address_space address_space(cl_kernel_arg_address_qualifier address)
+{
+	switch (address) {
+	case CL_KERNEL_ARG_ADDRESS_GLOBAL:
+		return BACKEND_ADDRESS_GLOBAL;
+	case CL_KERNEL_ARG_ADDRESS_CONSTANT:
+		return BACKEND_ADDRESS_CONSTANT;
+	case CL_KERNEL_ARG_ADDRESS_LOCAL:
+		return BACKEND_ADDRESS_LOCAL;
+	default:
+		return BACKEND_ADDRESS_PRIVATE;
+	}
+}
+
 static void query_text(const struct opencl_library *cl, cl_kernel kernel, cl_uint index, cl_kernel_arg_info what,
 		       char *text, size_t capacity)
 {
@@ -76,6 +90,15 @@ static void query_text(const struct opencl_library *cl, cl_kernel kernel, cl_uin
 		long_text[0] = '\0';
 	long_text[sizeof(long_text) - 1] = '\0';
 	(void)snprintf(text, capacity, "%.*s", (int)capacity - 1, long_text);
+}
+
+static bool is_read_only(const struct opencl_library *cl, cl_kernel kernel, cl_uint index)
+{
+	cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
+
+	return cl->GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof(access), &access, NULL) ==
+		       CL_SUCCESS &&
+	       access == CL_KERNEL_ARG_ACCESS_READ_ONLY;
 }
 
 void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl_uint index, uint32_t address_bits,
@@ -97,6 +120,10 @@ void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl
 			facts.size_bytes = opencl_type_bytes(facts.type_name, address_bits);
 		if (address == CL_KERNEL_ARG_ADDRESS_CONSTANT)
 			facts.is_const = true;
+		facts.address = address_space(address);
+		/* An image's word for it. */
+		if (facts.kind == BACKEND_ARGUMENT_IMAGE)
+			facts.is_const = is_read_only(cl, kernel, index);
 	}
 	*facts_out = facts;
 }

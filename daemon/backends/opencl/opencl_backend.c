@@ -1,11 +1,14 @@
 /* The table of this backend. */
 #include "opencl_binary.h"
 #include "opencl_device.h"
+#include "opencl_image.h"
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
+#include "opencl_link.h"
 #include "opencl_platforms.h"
 #include "opencl_program.h"
 #include "opencl_submit.h"
+#include "opencl_usm.h"
 
 const struct backend_ops backend_opencl_ops = {
 	.version = BACKEND_OPS_VERSION,
@@ -17,12 +20,17 @@ const struct backend_ops backend_opencl_ops = {
 	.close = opencl_close,
 	.enumerate = opencl_enumerate,
 	.build = opencl_build,
+	.compile = opencl_compile,
+	.link = opencl_link,
 	.device_open = opencl_device_open,
 	.device_close = opencl_device_close,
 	.lane_create = opencl_lane_create,
 	.lane_free = opencl_lane_free,
 	.memory_create = opencl_memory_create,
 	.memory_free = opencl_memory_free,
+	.image_create = opencl_image_create,
+	.usm_alloc = opencl_usm_alloc,
+	.usm_free = opencl_usm_free,
 	.program_load = opencl_program_load,
 	.program_kernels = opencl_program_kernels,
 	.program_free = opencl_program_drop,

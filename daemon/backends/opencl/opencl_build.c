@@ -2,30 +2,20 @@
  * Building in the helper's child: source to binary. A portable source is compiled once per number of dimensions (see
  * opencl_binary.h), unless it asks for nothing that depends on it.
  */
+#include "opencl_build.h"
+
 #include "opencl_argument_types.h"
 #include "opencl_fault.h"
+#include "opencl_missing.h"
 #include "opencl_program.h"
+#include "opencl_spirv.h"
 #include "portable_prelude.h"
 #include "status.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What one build holds; freed on every path. */
-struct build {
-	const struct opencl_library *cl;
-	const struct backend_device_facts *facts;
-	cl_device_id device;
-	cl_context context;
-	cl_program program; /* of the variant that is being built */
-	struct opencl_binary binary;
-	enum backend_source_kind kind;
-	const char *source, *options;
-	size_t source_bytes;
-	char *log;
-};
-
-static void build_cleanup(struct build *build)
+void opencl_build_fini(struct opencl_build *build)
 {
 	opencl_binary_fini(&build->binary);
 	if (build->program)
@@ -41,7 +31,7 @@ static int out_of_memory(struct backend_fault *fault_out)
 }
 
 /* "#line" so that the compiler's line numbers are the user's own, whatever comes before. */
-static int create_from_source(struct build *build, struct backend_fault *fault_out)
+int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	static const char line[] = "#line 1 \"kernel\"\n";
 	const char *prelude = build->kind == BACKEND_SOURCE_PORTABLE ? portable_prelude_opencl : "";
@@ -49,12 +39,17 @@ static int create_from_source(struct build *build, struct backend_fault *fault_o
 	const size_t sizes[] = {strlen(prelude), sizeof(line) - 1, build->source_bytes};
 	cl_int code = CL_SUCCESS;
 
+	if (build->kind == BACKEND_SOURCE_SPIRV) {
+		build->program =
+			build->cl->CreateProgramWithIL(build->context, build->source, build->source_bytes, &code);
+		return build->program ? 0 : opencl_fault_code(fault_out, code, "take the module");
+	}
 	build->program = build->cl->CreateProgramWithSource(build->context, 3, parts, sizes, &code);
 	return build->program ? 0 : opencl_fault_code(fault_out, code, "take the source");
 }
 
 /* The compiler's words, cut off, unless there are some already. */
-static void take_log(struct build *build)
+static void take_log(struct opencl_build *build)
 {
 	size_t size = 0;
 
@@ -74,33 +69,56 @@ static void take_log(struct build *build)
 	build->log = log;
 }
 
-/* `dimensions` 0: the source does not ask. */
-static int compile(struct build *build, uint32_t dimensions, struct backend_fault *fault_out)
+/*
+ * With arg-info: without, a driver keeps nothing of the arguments, and a wrong one could not be told from a right one.
+ * Scratch memory of group functions has a word for each work-item: portable_opencl_groups.cl of the prelude.
+ */
+int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
+			 struct backend_fault *fault_out)
 {
-	CLEANUP(free_pointer) char *options = NULL;
-	char define[32] = "";
+	char define[96] = "";
 
 	if (dimensions > 0)
-		(void)snprintf(define, sizeof(define), "-DSYCL_DIMENSIONS=%u", dimensions);
-	/*
-	 * Without arg-info a driver keeps nothing of the arguments, and a wrong one could not be told from a right one.
-	 */
-	if (asprintf(&options, "-cl-kernel-arg-info %s %s", define, build->options ? build->options : "") < 0) {
-		options = NULL;
-		return out_of_memory(fault_out);
-	}
-	cl_int code = build->cl->BuildProgram(build->program, 1, &build->device, options, NULL, NULL);
+		(void)snprintf(define, sizeof(define), "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu", dimensions,
+			       (unsigned long long)build->facts->max_work_group_size);
+	if (asprintf(options_out, "-cl-kernel-arg-info %s %s", define, build->options ? build->options : "") >= 0)
+		return 0;
+	*options_out = NULL;
+	return out_of_memory(fault_out);
+}
+
+int opencl_build_result(struct opencl_build *build, cl_int code, const char *what, struct backend_fault *fault_out)
+{
 	take_log(build);
 	if (code == CL_SUCCESS)
 		return 0;
-	int error = opencl_fault_code(fault_out, code, "build the program");
-	if (code == CL_BUILD_PROGRAM_FAILURE || code == CL_COMPILE_PROGRAM_FAILURE || code == CL_LINK_PROGRAM_FAILURE)
-		(void)snprintf(fault_out->text, sizeof(fault_out->text),
-			       "the source does not compile; see the build log");
+	int error = opencl_fault_code(fault_out, code, what);
+	if (code != CL_BUILD_PROGRAM_FAILURE && code != CL_COMPILE_PROGRAM_FAILURE && code != CL_LINK_PROGRAM_FAILURE)
+		return error;
+	const char *missing = opencl_missing(build->log);
+	if (missing) {
+		opencl_fault_words(fault_out, STATUS_KERNEL_NOT_SUPPORTED, "the source needs %s, which %.100s has not",
+				   missing, build->facts->name);
+		fault_out->native_code = code;
+		return -EOPNOTSUPP;
+	}
+	(void)snprintf(fault_out->text, sizeof(fault_out->text), "%s; see the build log",
+		       code == CL_LINK_PROGRAM_FAILURE ? "the objects do not link" : "the source does not compile");
 	return error;
 }
 
-static int take_payload(struct build *build, struct backend_fault *fault_out)
+static int compile(struct opencl_build *build, uint32_t dimensions, struct backend_fault *fault_out)
+{
+	CLEANUP(free_pointer) char *options = NULL;
+
+	int error = opencl_build_options(build, dimensions, &options, fault_out);
+	if (error < 0)
+		return error;
+	cl_int code = build->cl->BuildProgram(build->program, 1, &build->device, options, NULL, NULL);
+	return opencl_build_result(build, code, "build the program", fault_out);
+}
+
+static int take_payload(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	struct opencl_payload *payload = &build->binary.payloads[build->binary.payload_count];
 	size_t size = 0;
@@ -118,7 +136,17 @@ static int take_payload(struct build *build, struct backend_fault *fault_out)
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "get the binary");
 }
 
-static int describe_kernel(const struct build *build, cl_kernel kernel, struct opencl_binary_kernel *described)
+/* Of what was linked the sources are elsewhere: then the driver must have told. */
+static int describe_module(const struct opencl_build *build, struct opencl_binary_kernel *described)
+{
+	uint32_t count = 0;
+	int error = opencl_spirv_arguments(build->source, build->source_bytes, described->name, described->arguments,
+					   described->argument_count, &count);
+
+	return error < 0 ? error : count == described->argument_count ? 0 : -EINVAL;
+}
+
+static int describe_kernel(const struct opencl_build *build, cl_kernel kernel, struct opencl_binary_kernel *described)
 {
 	size_t size = 0;
 	cl_uint count = 0;
@@ -135,10 +163,10 @@ static int describe_kernel(const struct build *build, cl_kernel kernel, struct o
 	described->argument_count = count;
 	for (cl_uint i = 0; i < count; i++)
 		opencl_argument_facts(build->cl, kernel, i, build->facts->address_bits, &described->arguments[i]);
-	return 0;
+	return build->kind == BACKEND_SOURCE_SPIRV ? describe_module(build, described) : 0;
 }
 
-static int describe_kernels(struct build *build, struct backend_fault *fault_out)
+static int describe_kernels(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	cl_uint count = 0;
 	int error = 0;
@@ -172,7 +200,7 @@ static int describe_kernels(struct build *build, struct backend_fault *fault_out
  * PoCL makes built-in kernels of a program only when it is built; the standard has them ready and lets that fail, with
  * another code than that of a build. PoCL as Debian 12 packages it lists kernels whose sources it does not install.
  */
-static int build_builtin(struct build *build, struct backend_fault *fault_out)
+static int build_builtin(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	cl_int code = CL_SUCCESS;
 	char *names = strndup(build->source, build->source_bytes);
@@ -196,30 +224,34 @@ static int build_builtin(struct build *build, struct backend_fault *fault_out)
  * May it use a name of the prelude whose meaning depends on the number of dimensions? A name that is put together in
  * some other way does not compile then.
  */
-static bool asks_for_dimensions(const struct build *build)
+bool opencl_build_asks_for_dimensions(const struct opencl_build *build)
 {
 	return build->kind == BACKEND_SOURCE_PORTABLE &&
 	       (memmem(build->source, build->source_bytes, "sycl_", 5) ||
 		memmem(build->source, build->source_bytes, "SYCL_DIMENSIONS", 15));
 }
 
-static int build_variant(struct build *build, uint32_t dimensions, struct backend_fault *fault_out)
+int opencl_build_take(struct opencl_build *build, struct backend_fault *fault_out)
 {
-	int error = create_from_source(build, fault_out);
+	int error = build->binary.kernels ? 0 : describe_kernels(build, fault_out);
+	return error < 0 ? error : take_payload(build, fault_out);
+}
+
+static int build_variant(struct opencl_build *build, uint32_t dimensions, struct backend_fault *fault_out)
+{
+	int error = opencl_build_create(build, fault_out);
 
 	if (error == 0)
 		error = compile(build, dimensions, fault_out);
-	if (error == 0 && !build->binary.kernels)
-		error = describe_kernels(build, fault_out);
 	if (error == 0)
-		error = take_payload(build, fault_out);
+		error = opencl_build_take(build, fault_out);
 	if (build->program)
 		(void)build->cl->ReleaseProgram(build->program);
 	build->program = NULL;
 	return error;
 }
 
-static int build_source(struct build *build, struct backend_fault *fault_out)
+static int build_source(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	int error = 0;
 
@@ -227,44 +259,52 @@ static int build_source(struct build *build, struct backend_fault *fault_out)
 		opencl_fault_words(fault_out, STATUS_BUILD, "the source is empty");
 		return -EINVAL;
 	}
-	if (!asks_for_dimensions(build))
+	if (!opencl_build_asks_for_dimensions(build))
 		return build_variant(build, 0, fault_out);
 	for (uint32_t dimensions = 1; error == 0 && dimensions <= OPENCL_VARIANTS; dimensions++)
 		error = build_variant(build, dimensions, fault_out);
 	return error;
 }
 
-int opencl_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
-		 size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
-		 struct backend_fault *fault_out)
+int opencl_build_open(struct opencl_build *build, struct backend *backend, uint32_t device,
+		      struct backend_fault *fault_out)
 {
-	CLEANUP(build_cleanup)
-	struct build build = {
-		.cl = &backend->cl,
-		.kind = kind,
-		.source = source,
-		.options = options,
-		.source_bytes = source_bytes,
-	};
 	cl_int code = CL_SUCCESS;
 
-	*log_out = NULL;
-	if (kind != BACKEND_SOURCE_OPENCL_C && kind != BACKEND_SOURCE_PORTABLE && kind != BACKEND_SOURCE_BUILTIN) {
-		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
-				   "an OpenCL device builds OpenCL C and portable sources only");
-		return -EINVAL;
-	}
 	if (!backend->enumerated || device >= backend->device_count) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "OpenCL has no device %u", device);
 		return -EINVAL;
 	}
-	build.facts = &backend->devices[device];
-	build.device = backend->device_ids[device];
-	build.context = build.cl->CreateContext(NULL, 1, &build.device, NULL, NULL, &code);
-	if (!build.context)
-		return opencl_fault_code(fault_out, code, "open the device");
+	build->cl = &backend->cl;
+	build->facts = &backend->devices[device];
+	build->device = backend->device_ids[device];
+	if (build->kind == BACKEND_SOURCE_SPIRV && !(build->facts->features & BACKEND_FEATURE_SPIRV)) {
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "%.100s takes no SPIR-V",
+				   build->facts->name);
+		return -EOPNOTSUPP;
+	}
+	if (build->kind != BACKEND_SOURCE_OPENCL_C && build->kind != BACKEND_SOURCE_PORTABLE &&
+	    build->kind != BACKEND_SOURCE_BUILTIN && build->kind != BACKEND_SOURCE_SPIRV) {
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "an OpenCL device builds OpenCL C, portable sources and SPIR-V only");
+		return -EINVAL;
+	}
+	build->context = build->cl->CreateContext(NULL, 1, &build->device, NULL, NULL, &code);
+	return build->context ? 0 : opencl_fault_code(fault_out, code, "open the device");
+}
 
-	int error = kind == BACKEND_SOURCE_BUILTIN ? build_builtin(&build, fault_out) : build_source(&build, fault_out);
+int opencl_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
+		 size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
+		 struct backend_fault *fault_out)
+{
+	CLEANUP(opencl_build_fini)
+	struct opencl_build build = {.kind = kind, .source = source, .options = options, .source_bytes = source_bytes};
+
+	*log_out = NULL;
+	int error = opencl_build_open(&build, backend, device, fault_out);
+	if (error == 0)
+		error = kind == BACKEND_SOURCE_BUILTIN ? build_builtin(&build, fault_out)
+						       : build_source(&build, fault_out);
 	*log_out = build.log;
 	if (error == 0) {
 		error = opencl_binary_pack(&build.binary, binary_out, binary_bytes_out);

@@ -2,6 +2,8 @@
 
 #include "opencl_aspects.h"
 #include "opencl_fault.h"
+#include "opencl_sampler.h"
+#include "opencl_usm.h"
 #include "status.h"
 
 #include <string.h>
@@ -36,7 +38,8 @@ int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wa
 	(void)pthread_mutex_init(&device->lock, NULL);
 	(void)pthread_cond_init(&device->callback_ended, NULL);
 	if (device->profiling)
-		opencl_clock_open(&device->clock, device->cl, device->context, device->id);
+		opencl_clock_open(&device->clock, device->cl, device->context, device->id,
+				  device->facts->profiling_timer_resolution_ns);
 	*device_out = device;
 	return 0;
 }
@@ -51,6 +54,8 @@ void opencl_device_close(struct backend_device *device)
 		(void)pthread_cond_wait(&device->callback_ended, &device->lock);
 	(void)pthread_mutex_unlock(&device->lock);
 
+	opencl_samplers_close(device);
+	opencl_usm_close(device);
 	(void)device->cl->ReleaseContext(device->context);
 	(void)pthread_cond_destroy(&device->callback_ended);
 	(void)pthread_mutex_destroy(&device->lock);

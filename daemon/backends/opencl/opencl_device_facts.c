@@ -1,8 +1,10 @@
 #include "opencl_device_facts.h"
 
 #include "opencl_aspects.h"
+#include "opencl_image.h"
 #include "opencl_model.h"
 #include "opencl_query.h"
+#include "opencl_usm.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +25,21 @@ static enum device_type device_type(uint64_t type)
 	return DEVICE_CUSTOM;
 }
 
+/* What is asked of compilers beside OpenCL C. The IL version is unknown to devices before 2.1, or empty. */
+static uint32_t build_features(const struct opencl_library *cl, cl_device_id device)
+{
+	uint32_t features = 0;
+	char *il = opencl_device_text(cl, device, CL_DEVICE_IL_VERSION);
+
+	if (opencl_device_uint(cl, device, CL_DEVICE_COMPILER_AVAILABLE) &&
+	    opencl_device_uint(cl, device, CL_DEVICE_LINKER_AVAILABLE))
+		features |= BACKEND_FEATURE_LINK;
+	if (il && strstr(il, "SPIR-V") && cl->CreateProgramWithIL)
+		features |= BACKEND_FEATURE_SPIRV;
+	free(il);
+	return features;
+}
+
 static uint64_t aspects(const struct opencl_library *cl, cl_device_id device, const struct backend_device_facts *facts)
 {
 	static const enum opencl_aspect by_type[] = {
@@ -35,7 +52,7 @@ static uint64_t aspects(const struct opencl_library *cl, cl_device_id device, co
 
 	if (facts->fp_config[2]) /* a core feature since 1.2, then without the extension */
 		bits |= 1ull << OPENCL_ASPECT_FP64;
-	if (facts->image_support)
+	if (facts->image_formats)
 		bits |= 1ull << OPENCL_ASPECT_IMAGE;
 	if (opencl_device_uint(cl, device, CL_DEVICE_COMPILER_AVAILABLE))
 		bits |= 1ull << OPENCL_ASPECT_ONLINE_COMPILER;
@@ -171,7 +188,15 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	fill_limits(cl, device, &facts);
 	fill_widths(cl, device, &facts);
 	fill_sub_groups(cl, device, &facts);
+	facts.image_formats = opencl_image_formats(cl, device, &facts);
+	if (facts.image_formats != 0)
+		facts.features |= BACKEND_FEATURE_IMAGE;
+	facts.features |= build_features(cl, device);
 	facts.aspects = aspects(cl, device, &facts);
+	/* Its kernels are threads of this process, though it does not claim to reach any memory. */
+	bool runs_here =
+		facts.host_unified_memory && strcmp(platform_facts->name, "Portable Computing Language") == 0;
+	opencl_usm_facts(cl, device, runs_here, &facts);
 	*facts_out = facts;
 	return 0;
 }

@@ -2,7 +2,9 @@
 
 #include "opencl_argument_types.h"
 #include "opencl_fault.h"
+#include "opencl_image_arguments.h"
 #include "opencl_program.h"
+#include "opencl_usm.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -54,9 +56,9 @@ static int fill_arguments(struct backend_kernel *kernel, const char *name, cl_ui
 
 	kernel->arguments = calloc(count ? count : 1, sizeof(*kernel->arguments));
 	kernel->temporaries = calloc(count ? count : 1, sizeof(cl_mem));
-	if (!kernel->arguments || !kernel->temporaries)
+	kernel->places = calloc(count ? count : 1, sizeof(*kernel->places));
+	if (!kernel->arguments || !kernel->temporaries || !kernel->places)
 		return -ENOMEM;
-	kernel->facts.argument_count = count;
 	for (cl_uint i = 0; i < count; i++) {
 		if (known && known->argument_count == count)
 			kernel->arguments[i] = known->arguments[i];
@@ -64,6 +66,7 @@ static int fill_arguments(struct backend_kernel *kernel, const char *name, cl_ui
 			opencl_argument_facts(device->cl, kernel->kernels[0], i, device->facts->address_bits,
 					      &kernel->arguments[i]);
 	}
+	kernel->facts.argument_count = opencl_arguments_merge(kernel->arguments, count, kernel->places);
 	return 0;
 }
 
@@ -153,6 +156,7 @@ void opencl_kernel_drop(struct backend_kernel *kernel)
 	free(kernel->name);
 	free(kernel->arguments);
 	free(kernel->temporaries);
+	free(kernel->places);
 	free(kernel);
 }
 
@@ -200,7 +204,14 @@ static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t inde
 {
 	const struct backend_memory *memory = argument->global.memory;
 	cl_mem object = memory ? memory->buffer : NULL;
+	cl_uint at = kernel->places[index].index;
 
+	if (!memory && argument->global.usm) {
+		const struct opencl_library *cl = kernel->program->device->cl;
+		*code_out = cl->SetKernelArgSVMPointer ? cl->SetKernelArgSVMPointer(to, at, argument->global.usm)
+						       : CL_INVALID_OPERATION;
+		return 0;
+	}
 	if (memory && argument->global.offset_bytes > 0 && argument->global.offset_bytes < memory->size_bytes) {
 		int error = make_part(kernel, index, argument, fault_out);
 		if (error < 0)
@@ -210,7 +221,7 @@ static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t inde
 		object = NULL; /* past the end: nothing can be read there */
 	}
 	*code_out =
-		kernel->program->device->cl->SetKernelArg(to, index, sizeof(cl_mem), object ? (void *)&object : NULL);
+		kernel->program->device->cl->SetKernelArg(to, at, sizeof(cl_mem), object ? (void *)&object : NULL);
 	return 0;
 }
 
@@ -228,6 +239,12 @@ static int check(const struct backend_kernel *kernel, uint32_t index, const stru
 				   facts->type_name, facts->name);
 		return -EINVAL;
 	}
+	if (argument->kind == BACKEND_ARGUMENT_GLOBAL && argument->global.memory &&
+	    argument->global.memory->image.dimensions > 0) {
+		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u (%s %s) is a buffer; an image was given",
+				   index, facts->type_name, facts->name);
+		return -EINVAL;
+	}
 	if (argument->kind == BACKEND_ARGUMENT_VALUE && facts->size_bytes != 0 &&
 	    argument->value.size_bytes != facts->size_bytes) {
 		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u (%s %s) has %u bytes, not %zu",
@@ -241,6 +258,7 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 			const struct backend_argument *argument, uint64_t *local_bytes, struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = kernel->program->device->cl;
+	cl_uint at = kernel->places[index].index;
 	cl_int code = CL_SUCCESS;
 	int error = check(kernel, index, argument, fault_out);
 
@@ -248,7 +266,7 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 		return error;
 	switch (argument->kind) {
 	case BACKEND_ARGUMENT_VALUE:
-		code = cl->SetKernelArg(to, index, argument->value.size_bytes, argument->value.bytes);
+		code = cl->SetKernelArg(to, at, argument->value.size_bytes, argument->value.bytes);
 		break;
 	case BACKEND_ARGUMENT_LOCAL:
 		if (argument->local_bytes > kernel->program->device->facts->local_mem_bytes - *local_bytes) {
@@ -259,10 +277,14 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 		}
 		*local_bytes += argument->local_bytes;
 		/* OpenCL has no empty local memory. */
-		code = cl->SetKernelArg(to, index, argument->local_bytes ? argument->local_bytes : 1, NULL);
+		code = cl->SetKernelArg(to, at, argument->local_bytes ? argument->local_bytes : 1, NULL);
 		break;
 	case BACKEND_ARGUMENT_GLOBAL:
 		error = set_global(kernel, to, index, argument, fault_out, &code);
+		break;
+	case BACKEND_ARGUMENT_IMAGE:
+	case BACKEND_ARGUMENT_SAMPLER:
+		error = opencl_image_argument_set(kernel, to, index, argument, fault_out);
 		break;
 	default:
 		opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u is of an unknown kind", index);
@@ -285,11 +307,14 @@ int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions, co
 				   kernel->facts.argument_count, count);
 		return -EINVAL;
 	}
-	int error = get_variant(kernel, opencl_program_variant(kernel->program, dimensions), &to, fault_out);
+	uint32_t variant = opencl_program_variant(kernel->program, dimensions);
+	int error = get_variant(kernel, variant, &to, fault_out);
 	if (local_bytes > device_bytes)
 		local_bytes = device_bytes;
 	for (uint32_t i = 0; error == 0 && i < count; i++)
 		error = set_argument(kernel, to, i, &arguments[i], &local_bytes, fault_out);
+	if (error == 0)
+		error = opencl_usm_announce(kernel, variant, fault_out);
 	if (error == 0)
 		*kernel_out = to;
 	return error;

@@ -239,20 +239,30 @@ static void complete(struct backend_lane *lane, struct opencl_flight *flight, st
 	lane->head++;
 }
 
+/* What a command was, by the driver's clock, and from then on by CLOCK_MONOTONIC. A lane's commands begin in order. */
+static void tell_times(struct backend_lane *lane, const struct opencl_flight *flight, uint64_t start, uint64_t end,
+		       struct backend_completion *completion)
+{
+	opencl_clock_convert(&lane->device->clock, flight->submit_ns, &start, &end);
+	if (flight->kernel)
+		learn_period(lane, flight, end);
+	lane->last_start_ns = start > lane->last_start_ns ? start : lane->last_start_ns;
+	lane->last_end_ns = end > lane->last_end_ns ? end : lane->last_end_ns;
+	completion->start_ns = lane->last_start_ns;
+	completion->end_ns = lane->last_end_ns;
+}
+
 /* Report the first flight if it has ended. */
 static bool report_first(struct backend_lane *lane, struct backend_completion *completion_out)
 {
 	struct backend_device *device = lane->device;
 	struct opencl_flight *flight = &lane->flights[lane->head & (lane->capacity - 1)];
 	struct backend_completion completion = {.start_ns = 0};
-	cl_int state = CL_QUEUED;
+	uint64_t start = 0, end = 0;
+	bool is_told = read_times(lane, flight, &start, &end);
 
-	if (read_times(lane, flight, &completion.start_ns, &completion.end_ns)) {
-		opencl_clock_convert(&device->clock, flight->submit_ns, &completion.start_ns, &completion.end_ns);
-		if (flight->kernel)
-			learn_period(lane, flight, completion.end_ns);
-		lane->last_end_ns = completion.end_ns;
-	} else {
+	if (!is_told) {
+		cl_int state = CL_QUEUED;
 		cl_int code = device->cl->GetEventInfo(flight->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state),
 						       &state, NULL);
 		if (code != CL_SUCCESS)
@@ -261,7 +271,11 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 			return false;
 		if (state < 0)
 			(void)opencl_fault_code(&completion.fault, state, "complete the command");
+		else /* it may have ended between the two questions */
+			is_told = read_times(lane, flight, &start, &end);
 	}
+	if (is_told)
+		tell_times(lane, flight, start, end, &completion);
 	complete(lane, flight, &completion);
 	*completion_out = completion;
 	return true;

@@ -29,6 +29,13 @@ void opencl_library_prepare(const char *cache_directory)
 	vendor_variable_set("HWLOC_PLUGINS_PATH", "/dev/null");
 }
 
+static void look_up_svm(struct opencl_library *library)
+{
+#define OPENCL_PLACE(name) *(void **)&library->name = dlsym(library->handle, "cl" #name);
+	OPENCL_SVM_FUNCTIONS(OPENCL_PLACE)
+#undef OPENCL_PLACE
+}
+
 static int look_up(struct opencl_library *library, struct backend_fault *fault_out)
 {
 	static const char *const names[] = {
@@ -52,7 +59,9 @@ static int look_up(struct opencl_library *library, struct backend_fault *fault_o
 	}
 	*(void **)&library->CreateCommandQueueWithProperties =
 		dlsym(library->handle, "clCreateCommandQueueWithProperties");
+	*(void **)&library->CreateProgramWithIL = dlsym(library->handle, "clCreateProgramWithIL");
 	*(void **)&library->CreateCommandQueue = dlsym(library->handle, "clCreateCommandQueue");
+	*(void **)&library->CreateSampler = dlsym(library->handle, "clCreateSampler");
 	if (!library->CreateCommandQueueWithProperties && !library->CreateCommandQueue) {
 		opencl_fault_words(fault_out, STATUS_PLATFORM, "the OpenCL library cannot make command queues");
 		return -ENODEV;
@@ -79,6 +88,7 @@ int opencl_library_open(const char *cache_directory, struct opencl_library *libr
 	int error = look_up(&library, fault_out);
 	if (error < 0)
 		return error;
+	look_up_svm(&library);
 	*library_out = library;
 	return 0;
 }

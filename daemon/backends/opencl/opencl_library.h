@@ -23,12 +23,17 @@
 	X(Flush)                                                                                                       \
 	X(Finish)                                                                                                      \
 	X(CreateBuffer)                                                                                                \
+	X(CreateImage)                                                                                                 \
+	X(GetSupportedImageFormats)                                                                                    \
+	X(ReleaseSampler)                                                                                              \
 	X(CreateSubBuffer)                                                                                             \
 	X(ReleaseMemObject)                                                                                            \
 	X(CreateProgramWithSource)                                                                                     \
 	X(CreateProgramWithBinary)                                                                                     \
 	X(CreateProgramWithBuiltInKernels)                                                                             \
 	X(BuildProgram)                                                                                                \
+	X(CompileProgram)                                                                                              \
+	X(LinkProgram)                                                                                                 \
 	X(GetProgramInfo)                                                                                              \
 	X(GetProgramBuildInfo)                                                                                         \
 	X(ReleaseProgram)                                                                                              \
@@ -41,24 +46,43 @@
 	X(ReleaseKernel)                                                                                               \
 	X(EnqueueNDRangeKernel)                                                                                        \
 	X(EnqueueCopyBuffer)                                                                                           \
+	X(EnqueueCopyBufferRect)                                                                                       \
 	X(EnqueueWriteBuffer)                                                                                          \
+	X(EnqueueWriteBufferRect)                                                                                      \
 	X(EnqueueReadBuffer)                                                                                           \
+	X(EnqueueReadBufferRect)                                                                                       \
 	X(EnqueueFillBuffer)                                                                                           \
+	X(EnqueueCopyImage)                                                                                            \
+	X(EnqueueWriteImage)                                                                                           \
+	X(EnqueueReadImage)                                                                                            \
 	X(EnqueueMarkerWithWaitList)                                                                                   \
 	X(GetEventInfo)                                                                                                \
 	X(GetEventProfilingInfo)                                                                                       \
 	X(SetEventCallback)                                                                                            \
 	X(ReleaseEvent)
 
+/* Since 2.0; NULL in a loader without them, and then there is no USM. */
+#define OPENCL_SVM_FUNCTIONS(X)                                                                                        \
+	X(SVMAlloc)                                                                                                    \
+	X(SVMFree)                                                                                                     \
+	X(SetKernelArgSVMPointer)                                                                                      \
+	X(SetKernelExecInfo)                                                                                           \
+	X(EnqueueSVMMemcpy)
+
 struct opencl_library {
 	void *handle;
 #define OPENCL_MEMBER(name) __typeof__(&cl##name) name; /* NOLINT(bugprone-macro-parentheses) */
 	OPENCL_FUNCTIONS(OPENCL_MEMBER)
+	OPENCL_SVM_FUNCTIONS(OPENCL_MEMBER)
 #undef OPENCL_MEMBER
+	__typeof__(&clCreateProgramWithIL) CreateProgramWithIL; /* since 2.1; NULL in an older loader */
 	/* One of the two: the first came with 2.0, the second went with it. */
 	__typeof__(&clCreateCommandQueueWithProperties) CreateCommandQueueWithProperties;
 	cl_command_queue(CL_API_CALL *CreateCommandQueue)(cl_context context, cl_device_id device,
 							  cl_command_queue_properties properties, cl_int *error);
+	/* Of 1.x, and in every loader since; the header calls it old. */
+	cl_sampler(CL_API_CALL *CreateSampler)(cl_context context, cl_bool normalised, cl_addressing_mode addressing,
+					       cl_filter_mode filter, cl_int *error);
 };
 
 /* Set the environment, where it is not right already. */

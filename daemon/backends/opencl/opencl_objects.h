@@ -11,6 +11,9 @@
 
 #include <pthread.h>
 
+/* Five addressing modes, two filters, two kinds of coordinates. */
+#define OPENCL_SAMPLERS 20u
+
 struct backend {
 	struct opencl_library cl;
 	bool enumerated;
@@ -20,6 +23,8 @@ struct backend {
 	cl_device_id *device_ids; /* by index of `devices` */
 };
 
+struct opencl_usm;
+
 struct backend_device {
 	const struct opencl_library *cl;
 	const struct backend_device_facts *facts;
@@ -28,6 +33,10 @@ struct backend_device {
 	bool profiling;
 	bool compiles_each_size; /* a kernel again for each work-group size: PoCL */
 	struct opencl_clock clock;
+	cl_sampler samplers[OPENCL_SAMPLERS]; /* opencl_sampler.c: made when first used */
+	struct opencl_usm *usm;         /* opencl_usm.c: sorted by address */
+	size_t usm_count, usm_capacity;
+	uint64_t usm_changes;           /* how often one came or went */
 	struct backend_lane *lanes;     /* all, linked by `next` */
 	struct backend_lane *unflushed; /* linked by `next_unflushed` */
 
@@ -54,7 +63,7 @@ struct backend_lane {
 	bool is_unflushed;
 	bool armed;             /* a callback of this lane is to come; guarded by the device's lock */
 	uint64_t last_sequence; /* submitted; 0: none */
-	uint64_t last_end_ns;   /* of the last reported command, CLOCK_MONOTONIC */
+	uint64_t last_start_ns, last_end_ns; /* latest that were reported, CLOCK_MONOTONIC */
 	struct opencl_flight
 		*flights; /* ring of `capacity` (a power of two), from head to tail (counts, never wrapped) */
 	size_t capacity, head, tail;
@@ -65,6 +74,7 @@ struct backend_memory {
 	cl_mem buffer;
 	uint64_t size_bytes;
 	char *host; /* works in place on these pages; NULL: memory of the driver's own */
+	struct backend_image image; /* dimensions 0: it is a buffer */
 };
 
 struct backend_program {
@@ -74,6 +84,14 @@ struct backend_program {
 	cl_program programs[OPENCL_VARIANTS]; /* by variant of the binary; NULL: not needed so far */
 };
 
+/*
+ * One argument is one or two of the driver's: a sampled image is an image and a sampler (opencl_image_arguments.h).
+ */
+struct opencl_place {
+	cl_uint index;
+	bool is_pair;
+};
+
 struct backend_kernel {
 	struct backend_program *program;
 	unsigned references;                /* the engine's, and one per flight */
@@ -81,7 +99,9 @@ struct backend_kernel {
 	char *name;
 	struct backend_kernel_facts facts;
 	struct backend_argument_facts *arguments;
+	struct opencl_place *places; /* by argument: which of the driver's */
 	cl_mem *temporaries; /* room for one per argument, used within one submit */
+	uint64_t usm_changes[OPENCL_VARIANTS]; /* of the device, as the driver was told of them */
 	uint64_t period_ns;  /* how long one launch keeps a lane busy, lately; UINT64_MAX: not known yet */
 };
 

@@ -3,9 +3,12 @@
 #include "clock.h"
 #include "opencl_fault.h"
 #include "opencl_fill.h"
+#include "opencl_image.h"
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
 #include "opencl_local_size.h"
+#include "opencl_rect.h"
+#include "opencl_usm.h"
 #include "status.h"
 
 #define OPENCL_WAITS_INLINE 16u
@@ -113,12 +116,13 @@ static int launch(struct backend_lane *lane, const struct backend_command *comma
 static int copy(struct backend_lane *lane, const struct backend_command *command, const struct wait_list *list,
 		struct opencl_flight *flight, struct backend_fault *fault_out)
 {
+	flight->period_ns = command->copy.size_bytes / OPENCL_BYTES_PER_NS;
+	if (command->copy.rect)
+		return opencl_rect(lane, command, list->count, list->events, &flight->event, fault_out);
 	cl_int code = lane->device->cl->EnqueueCopyBuffer(
 		lane->queue, command->copy.source->buffer, command->copy.destination->buffer,
 		command->copy.source_offset_bytes, command->copy.destination_offset_bytes, command->copy.size_bytes,
 		list->count, list->events, &flight->event);
-
-	flight->period_ns = command->copy.size_bytes / OPENCL_BYTES_PER_NS;
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy");
 }
 
@@ -140,9 +144,11 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 	cl_int code = CL_SUCCESS;
 
 	/* In place already: the bytes are where they should go. */
-	if (memory->host && memory->host + offset == command->transfer.host)
+	if (!command->transfer.rect && memory->host && memory->host + offset == command->transfer.host)
 		return marker(lane, list, flight, fault_out);
 	flight->period_ns = size / OPENCL_BYTES_PER_NS;
+	if (command->transfer.rect)
+		return opencl_rect(lane, command, list->count, list->events, &flight->event, fault_out);
 	if (command->kind == BACKEND_COMMAND_WRITE)
 		code = cl->EnqueueWriteBuffer(lane->queue, memory->buffer, CL_FALSE, offset, size,
 					      command->transfer.host, list->count, list->events, &flight->event);
@@ -193,6 +199,12 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 	int error = wait_list_fill(&list, waits, wait_count, fault_out);
 	if (error < 0)
 		return error;
+	if (opencl_image_is_meant(command)) {
+		error = opencl_image_command(lane, command, list.count, list.events, &flight.event, fault_out);
+		if (error == 0)
+			opencl_lane_push(lane, &flight);
+		return error;
+	}
 	switch (command->kind) {
 	case BACKEND_COMMAND_NOP:
 		error = marker(lane, &list, &flight, fault_out);
@@ -209,6 +221,14 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		break;
 	case BACKEND_COMMAND_FILL:
 		error = fill(lane, command, &list, &flight, fault_out);
+		break;
+	case BACKEND_COMMAND_USM_COPY:
+	case BACKEND_COMMAND_USM_FILL:
+	case BACKEND_COMMAND_USM_PREFETCH:
+	case BACKEND_COMMAND_USM_ADVISE:
+		flight.period_ns = command->usm.size_bytes / OPENCL_BYTES_PER_NS;
+		error = opencl_usm_command(lane, command, list.count, list.events, &flight.event, &flight.staging,
+					   fault_out);
 		break;
 	default:
 		opencl_fault_words(fault_out, STATUS_INVALID, "command kind %d is not known", (int)command->kind);

@@ -1,8 +1,9 @@
 /*
- * The portable prelude, OpenCL C side: what README.md of this folder promises, for OpenCL C 1.2 and later.
+ * The portable prelude, OpenCL C side: what README.md of this folder promises, for OpenCL C 1.2 and later. This file
+ * goes first, those named portable_opencl_*.cl follow in the order of their names.
  * Every name here begins with SYCL_ or sycl_, but the types that CUDA C++ lacks and OpenCL C has anyway.
  */
-#line 5 "prelude"
+#line 6 "prelude"
 
 #define SYCL_PORTABLE 1
 #define SYCL_DEVICE_OPENCL 1
@@ -12,6 +13,53 @@
 #endif
 #if defined(cl_khr_fp64) || defined(__opencl_c_fp64)
 #define SYCL_HAS_DOUBLE 1
+#define SYCL_HAS_FP64 1
+#endif
+#if defined(cl_khr_fp16)
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#define SYCL_HAS_FP16 1
+#endif
+#if defined(cl_khr_int64_base_atomics) && defined(cl_khr_int64_extended_atomics)
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#define SYCL_HAS_ATOMIC64 1
+#endif
+#if defined(cl_khr_subgroups) || defined(__opencl_c_subgroups)
+#if defined(cl_khr_subgroups)
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#endif
+#define SYCL_HAS_SUB_GROUPS 1
+#if defined(cl_khr_subgroup_shuffle) && defined(cl_khr_subgroup_shuffle_relative)
+#define SYCL_HAS_SUB_GROUP_SHUFFLE 1
+#endif
+#endif
+
+/* Functions of one name for several types. */
+#define SYCL_OVERLOAD_ static inline __attribute__((overloadable, always_inline))
+
+/*
+ * What the device lacks is called so in the compiler's words, and the build then says KERNEL_NOT_SUPPORTED: the names
+ * are looked for in the log (opencl_missing.c).
+ */
+#ifdef SYCL_HAS_FP64
+#define SYCL_REQUIRES_FP64 struct sycl_has_fp64_
+#else
+#define SYCL_REQUIRES_FP64 sycl_the_device_has_no_fp64_ sycl_required_fp64_
+#endif
+#ifdef SYCL_HAS_FP16
+#define SYCL_REQUIRES_FP16 struct sycl_has_fp16_
+#else
+#define SYCL_REQUIRES_FP16 sycl_the_device_has_no_fp16_ sycl_required_fp16_
+#endif
+#ifdef SYCL_HAS_ATOMIC64
+#define SYCL_REQUIRES_ATOMIC64 struct sycl_has_atomic64_
+#else
+#define SYCL_REQUIRES_ATOMIC64 sycl_the_device_has_no_atomic64_ sycl_required_atomic64_
+#endif
+#ifdef SYCL_HAS_SUB_GROUPS
+#define SYCL_REQUIRES_SUB_GROUPS struct sycl_has_sub_groups_
+#else
+#define SYCL_REQUIRES_SUB_GROUPS sycl_the_device_has_no_sub_groups_ sycl_required_sub_groups_
 #endif
 
 /* Kernels and their parameters. */
@@ -19,6 +67,7 @@
 #define SYCL_GLOBAL(type)   __global type *
 #define SYCL_CONSTANT(type) __constant type *
 #define SYCL_LOCAL(type)    __local type *
+#define SYCL_LOCAL_ARRAY(type, name, count) __local type name[count]
 #define SYCL_DEVICE_DATA    __constant
 #define SYCL_REQUIRED_GROUP(s0, s1, s2) __attribute__((reqd_work_group_size(s2, s1, s0)))
 
@@ -65,83 +114,3 @@ typedef ulong uint64_t;
 	(((ulong)get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0))
 #endif
 #endif /* without it the source was taken for one that asks for none of these */
-
-/* Barriers and fences of a work-group: local and global memory are both made consistent. */
-#define sycl_group_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#define sycl_fence()         mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#define sycl_fence_acquire() read_mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#define sycl_fence_release() write_mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-
-/* Relaxed atomics on int and unsigned int in global or local memory; each gives the old value. */
-#define sycl_atomic_add(p, v)                                 atomic_add((p), (v))
-#define sycl_atomic_sub(p, v)                                 atomic_sub((p), (v))
-#define sycl_atomic_min(p, v)                                 atomic_min((p), (v))
-#define sycl_atomic_max(p, v)                                 atomic_max((p), (v))
-#define sycl_atomic_and(p, v)                                 atomic_and((p), (v))
-#define sycl_atomic_or(p, v)                                  atomic_or((p), (v))
-#define sycl_atomic_xor(p, v)                                 atomic_xor((p), (v))
-#define sycl_atomic_exchange(p, v)                            atomic_xchg((p), (v))
-#define sycl_atomic_compare_exchange(p, expected, desired)    atomic_cmpxchg((p), (expected), (desired))
-#define sycl_atomic_load(p)                                   atomic_or((p), 0)
-#define sycl_atomic_store(p, v)                               ((void)atomic_xchg((p), (v)))
-
-/* Mathematics on float (and double where SYCL_HAS_DOUBLE): the builtins choose by type. */
-#define sycl_sqrt(x)        sqrt(x)
-#define sycl_rsqrt(x)       rsqrt(x)
-#define sycl_cbrt(x)        cbrt(x)
-#define sycl_fabs(x)        fabs(x)
-#define sycl_fma(a, b, c)   fma((a), (b), (c))
-#define sycl_fmin(a, b)     fmin((a), (b))
-#define sycl_fmax(a, b)     fmax((a), (b))
-#define sycl_fmod(a, b)     fmod((a), (b))
-#define sycl_floor(x)       floor(x)
-#define sycl_ceil(x)        ceil(x)
-#define sycl_trunc(x)       trunc(x)
-#define sycl_round(x)       round(x)
-#define sycl_rint(x)        rint(x)
-#define sycl_exp(x)         exp(x)
-#define sycl_exp2(x)        exp2(x)
-#define sycl_exp10(x)       exp10(x)
-#define sycl_expm1(x)       expm1(x)
-#define sycl_log(x)         log(x)
-#define sycl_log2(x)        log2(x)
-#define sycl_log10(x)       log10(x)
-#define sycl_log1p(x)       log1p(x)
-#define sycl_pow(a, b)      pow((a), (b))
-#define sycl_hypot(a, b)    hypot((a), (b))
-#define sycl_sin(x)         sin(x)
-#define sycl_cos(x)         cos(x)
-#define sycl_tan(x)         tan(x)
-#define sycl_asin(x)        asin(x)
-#define sycl_acos(x)        acos(x)
-#define sycl_atan(x)        atan(x)
-#define sycl_atan2(a, b)    atan2((a), (b))
-#define sycl_sinh(x)        sinh(x)
-#define sycl_cosh(x)        cosh(x)
-#define sycl_tanh(x)        tanh(x)
-#define sycl_erf(x)         erf(x)
-#define sycl_copysign(a, b) copysign((a), (b))
-#define sycl_isnan(x)       (isnan(x) != 0)
-#define sycl_isinf(x)       (isinf(x) != 0)
-
-/* Integers. */
-#define sycl_min(a, b)      min((a), (b))
-#define sycl_max(a, b)      max((a), (b))
-#define sycl_abs(x)         abs(x)
-#define sycl_popcount(x)    popcount(x)
-#define sycl_clz(x)         clz(x)
-#define sycl_mul_hi(a, b)   mul_hi((a), (b))
-
-/* The bits of one type as another of the same size. */
-#define sycl_float_as_int(x)  as_int(x)
-#define sycl_float_as_uint(x) as_uint(x)
-#define sycl_int_as_float(x)  as_float(x)
-#define sycl_uint_as_float(x) as_float(x)
-
-/* Vectors: the types int2 .. float4 have the same names and members in both languages, their constructors do not. */
-#define sycl_int2(x, y)          ((int2)((x), (y)))
-#define sycl_int4(x, y, z, w)    ((int4)((x), (y), (z), (w)))
-#define sycl_uint2(x, y)         ((uint2)((x), (y)))
-#define sycl_uint4(x, y, z, w)   ((uint4)((x), (y), (z), (w)))
-#define sycl_float2(x, y)        ((float2)((x), (y)))
-#define sycl_float4(x, y, z, w)  ((float4)((x), (y), (z), (w)))

@@ -63,6 +63,7 @@ struct CUstream_st {
 	uint64_t stall_target; /* kernels of other streams wait until so much is complete here */
 	bool started, destroyed;
 	bool attributes_set;
+	unsigned pace; /* how it dawdles: LAZY_*; 0: not chosen yet */
 	pthread_t thread;
 	pthread_cond_t work;
 	struct CUstream_st *next;
@@ -145,6 +146,7 @@ struct CUfunc_st {
 	int required_cluster[3], reqntid[3], nonportable_cluster;
 	bool loaded;
 	unsigned running; /* launches that have not ended */
+	unsigned named;   /* nodes of graphs and executable graphs that name it */
 	struct fake_code *code; /* what the interpreter runs; NULL: only registered kernels */
 };
 
@@ -154,6 +156,21 @@ struct CUmod_st {
 	unsigned function_count;
 	int ptx_version, binary_version;
 	struct fake_program *program; /* NULL: not of PTX */
+};
+
+/* Opaque memory of an image; its bytes are rows that follow each other. */
+struct CUarray_st {
+	CUDA_ARRAY3D_DESCRIPTOR descriptor; /* Height and Depth 0 where there is no such dimension */
+	int device;
+	unsigned users; /* textures and surfaces */
+	size_t pixel_bytes, row_bytes, rows, slices, size;
+	unsigned char *bytes;
+};
+
+/* What a CUtexObject or a CUsurfObject is the address of. */
+struct fake_texture {
+	struct CUarray_st *array;
+	CUDA_TEXTURE_DESC descriptor; /* of a texture */
 };
 
 /* A launch with all that it needs, copied. */
@@ -176,6 +193,9 @@ enum fake_handle {
 	FAKE_GRAPH_EXEC,
 	FAKE_PHYSICAL,
 	FAKE_LIBRARY,
+	FAKE_ARRAY,
+	FAKE_TEXTURE,
+	FAKE_SURFACE,
 };
 
 struct fake_state {
@@ -195,6 +215,8 @@ struct fake_state {
 	uint64_t event_tick_ns;
 	uint64_t copy_ns_per_mib;
 	bool block_implicit, strict_print, launch_blocking;
+	uint64_t lazy;     /* state of the random numbers by which streams dawdle; 0: they do not */
+	uint64_t moved_ns; /* when something was sent or completed, for those */
 };
 
 extern struct fake_state fake;
@@ -275,6 +297,7 @@ void fake_device_wait(int device); /* for all that has been sent so far */
 void fake_launch_hold(void);       /* until no call holds up launches */
 void fake_streams_stall(int device); /* kernels that begin later wait for those that run now */
 void fake_wait_changed(void);
+void fake_dawdle(struct CUstream_st *stream); /* with `set lazy`: as late as it likes, within what streams promise */
 struct CUstream_st *fake_stream_make(struct CUctx_st *context, unsigned flags, int priority);
 
 /* fake_memory.c; with the lock. */
@@ -296,9 +319,23 @@ size_t fake_range_count(void);
 /* fake_vmm.c */
 void fake_physical_unmap(struct fake_range *range);
 
-/* fake_copy.c */
+/* fake_copy.c. pin: the bytes, busy until unpin, with the lock; NULL: an illegal address. plain: of the host. */
+unsigned char *fake_copy_pin(CUdeviceptr address, size_t size, bool plain, struct fake_range **range_out);
+void fake_copy_unpin(struct fake_range *range); /* accepts NULL; with the lock */
+void fake_copy_pause(size_t size);              /* as long as a copy is to take; without the lock */
+/* One end of a copy at the time of the call; with the lock. *host_out: memory that the driver does not know. */
+CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_device, const struct CUctx_st *context,
+			     bool *host_out);
 CUresult fake_memset_check(CUdeviceptr address, size_t bytes, unsigned element);
 void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned element, size_t width, size_t height);
+
+/* fake_array.c; with the lock. NULL: what the real one punishes, recorded. */
+struct CUarray_st *fake_array_use(CUarray array);
+struct fake_texture *fake_texture_use(enum fake_handle kind, uint64_t object, int device);
+
+/* fake_texture.c: what a texture gives for a coordinate (x, y, z), as bits of floats or integers; false: not for `type`. */
+bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions, char type, const float coordinate[3],
+			uint32_t value_out[4]);
 
 /* fake_launch.c */
 CUresult fake_launch_check(const struct fake_launch *launch);
@@ -318,6 +355,11 @@ fake_cuda_kernel *fake_builtin_find(const char *name);
 
 /* fake_ptx.c: the entries of a PTX text. */
 CUresult fake_ptx_read(const char *text, int compute, struct CUmod_st *module, char *log, size_t log_bytes);
+/*
+ * fake_link.c: several texts as one, by the names of their functions and variables. malloc'ed; NULL and words in the log: a
+ * name is missing or there twice; NULL and none: no memory.
+ */
+char *fake_link_texts(const char *const *texts, unsigned count, char *log, size_t log_bytes);
 struct CUfunc_st *fake_function_make(struct CUmod_st *module, const char *name, size_t length); /* NULL: no memory */
 /* fake_interpreter.c: runs the whole grid; on the stream's thread, without the lock. Ends by fake_kernel_fault. */
 void fake_program_free(struct fake_program *program); /* accepts NULL; with the lock */

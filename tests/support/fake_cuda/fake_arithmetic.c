@@ -398,8 +398,26 @@ static bool real(const struct fake_instruction *i, const uint64_t in[4], uint64_
 	}
 }
 
+/* Exact in double, but for the sum of a product far larger than what is added, which rounds to the same. */
+static bool half_real(const struct fake_instruction *i, const uint64_t in[4], uint64_t *out)
+{
+	struct fake_instruction wide = *i;
+	uint64_t values[4], value = 0;
+
+	wide.type.bytes = 8;
+	wide.rounding = ROUND_NEAREST;
+	for (unsigned n = 0; n < 4; n++)
+		values[n] = fake_double_bits((double)fake_half(in[n]));
+	if (!real(&wide, values, &value))
+		return false;
+	*out = fake_half_bits(fake_double(value));
+	return true;
+}
+
 bool fake_compute(const struct fake_instruction *i, const uint64_t in[4], bool *carry, uint64_t *out)
 {
+	if (i->type.kind == 'f' && i->type.bytes == 2)
+		return half_real(i, in, out);
 	if (i->type.kind == 'f')
 		return real(i, in, out);
 	return bits(i, in, out) || integer(i, in, carry, out);

@@ -1,6 +1,6 @@
 /*
  * PTX made ready to run. fake_compile.c makes instructions of a body's words, fake_opcode.c knows the words of opcodes,
- * fake_interpreter.c runs grids, blocks and threads, fake_execute.c one instruction, fake_arithmetic.c and
+ * fake_interpreter.c runs grids, blocks and threads, fake_execute.c one instruction, fake_image.c those of images, fake_arithmetic.c and
  * fake_convert.c what only computes.
  */
 #ifndef SYCL_TESTS_FAKE_CODE_H
@@ -14,8 +14,8 @@ enum fake_opcode {
 	OP_ABS, OP_ACTIVEMASK, OP_ADD, OP_ADDC, OP_AND, OP_ATOM, OP_BAR, OP_BFE, OP_BFI, OP_BFIND, OP_BRA, OP_BREV,
 	OP_CALL, OP_CLZ, OP_CNOT, OP_COPYSIGN, OP_COS, OP_CVT, OP_CVTA, OP_DIV, OP_EX2, OP_EXIT, OP_FENCE, OP_FMA,
 	OP_ISSPACEP, OP_LD, OP_LG2, OP_LOP3, OP_MAD, OP_MADC, OP_MAX, OP_MIN, OP_MOV, OP_MUL, OP_NEG, OP_NOP, OP_NOT,
-	OP_OR, OP_POPC, OP_PRMT, OP_RCP, OP_RED, OP_REDUX, OP_REM, OP_RET, OP_RSQRT, OP_SAD, OP_SELP, OP_SETP, OP_SHF,
-	OP_SHFL, OP_SHL, OP_SHR, OP_SIN, OP_SQRT, OP_ST, OP_SUB, OP_SUBC, OP_TANH, OP_TRAP, OP_VOTE, OP_XOR,
+	OP_OR, OP_POPC, OP_PRMT, OP_RCP, OP_RED, OP_REDUX, OP_REM, OP_RET, OP_RSQRT, OP_SAD, OP_SELP, OP_SETP, OP_SHF, OP_SULD, OP_SUST,
+	OP_SHFL, OP_SHL, OP_SHR, OP_SIN, OP_SQRT, OP_ST, OP_SUB, OP_SUBC, OP_TANH, OP_TEX, OP_TRAP, OP_VOTE, OP_XOR,
 };
 
 struct fake_type {
@@ -46,7 +46,7 @@ struct fake_operand {
 	int second; /* register of "p|q"; -1: none */
 	uint64_t value;
 	unsigned count;
-	struct fake_operand *elements; /* of a vector */
+	struct fake_operand *elements; /* of a vector, or the coordinates behind the object of "[object, {x, y}]" */
 	const char *label;
 	size_t label_length;
 };
@@ -63,6 +63,7 @@ struct fake_instruction {
 	unsigned vector;
 	bool hi, wide, saturate, unordered, carry_out, to, exchange, cas, integer_rounding, left, wrap, increment, decrement;
 	char mode; /* of shfl: u d b i; of vote: a n(y) u b(allot); of bar: s r(ed) a(rrive) w(arp) */
+	unsigned geometry; /* of tex, suld and sust: 1 to 3 dimensions; 0: another one */
 	int guard; /* register; -1: always */
 	bool guard_negated;
 	unsigned operand_count;
@@ -185,6 +186,10 @@ uint64_t fake_read(struct fake_grid *grid, const struct fake_block *block, const
 		   const struct fake_operand *operand, struct fake_type type);
 void fake_write(struct fake_thread *thread, const struct fake_operand *operand, struct fake_type type, uint64_t value);
 
+/* fake_image.c: tex, suld and sust. */
+void fake_image_access(struct fake_grid *grid, const struct fake_block *block, struct fake_thread *thread,
+		       const struct fake_instruction *instruction);
+
 /* fake_warp.c: what a warp's threads do together, and barriers. */
 void fake_warp_post(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
 		    const struct fake_instruction *instruction);
@@ -199,6 +204,8 @@ uint64_t fake_extend(uint64_t value, struct fake_type type);
 float fake_float(uint64_t bits);
 double fake_double(uint64_t bits);
 uint64_t fake_float_bits(float value);
+float fake_half(uint64_t bits); /* 16 bits */
+uint64_t fake_half_bits(double value); /* to nearest, ties to even */
 uint64_t fake_double_bits(double value);
 
 #endif

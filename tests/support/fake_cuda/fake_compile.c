@@ -217,25 +217,6 @@ static void simple_operand(struct compiler *c, struct fake_operand *operand)
 	}
 }
 
-static void address_operand(struct compiler *c, struct fake_operand *operand)
-{
-	c->at++;
-	simple_operand(c, operand);
-	operand->address = true;
-	while (fake_token_is(c->at, "+") || fake_token_is(c->at, "-")) {
-		bool minus = fake_token_is(c->at, "-");
-		c->at++;
-		if (fake_token_is(c->at, "-")) {
-			minus = !minus;
-			c->at++;
-		}
-		uint64_t offset = fake_token_number(c->at++);
-		operand->value += minus ? (uint64_t)0 - offset : offset;
-	}
-	if (fake_token_is(c->at, "]"))
-		c->at++;
-}
-
 static void vector_operand(struct compiler *c, struct fake_operand *operand)
 {
 	operand->kind = OPERAND_VECTOR;
@@ -251,6 +232,32 @@ static void vector_operand(struct compiler *c, struct fake_operand *operand)
 			c->at++;
 	}
 	c->at++;
+}
+
+static void address_operand(struct compiler *c, struct fake_operand *operand)
+{
+	c->at++;
+	simple_operand(c, operand);
+	operand->address = true;
+	while (fake_token_is(c->at, "+") || fake_token_is(c->at, "-")) {
+		bool minus = fake_token_is(c->at, "-");
+		c->at++;
+		if (fake_token_is(c->at, "-")) {
+			minus = !minus;
+			c->at++;
+		}
+		uint64_t offset = fake_token_number(c->at++);
+		operand->value += minus ? (uint64_t)0 - offset : offset;
+	}
+	if (fake_token_is(c->at, ",")) { /* where in an image */
+		struct fake_operand coordinates = {0};
+		c->at++;
+		vector_operand(c, &coordinates);
+		operand->elements = coordinates.elements;
+		operand->count = coordinates.count;
+	}
+	if (fake_token_is(c->at, "]"))
+		c->at++;
 }
 
 /* "(retval0), name, (param0, param1)": vectors of names, and the name between. */

@@ -4,7 +4,7 @@
 #include <fenv.h>
 #include <math.h>
 
-static float half_to_float(uint64_t bits)
+float fake_half(uint64_t bits)
 {
 	unsigned sign = bits >> 15 & 1, exponent = bits >> 10 & 31, fraction = bits & 1023;
 	float value;
@@ -19,20 +19,20 @@ static float half_to_float(uint64_t bits)
 }
 
 /* To nearest, ties to even. */
-static uint64_t float_to_half(float value)
+uint64_t fake_half_bits(double value)
 {
 	uint64_t sign = signbit(value) ? 0x8000 : 0;
-	float size = fabsf(value);
+	double size = fabs(value);
 
 	if (isnan(value))
 		return 0x7fff;
 	if (size >= 65520)
 		return sign | 0x7c00;
-	if (size < ldexpf(1, -14))
-		return sign | (uint64_t)rintf(ldexpf(size, 24));
+	if (size < ldexp(1, -14))
+		return sign | (uint64_t)rint(ldexp(size, 24));
 	int exponent;
-	float fraction = frexpf(size, &exponent); /* 0.5 to 1 */
-	uint64_t rounded = (uint64_t)rintf(ldexpf(fraction, 11)); /* 1024 to 2048 */
+	double fraction = frexp(size, &exponent); /* 0.5 to 1 */
+	uint64_t rounded = (uint64_t)rint(ldexp(fraction, 11)); /* 1024 to 2048 */
 	return sign | (((uint64_t)(exponent + 13) << 10) + rounded);
 }
 
@@ -102,7 +102,7 @@ static uint64_t from_real(const struct fake_instruction *i, double value)
 	(void)fesetround(i->integer_rounding ? FE_TONEAREST : modes[i->rounding]);
 	uint64_t out = i->type.bytes == 8   ? fake_double_bits(value)
 		       : i->type.bytes == 4 ? fake_float_bits((float)value)
-					    : float_to_half((float)value);
+					    : fake_half_bits((float)value);
 	(void)fesetround(FE_TONEAREST);
 	return out;
 }
@@ -112,11 +112,11 @@ uint64_t fake_convert(const struct fake_instruction *i, uint64_t value)
 	if (i->source.kind == 'f')
 		return from_real(i, i->source.bytes == 8   ? fake_double(value)
 				    : i->source.bytes == 4 ? (double)fake_float(value)
-							   : (double)half_to_float(value));
+							   : (double)fake_half(value));
 	if (i->type.kind != 'f')
 		return i->saturate ? clamp_integer(value, i->source, i->type) : value;
 	if (i->type.bytes == 8)
 		return fake_double_bits(i->source.kind == 's' ? (double)(int64_t)value : (double)value);
 	float narrow = i->source.kind == 's' ? (float)(int64_t)value : (float)value;
-	return i->type.bytes == 4 ? fake_float_bits(narrow) : float_to_half(narrow);
+	return i->type.bytes == 4 ? fake_float_bits(narrow) : fake_half_bits(narrow);
 }

@@ -21,8 +21,8 @@ struct memset_op {
 	unsigned value, element;
 };
 
-/* The bytes of one end, and its range busy until unpin; NULL: what the real one answers with an illegal address. */
-static unsigned char *pin(CUdeviceptr address, size_t size, bool plain, struct fake_range **range_out)
+/* The bytes of one end, and its range busy until fake_copy_unpin; NULL: what the real one answers with an illegal address. */
+unsigned char *fake_copy_pin(CUdeviceptr address, size_t size, bool plain, struct fake_range **range_out)
 {
 	*range_out = NULL;
 	if (plain)
@@ -39,13 +39,13 @@ static unsigned char *pin(CUdeviceptr address, size_t size, bool plain, struct f
 	return fake_range_bytes(range, address);
 }
 
-static void unpin(struct fake_range *range)
+void fake_copy_unpin(struct fake_range *range)
 {
 	if (range)
 		fake_range_unbusy(range);
 }
 
-static void pause_for(size_t size)
+void fake_copy_pause(size_t size)
 {
 	uint64_t ns = fake.copy_ns_per_mib * (size >> 10) >> 10;
 	const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
@@ -60,16 +60,16 @@ static void copy_run(struct fake_op *base, struct CUstream_st *stream)
 	struct fake_range *to_range = NULL, *from_range = NULL;
 
 	(void)stream;
-	pause_for(op->size);
+	fake_copy_pause(op->size);
 	fake_lock();
-	unsigned char *to = pin(op->destination, op->size, op->host_destination, &to_range);
-	const unsigned char *from = op->staged ? op->staged : pin(op->source, op->size, op->host_source, &from_range);
+	unsigned char *to = fake_copy_pin(op->destination, op->size, op->host_destination, &to_range);
+	const unsigned char *from = op->staged ? op->staged : fake_copy_pin(op->source, op->size, op->host_source, &from_range);
 	fake_unlock();
 	if (to && from)
 		memmove(to, from, op->size);
 	fake_lock();
-	unpin(to_range);
-	unpin(from_range);
+	fake_copy_unpin(to_range);
+	fake_copy_unpin(from_range);
 	fake_unlock();
 }
 
@@ -79,8 +79,8 @@ static void copy_drop(struct fake_op *base)
 }
 
 /* One end of a copy at the time of the call. */
-static CUresult check_end(CUdeviceptr address, size_t size, bool must_be_device, const struct CUctx_st *context,
-			  bool *host_out)
+CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_device, const struct CUctx_st *context,
+			     bool *host_out)
 {
 	const struct fake_range *range = fake_range_find(address, 1);
 
@@ -120,10 +120,10 @@ static CUresult copy_add(const struct copy *copy, CUstream handle, bool wait)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!copy->size)
 		return CUDA_SUCCESS;
-	CUresult result = check_end(copy->destination, copy->size, copy->device_destination,
+	CUresult result = fake_copy_check_end(copy->destination, copy->size, copy->device_destination,
 				    copy->destination_context, &host_destination);
 	if (result == CUDA_SUCCESS)
-		result = check_end(copy->source, copy->size, copy->device_source, copy->source_context, &host_source);
+		result = fake_copy_check_end(copy->source, copy->size, copy->device_source, copy->source_context, &host_source);
 	if (result != CUDA_SUCCESS)
 		return result;
 	struct copy_op *op = calloc(1, sizeof(*op));
@@ -237,7 +237,7 @@ void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned
 	size_t bytes = (height - 1) * pitch + width * element;
 
 	fake_lock();
-	unsigned char *to = pin(address, bytes, false, &range);
+	unsigned char *to = fake_copy_pin(address, bytes, false, &range);
 	fake_unlock();
 	if (to && element == 4 && width == 1 && height == 1)
 		atomic_store((_Atomic uint32_t *)(void *)to, value); /* may be a word that somebody polls */
@@ -245,7 +245,7 @@ void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned
 		for (size_t row = 0; to && row < height; row++)
 			fill_row(to + row * pitch, value, element, width);
 	fake_lock();
-	unpin(range);
+	fake_copy_unpin(range);
 	fake_unlock();
 }
 
@@ -257,7 +257,7 @@ CUresult fake_memset_check(CUdeviceptr address, size_t bytes, unsigned element)
 		fake_misuse("a fill of %u bytes at 0x%llx, which is not aligned", element, address);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
-	return check_end(address, bytes, true, fake_current(), &host);
+	return fake_copy_check_end(address, bytes, true, fake_current(), &host);
 }
 
 static CUresult memset_add(CUdeviceptr address, size_t pitch, unsigned value, unsigned element, size_t width,

@@ -482,6 +482,11 @@ static void execute(struct fake_grid *grid, struct fake_block *block, struct fak
 		else
 			unknown(grid, i);
 		break;
+	case OP_TEX:
+	case OP_SULD:
+	case OP_SUST:
+		fake_image_access(grid, block, thread, i);
+		break;
 	case OP_SHFL:
 	case OP_VOTE:
 	case OP_REDUX:

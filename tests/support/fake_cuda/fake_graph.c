@@ -46,6 +46,19 @@ static void instance_free(struct instance *instance)
 	free(instance->nodes);
 }
 
+/* What a graph or an executable one names: the driver looks at it again when the node is changed or goes. */
+static void name(const struct CUgraphNode_st *node)
+{
+	if (node->kind == NODE_KERNEL)
+		node->launch.function->named++;
+}
+
+static void unname(const struct CUgraphNode_st *node)
+{
+	if (node->kind == NODE_KERNEL)
+		node->launch.function->named--;
+}
+
 static CUresult launch_duplicate(const struct fake_launch *from, struct fake_launch *to)
 {
 	size_t bytes = from->function->parameter_bytes ? from->function->parameter_bytes : 1;
@@ -98,6 +111,7 @@ CUresult cuGraphDestroy(CUgraph graph)
 	if (!graph || !fake_handle_alive(FAKE_GRAPH, graph))
 		return CUDA_ERROR_INVALID_HANDLE;
 	for (unsigned i = 0; i < graph->count; i++) {
+		unname(graph->nodes[i]);
 		if (graph->nodes[i]->kind == NODE_KERNEL)
 			fake_launch_free(&graph->nodes[i]->launch);
 		fake_handle_retire(FAKE_GRAPH_NODE, graph->nodes[i]);
@@ -126,6 +140,7 @@ static CUresult node_add(CUgraphNode *node_out, CUgraph graph, const CUgraphNode
 	node->index = graph->count;
 	nodes[graph->count++] = node;
 	fake_handle_add(FAKE_GRAPH_NODE, node);
+	name(node);
 	*node_out = node;
 	return CUDA_SUCCESS;
 }
@@ -275,6 +290,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec_out, CUgraph graph, unsig
 		free(exec);
 		return result;
 	}
+	for (unsigned i = 0; i < exec->instance.count; i++)
+		name(&exec->instance.nodes[i]);
 	exec->graph = graph;
 	exec->device = fake_current()->device;
 	fake_handle_add(FAKE_GRAPH_EXEC, exec);
@@ -310,8 +327,10 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle, co
 		fake_launch_free(&launch);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
+	unname(node);
 	fake_launch_free(&node->launch);
 	node->launch = launch;
+	name(node);
 	return CUDA_SUCCESS;
 }
 
@@ -380,6 +399,9 @@ static void graph_run(struct fake_op *base, struct CUstream_st *stream)
 	op->exec->running++;
 	fake_unlock();
 	for (unsigned i = 0; i < op->instance.count && !fake.sticky; i++) {
+		fake_lock();
+		fake_dawdle(stream);
+		fake_unlock();
 		node_run(&op->instance.nodes[i], stream);
 		fake_lock();
 		if (op->instance.nodes[i].kind == NODE_KERNEL)
@@ -455,6 +477,8 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 	LOCKED();
 	if (!exec || !fake_handle_alive(FAKE_GRAPH_EXEC, exec))
 		return CUDA_ERROR_INVALID_HANDLE;
+	for (unsigned i = 0; i < exec->instance.count; i++)
+		unname(&exec->instance.nodes[i]);
 	instance_free(&exec->instance);
 	exec->instance = (struct instance){0};
 	fake_handle_retire(FAKE_GRAPH_EXEC, exec);

@@ -19,7 +19,7 @@ static size_t retired_next;
 
 static const char *const kinds[] = {"nothing", "context",	   "stream",	  "event",	  "memory pool", "module",
 				    "function", "graph",	   "graph node", "executable graph", "VMM allocation",
-				    "library"};
+				    "library",  "array",	   "texture",	  "surface"};
 
 static size_t hash(const void *handle)
 {

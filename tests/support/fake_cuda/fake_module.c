@@ -155,6 +155,9 @@ CUresult cuModuleUnload(CUmodule module)
 	for (unsigned i = 0; i < module->function_count; i++)
 		if (module->functions[i]->running)
 			fake_misuse("a module is unloaded while its %s runs", module->functions[i]->name);
+	for (unsigned i = 0; i < module->function_count; i++)
+		if (module->functions[i]->named)
+			fake_misuse("a module is unloaded while a graph names its %s", module->functions[i]->name);
 	functions_free(module);
 	fake_handle_retire(FAKE_MODULE, module);
 	fake_number_add("modules", -1);
@@ -407,7 +410,11 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters_out, CUfunction function, co
 }
 
 /* A link of one PTX text is that text; the double compiles nothing. */
+#define LINK_TEXTS_MAX 128u
+
 struct CUlinkState_st {
+	char *texts[LINK_TEXTS_MAX];
+	unsigned text_count;
 	char *text;
 	struct jit jit;
 };
@@ -431,16 +438,26 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_
 	(void)count;
 	(void)options;
 	(void)values;
-	if (type != CU_JIT_INPUT_PTX || state->text)
+	if (type != CU_JIT_INPUT_PTX || state->text_count == LINK_TEXTS_MAX)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	state->text = strndup(data, size);
-	return state->text ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	char *text = strndup(data, size);
+	if (!text)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	state->texts[state->text_count++] = text;
+	return CUDA_SUCCESS;
 }
 
 CUresult cuLinkComplete(CUlinkState state, void **image_out, size_t *size_out)
 {
 	ENTER(NEED_CONTEXT);
+	char log[LOG_BYTES] = "";
 	CUmodule module;
+	free(state->text);
+	state->text = fake_link_texts((const char *const *)state->texts, state->text_count, log, sizeof(log));
+	if (!state->text) { /* with the words in the log the code says nothing more */
+		jit_answer(&state->jit, log);
+		return CUDA_ERROR_UNKNOWN;
+	}
 	CUresult result = load(&module, state->text, &state->jit);
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -456,6 +473,8 @@ CUresult cuLinkComplete(CUlinkState state, void **image_out, size_t *size_out)
 CUresult cuLinkDestroy(CUlinkState state)
 {
 	ENTER(NEED_CONTEXT);
+	for (unsigned i = 0; i < state->text_count; i++)
+		free(state->texts[i]);
 	free(state->text);
 	free(state);
 	return CUDA_SUCCESS;

@@ -20,7 +20,8 @@ static const struct {
 	{"griddepcontrol", OP_NOP}, {"pmevent", OP_NOP}, {"prmt", OP_PRMT}, {"rcp", OP_RCP}, {"red", OP_RED},
 	{"redux", OP_REDUX}, {"rem", OP_REM}, {"ret", OP_RET}, {"rsqrt", OP_RSQRT}, {"sad", OP_SAD}, {"selp", OP_SELP},
 	{"setp", OP_SETP}, {"shf", OP_SHF}, {"shfl", OP_SHFL}, {"shl", OP_SHL}, {"shr", OP_SHR}, {"sin", OP_SIN},
-	{"sqrt", OP_SQRT}, {"st", OP_ST}, {"sub", OP_SUB}, {"subc", OP_SUBC}, {"tanh", OP_TANH}, {"trap", OP_TRAP},
+	{"sqrt", OP_SQRT}, {"st", OP_ST}, {"sub", OP_SUB}, {"subc", OP_SUBC},
+	{"suld", OP_SULD}, {"sust", OP_SUST}, {"tanh", OP_TANH}, {"tex", OP_TEX}, {"trap", OP_TRAP},
 	{"vote", OP_VOTE}, {"xor", OP_XOR},
 };
 
@@ -168,8 +169,22 @@ static void read_part(const char *part, struct fake_instruction *instruction)
 		instruction->vector = 2;
 	else if (strcmp(part, "v4") == 0)
 		instruction->vector = 4;
+	else if (part[0] >= '1' && part[0] <= '3' && strcmp(part + 1, "d") == 0)
+		instruction->geometry = (unsigned)(part[0] - '0');
 	else
 		read_mode(part, instruction);
+}
+
+/* What the interpreter can do with half precision. */
+static bool of_halves(enum fake_opcode opcode)
+{
+	switch (opcode) {
+	case OP_CVT: case OP_LD: case OP_ST: case OP_MOV: case OP_ADD: case OP_SUB: case OP_MUL: case OP_FMA: case OP_NEG:
+	case OP_ABS: case OP_MIN: case OP_MAX:
+		return true;
+	default:
+		return false;
+	}
 }
 
 void fake_opcode_read(const struct fake_token *word, struct fake_instruction *instruction)
@@ -188,8 +203,7 @@ void fake_opcode_read(const struct fake_token *word, struct fake_instruction *in
 	/* Words that the interpreter has only a part of. */
 	if (instruction->opcode == OP_BAR && instruction->mode == 'c')
 		instruction->opcode = OP_UNKNOWN;
-	if (instruction->type.kind == 'f' && instruction->type.bytes == 2 && instruction->opcode != OP_CVT &&
-	    instruction->opcode != OP_LD && instruction->opcode != OP_ST && instruction->opcode != OP_MOV)
+	if (instruction->type.kind == 'f' && instruction->type.bytes == 2 && !of_halves(instruction->opcode))
 		instruction->opcode = OP_UNKNOWN;
 }
 

@@ -90,6 +90,7 @@ static bool parameter(struct reader *reader, size_t offset, struct fake_variable
 {
 	struct fake_variable found = {.space = SPACE_PARAM};
 	size_t size = 0, align = 0;
+	bool is_pointer = false;
 
 	if (!take(reader, ".param"))
 		return false;
@@ -102,6 +103,10 @@ static bool parameter(struct reader *reader, size_t offset, struct fake_variable
 		} else if (bytes) {
 			size = bytes;
 		}
+		/* As measured: the assembler takes it, and loading fails without a word. */
+		if (is_pointer && (fake_token_is(reader->at, ".shared") || fake_token_is(reader->at, ".local")))
+			return fail(reader, CUDA_ERROR_INVALID_IMAGE, "%s", "");
+		is_pointer = is_pointer || fake_token_is(reader->at, ".ptr");
 		reader->at++;
 	}
 	if (!size || reader->at->kind != FAKE_TOKEN_WORD)

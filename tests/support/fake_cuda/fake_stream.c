@@ -11,22 +11,66 @@
 /* The memory that a stream waits on changes without a word to the driver. */
 #define POLL_NS 200000
 
+/* Paces of lazy streams. */
+#define LAZY_AT_ONCE 1u
+#define LAZY_LATE    2u /* a random time later */
+#define LAZY_LAST    3u /* when nothing else has moved for a while: whoever forgot to wait for it has gone on by then */
+#define LATE_NS      100000u
+#define QUIET_NS     200000u
+#define LAST_NS      4000000u
+
 void fake_wait_changed(void)
 {
 	(void)pthread_cond_wait(&fake.changed, &fake.lock);
 }
 
-static void wait_polling(void)
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static unsigned dice(unsigned sides)
+{
+	fake.lazy = (fake.lazy * 6364136223846793005u + 1442695040888963407u) | 1u; /* never 0: that is "off" */
+	return (unsigned)((fake.lazy >> 33) % sides);
+}
+
+static void wait_some(long ns)
 {
 	struct timespec until;
 
 	(void)clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += POLL_NS;
+	until.tv_nsec += ns;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_nsec -= 1000000000;
 		until.tv_sec++;
 	}
 	(void)pthread_cond_timedwait(&fake.changed, &fake.lock, &until);
+}
+
+static void wait_polling(void)
+{
+	wait_some(POLL_NS);
+}
+
+void fake_dawdle(struct CUstream_st *stream)
+{
+	uint64_t since = now_ns();
+
+	if (!fake.lazy)
+		return;
+	if (!stream->pace || dice(8) == 0)
+		stream->pace = LAZY_AT_ONCE + dice(3);
+	uint64_t late_ns = stream->pace == LAZY_LATE ? dice(LATE_NS) : 0;
+	for (uint64_t now = since; !fake.sticky && now - since < LAST_NS; now = now_ns()) {
+		uint64_t moved = fake.moved_ns > since ? fake.moved_ns : since;
+		if (stream->pace == LAZY_LAST ? now - moved >= QUIET_NS : now - since >= late_ns)
+			break;
+		wait_some(stream->pace == LAZY_LAST ? QUIET_NS / 2 : LATE_NS / 4);
+	}
 }
 
 static void op_end(struct CUstream_st *stream, struct fake_op *op)
@@ -39,6 +83,7 @@ static void op_end(struct CUstream_st *stream, struct fake_op *op)
 		op->drop(op);
 	free(op);
 	stream->completed++;
+	fake.moved_ns = now_ns();
 	(void)pthread_cond_broadcast(&fake.changed);
 }
 
@@ -73,6 +118,7 @@ static void *stream_thread(void *argument)
 		if (op->kernel)
 			wait_for_stalls(stream);
 		stream->running = true;
+		fake_dawdle(stream);
 		if (fake_gate_passes(op->name)) {
 			fake_unlock();
 			op->run(op, stream);
@@ -108,6 +154,7 @@ void fake_stream_add(struct CUstream_st *stream, struct fake_op *op)
 	*stream->tail = op;
 	stream->tail = &op->next;
 	stream->submitted++;
+	fake.moved_ns = now_ns();
 	if (op->kernel) {
 		stream->kernels++;
 		fake.kernels_running++;

@@ -1,0 +1,17 @@
+# include/syclclient/backends.h of a build with these backends: sycl_backends_header(FOLDER OPENCL CUDA), each ON or OFF.
+function(sycl_backends_header folder opencl cuda)
+  set(SYCL_BACKEND_OPENCL ${opencl})
+  set(SYCL_EXT_KHR_CUDA_BACKEND ${cuda})
+  # 1 << enum sycl_backend
+  set(SYCLD_ACTIVE_BACKENDS 0)
+  if(opencl)
+    math(EXPR SYCLD_ACTIVE_BACKENDS "${SYCLD_ACTIVE_BACKENDS} + 2")
+  endif()
+  if(cuda)
+    math(EXPR SYCLD_ACTIVE_BACKENDS "${SYCLD_ACTIVE_BACKENDS} + 4")
+  endif()
+  if(SYCLD_ACTIVE_BACKENDS EQUAL 0)
+    message(FATAL_ERROR "A build needs at least one backend")
+  endif()
+  configure_file(${PROJECT_SOURCE_DIR}/include/syclclient/backends.h.in ${folder}/syclclient/backends.h @ONLY)
+endfunction()

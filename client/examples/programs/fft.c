@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fast Fourier transform of complex numbers, by Stockham's method: each pass reads one buffer and writes the other in
+ * an order in which the last one leaves the result sorted. Checked against the sum that defines the transform at some
+ * frequencies, and by going back.
+ */
+#include "program.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+static const char source[] =
+	"/* Pass with transforms of length `length` done before; `sign` -1: forward. Numbers are pairs. */\n"
+	"SYCL_KERNEL void pass(SYCL_GLOBAL(const float) from, SYCL_GLOBAL(float) to, uint n, uint length, float sign)\n"
+	"{\n"
+	"	uint i = (uint)sycl_global_id(0), half_n = n / 2u;\n"
+	"	uint k = i & (length - 1u), block = i - k;\n"
+	"	float angle = sign * 3.14159265358979f * (float)k / (float)length;\n"
+	"	float c = sycl_cos(angle), s = sycl_sin(angle);\n"
+	"	float ar = from[2u * i], ai = from[2u * i + 1u];\n"
+	"	float br = from[2u * (i + half_n)], bi = from[2u * (i + half_n) + 1u];\n"
+	"	float tr = br * c - bi * s, ti = br * s + bi * c;\n"
+	"	uint o = 2u * block + k;\n"
+	"	to[2u * o] = ar + tr;\n"
+	"	to[2u * o + 1u] = ai + ti;\n"
+	"	to[2u * (o + length)] = ar - tr;\n"
+	"	to[2u * (o + length) + 1u] = ai - ti;\n"
+	"}\n";
+
+/* The transform of `data` (n pairs), in `data`. */
+static void transform(const struct program_run *run, sycl_kernel kernel, float *data, uint32_t n, float sign)
+{
+	const uint64_t bytes = 2ull * n * sizeof(float);
+	sycl_buffer from = program_buffer(run, data, bytes, SYCL_HOST_CONST), to = program_scratch(run, bytes);
+	for (uint32_t length = 1; length < n; length *= 2) {
+		program_launch(run, kernel, sycl_range1(n / 2), READS(from), WRITES(to), VALUE(n), VALUE(length), VALUE(sign));
+		sycl_buffer other = from;
+		from = to;
+		to = other;
+	}
+	program_read(run, from, data, bytes);
+	program_finish(run, from);
+	program_finish(run, to);
+}
+
+/* One frequency, by definition. */
+static void frequency_on_cpu(const float *data, uint32_t n, uint32_t frequency, double *sum)
+{
+	sum[0] = sum[1] = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		double angle = -2 * pi * (double)((uint64_t)frequency * i % n) / n, c = cos(angle), s = sin(angle);
+		sum[0] += (double)data[2 * i] * c - (double)data[2 * i + 1] * s;
+		sum[1] += (double)data[2 * i] * s + (double)data[2 * i + 1] * c;
+	}
+}
+
+#define FREQUENCIES 64u
+
+static bool run_fft(struct program_run *run)
+{
+	uint32_t n = 2;
+	while (2 * n <= run->edge)
+		n *= 2;
+	float *signal = program_floats(run, 2 * (size_t)n), *data = program_allocate(run, 2 * (size_t)n, sizeof(*data));
+	memcpy(data, signal, 2 * (size_t)n * sizeof(*data));
+	sycl_kernel kernel = program_kernel(run, source, "pass");
+	transform(run, kernel, data, n, -1.0f);
+
+	const uint32_t count = n < FREQUENCIES ? n : FREQUENCIES;
+	float got[2 * FREQUENCIES];
+	double expected[2 * FREQUENCIES];
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t frequency = ((uint32_t)((uint64_t)i * n / count) + (i & 1)) % n;
+		frequency_on_cpu(signal, n, frequency, &expected[2 * i]);
+		got[2 * i] = data[2 * frequency];
+		got[2 * i + 1] = data[2 * frequency + 1];
+	}
+	bool right = program_near(run, "frequencies", got, expected, 2 * count, 1e-3);
+
+	transform(run, kernel, data, n, 1.0f);
+	double *original = program_allocate(run, 2 * (size_t)n, sizeof(*original));
+	for (size_t i = 0; i < 2 * (size_t)n; i++) {
+		original[i] = (double)signal[i];
+		data[i] /= (float)n;
+	}
+	right = program_near(run, "there and back", data, original, 2 * (size_t)n, 1e-4) && right;
+	(void)sycl_kernel_release(kernel);
+	free(original);
+	free(signal);
+	free(data);
+	return right;
+}
+
+const struct program programs_fft[] = {
+	{ "fft", "the fast Fourier transform, there and back", { 64, 65536, 4194304 }, run_fft },
+	{ NULL, NULL, { 0 }, NULL },
+};

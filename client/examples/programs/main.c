@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs the programs of this folder: all of them, or those that are named. One line for each, exit status 0 only if every
+ * result is the CPU's; what a device cannot run is told and counts neither way.
+ */
+#include "program.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const struct program *const all_programs[] = {
+	programs_linear_algebra, programs_vectors, programs_statistics, programs_stencils, programs_graph,
+	programs_dynamic,        programs_kmeans,  programs_fft,        programs_sort,     programs_reduce,
+	programs_image_pipeline,
+};
+
+struct options {
+	const char *endpoint, *device;
+	uint32_t size; /* index of program.edges */
+	bool list;
+};
+
+static void usage(FILE *stream)
+{
+	(void)fputs("Usage: sycl_programs [--endpoint ENDPOINT] [--device default|cpu|gpu] [--size tiny|small|large] [NAME ...]\n"
+		    "       sycl_programs --list\n"
+		    "  --endpoint  unix:PATH or embedded:; without it the running service, or one that is started\n"
+		    "  --device    default: the one that the library prefers\n"
+		    "  --size      tiny: milliseconds; small: the default; large: for a GPU\n",
+		    stream);
+}
+
+static double seconds_now(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static sycl_device choose_device(struct program_run *run, const struct options *options)
+{
+	sycl_device device;
+	sycl_result result;
+	if (strcmp(options->device, "cpu") == 0)
+		result = sycl_device_select(run->platform, sycl_cpu_selector, NULL, &device);
+	else if (strcmp(options->device, "gpu") == 0)
+		result = sycl_device_select(run->platform, sycl_gpu_selector, NULL, &device);
+	else
+		result = sycl_device_select(run->platform, sycl_default_selector, NULL, &device);
+	program_check(run, result, options->device);
+	return device;
+}
+
+static void connect_to(struct program_run *run, const struct options *options)
+{
+	char name[256];
+	program_check(run, sycl_platform_open(options->endpoint, &run->platform), "cannot connect");
+	sycl_device device = choose_device(run, options);
+	program_check(run, sycl_queue_create(NULL, device, NULL, &run->queue), "no queue");
+	program_check(run, sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(name), name, NULL), "the device");
+	program_check(run, sycl_device_get_info(device, SYCL_DEVICE_INFO_MAX_WORK_GROUP_SIZE, sizeof(run->max_group),
+						&run->max_group, NULL),
+		      "the device");
+	(void)printf("on %s\n", name);
+	(void)sycl_device_release(device);
+}
+
+static bool run_one(struct program_run *run, const struct program *program, uint32_t size)
+{
+	run->name = program->name;
+	run->edge = program->edges[size];
+	run->random = 2463534242u;
+	run->skipped = NULL;
+	double begin = seconds_now();
+	bool right = program->run(run);
+	if (run->skipped) {
+		(void)printf("%-18s %5u  skipped: %s\n", program->name, run->edge, run->skipped);
+		return true;
+	}
+	(void)printf("%-18s %5u  %8.1f ms with the check  %s\n", program->name, run->edge, 1e3 * (seconds_now() - begin),
+		     right ? "as on the CPU" : "WRONG");
+	return right;
+}
+
+static bool is_asked_for(const char *name, char **names)
+{
+	if (!*names)
+		return true;
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+/* Every name must be a program's. */
+static bool are_known(char **names)
+{
+	for (; *names; names++) {
+		bool known = false;
+		for (size_t i = 0; i < sizeof(all_programs) / sizeof(*all_programs); i++)
+			for (const struct program *program = all_programs[i]; program->name; program++)
+				known |= strcmp(program->name, *names) == 0;
+		if (!known) {
+			(void)fprintf(stderr, "sycl_programs: there is no program '%s'; --list names them\n", *names);
+			return false;
+		}
+	}
+	return true;
+}
+
+static int list(void)
+{
+	for (size_t i = 0; i < sizeof(all_programs) / sizeof(*all_programs); i++)
+		for (const struct program *program = all_programs[i]; program->name; program++)
+			(void)printf("%-18s %s\n", program->name, program->what);
+	return 0;
+}
+
+static bool parse(struct options *options, int argc, char **argv)
+{
+	static const char *const sizes[] = { "tiny", "small", "large" };
+	static const struct option long_options[] = {
+		{ "endpoint", required_argument, NULL, 'e' }, { "device", required_argument, NULL, 'd' },
+		{ "size", required_argument, NULL, 's' },     { "list", no_argument, NULL, 'l' },
+		{ "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 },
+	};
+	*options = (struct options){ .device = "default", .size = 1 };
+	int option;
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		bool good = false;
+		if (option == 'h') {
+			usage(stdout);
+			exit(0);
+		} else if (option == 'e') {
+			options->endpoint = optarg;
+			good = true;
+		} else if (option == 'd') {
+			options->device = optarg;
+			good = strcmp(optarg, "default") == 0 || strcmp(optarg, "cpu") == 0 || strcmp(optarg, "gpu") == 0;
+		} else if (option == 's') {
+			for (uint32_t i = 0; i < 3 && !good; i++)
+				if ((good = strcmp(optarg, sizes[i]) == 0))
+					options->size = i;
+		} else if (option == 'l') {
+			good = options->list = true;
+		}
+		if (!good) {
+			usage(stderr);
+			return false;
+		}
+	}
+	return are_known(argv + optind);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!parse(&options, argc, argv))
+		return 2;
+	if (options.list)
+		return list();
+	struct program_run run = { .name = "sycl_programs" };
+	connect_to(&run, &options);
+	unsigned wrong = 0;
+	for (size_t i = 0; i < sizeof(all_programs) / sizeof(*all_programs); i++)
+		for (const struct program *program = all_programs[i]; program->name; program++)
+			if (is_asked_for(program->name, argv + optind))
+				wrong += !run_one(&run, program, options.size);
+	(void)sycl_queue_release(run.queue);
+	(void)sycl_platform_release(run.platform);
+	if (wrong)
+		(void)fprintf(stderr, "sycl_programs: %u wrong\n", wrong);
+	return wrong ? 1 : 0;
+}

@@ -1,0 +1,65 @@
+/*
+ * The connection's host tasks: submitted, waiting for their turn, running. The engine says through a slot when the turn
+ * of one has come; whoever waits on the connection then runs it, or a helper thread does (helpers.h).
+ *
+ * A host task is held by the connection's list until somebody takes it from there, and holds its handler, which holds
+ * what it needs. That also keeps the connection: so the list is dropped with the last handle of the connection, unless
+ * helpers run what is in it.
+ */
+#ifndef SYCL_CLIENT_HOST_TASKS_H
+#define SYCL_CLIENT_HOST_TASKS_H
+
+#include "syclclient/result.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct connection;
+struct handler;
+struct queue_line;
+struct helpers;
+
+struct host_task {
+	struct host_task *next;
+	_Atomic uint32_t refs;   /* the list or whoever runs it; whoever submits it */
+	struct handler *handler; /* a reference */
+	struct queue_line *line; /* held */
+	uint64_t group;
+	uint32_t slot, value;
+	bool listed; /* in the list: under the state lock */
+};
+
+/* Of a connection; under its state lock. */
+struct host_tasks {
+	struct host_task *first, *last; /* submitted, not begun */
+	uint32_t count;                 /* not over */
+	uint32_t waits;                 /* threads in waits that run host tasks */
+	struct helpers *helpers;        /* NULL: none; written once, when the connection is opened */
+};
+
+/* For a group of this line. SYCL_ERROR_QUOTA: too many, or no slot. Without locks, as all that say nothing of locks. */
+sycl_result host_task_new(struct connection *connection, struct handler *handler, struct queue_line *line,
+			  struct host_task **task_out);
+/* Into the list, before the record is sent: its turn may come before the sender goes on. With the submit lock. */
+void host_task_list(struct connection *connection, struct host_task *task, uint64_t group);
+/* The sender is through with it. `sent` false: nobody will ever write its slot. */
+void host_task_settle(struct connection *connection, struct host_task *task, bool sent);
+
+/* May this thread run host tasks of the connection? */
+bool host_tasks_run_here(const struct connection *connection);
+/* One whose turn has come, or that never has it; NULL: none. With the state lock. */
+struct host_task *host_tasks_take(struct connection *connection);
+/* Calls the function, unless its turn never comes, and tells the engine. The task is gone afterwards. */
+void host_task_run(struct connection *connection, struct host_task *task);
+/* Is there one whose turn has come? With the state lock. */
+bool host_tasks_ready(struct connection *connection);
+
+/* Those that have not begun never will. */
+void host_tasks_drop(struct connection *connection);
+/* A handle was released, or a wait is over: was it the last one? The caller holds the connection by other means. */
+void host_tasks_look(struct connection *connection);
+
+/* Does this thread run that group, or one up to it with `all`? Then it cannot wait for it. */
+bool host_task_is_here(const struct queue_line *line, uint64_t group, bool all);
+
+#endif

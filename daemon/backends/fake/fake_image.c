@@ -1,0 +1,167 @@
+/*
+ * Images of the fake backend. Their storage is opaque, as it is on a device: every byte is turned around, so whoever
+ * takes it for a buffer's, or for the host's own bytes, gets other ones.
+ */
+#include "fake_internal.h"
+
+#include "cleanup.h"
+#include "image_format.h"
+#include "status.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IMAGE_KEY       0x5au
+#define IMAGE_SIZE      16384u /* largest of a dimension */
+#define IMAGE_SIZE_3D   2048u
+#define IMAGE_ARGUMENTS 8u
+
+static int check(const struct backend_image *image, uint64_t *bytes_out, struct backend_fault *fault_out)
+{
+	uint32_t largest = image->dimensions == 3 ? IMAGE_SIZE_3D : IMAGE_SIZE;
+	if (image_bytes(image->format, image->dimensions, image->size, bytes_out) < 0) {
+		fake_fault(fault_out, STATUS_INVALID, "this is no description of an image");
+		return -EINVAL;
+	}
+	for (uint32_t i = 0; i < image->dimensions; i++) {
+		if (image->size[i] <= largest)
+			continue;
+		fake_fault(fault_out, STATUS_INVALID, "an image of size %llu; this device allows %u",
+			   (unsigned long long)image->size[i], largest);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int fake_image_create(struct backend_device *device, const struct backend_image *image,
+		      struct backend_memory **memory_out, struct backend_fault *fault_out)
+{
+	uint64_t bytes = 0;
+	struct backend_memory *memory = NULL;
+	if (!fake_has(device, BACKEND_FEATURE_IMAGE))
+		return fake_refuse(device, "hold images", fault_out);
+	int result = check(image, &bytes, fault_out);
+	if (result == 0)
+		result = fake_memory_create(device, bytes, NULL, BACKEND_EXPORT_NONE, &memory, fault_out);
+	if (result < 0 || !memory)
+		return result;
+	memory->image = *image;
+	*memory_out = memory;
+	return 0;
+}
+
+void fake_image_facts(struct backend_device_facts *facts)
+{
+	if (!(facts->features & BACKEND_FEATURE_IMAGE))
+		return;
+	facts->image_support = true;
+	facts->aspects |= 1u << FAKE_ASPECT_IMAGE;
+	facts->image_formats = ((1u << IMAGE_FORMAT_COUNT) - 1u) << 1;
+	facts->max_read_image_args = facts->max_write_image_args = facts->max_samplers = IMAGE_ARGUMENTS;
+	for (uint32_t i = 0; i < 5; i++)
+		facts->image_sizes[i] = i < 2 ? IMAGE_SIZE : IMAGE_SIZE_3D;
+	facts->image_sizes[5] = FAKE_ALLOCATION_BYTES_MAX;
+}
+
+static bool is_image(const struct backend_memory *memory)
+{
+	return memory && memory->image.dimensions > 0;
+}
+
+bool fake_image_is_meant(const struct backend_command *command)
+{
+	switch (command->kind) {
+	case BACKEND_COMMAND_COPY:
+	case BACKEND_COMMAND_COPY_PEER:
+		return is_image(command->copy.source) || is_image(command->copy.destination);
+	case BACKEND_COMMAND_WRITE:
+	case BACKEND_COMMAND_READ:
+		return is_image(command->transfer.memory);
+	case BACKEND_COMMAND_FILL:
+		return is_image(command->fill.memory);
+	default:
+		return false;
+	}
+}
+
+static bool is_alike(const struct backend_image *a, const struct backend_image *b)
+{
+	return a->format == b->format && a->dimensions == b->dimensions &&
+	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
+}
+
+int fake_image_check(const struct backend_lane *lane, const struct backend_command *c, struct backend_fault *fault_out)
+{
+	bool good = false;
+	if (c->kind == BACKEND_COMMAND_COPY)
+		good = is_image(c->copy.source) && is_image(c->copy.destination) && !c->copy.rect &&
+		       c->copy.source != c->copy.destination && c->copy.source->device == lane->device &&
+		       c->copy.destination->device == lane->device &&
+		       is_alike(&c->copy.source->image, &c->copy.destination->image) &&
+		       c->copy.source_offset_bytes == 0 && c->copy.destination_offset_bytes == 0 &&
+		       c->copy.size_bytes == c->copy.source->size_bytes;
+	else if (c->kind == BACKEND_COMMAND_WRITE || c->kind == BACKEND_COMMAND_READ)
+		good = c->transfer.memory->device == lane->device && !c->transfer.rect &&
+		       c->transfer.offset_bytes == 0 && c->transfer.size_bytes == c->transfer.memory->size_bytes;
+	if (good)
+		return 0;
+	fake_fault(fault_out, STATUS_INVALID, "an image is moved as a whole, and only to one that is alike");
+	return -EINVAL;
+}
+
+static void turn(uint8_t *to, const uint8_t *from, uint64_t bytes)
+{
+	for (uint64_t i = 0; i < bytes; i++)
+		to[i] = from[i] ^ IMAGE_KEY;
+}
+
+void fake_image_run(const struct backend_command *c)
+{
+	if (c->kind == BACKEND_COMMAND_WRITE)
+		turn(c->transfer.memory->data, c->transfer.host, c->transfer.size_bytes);
+	else if (c->kind == BACKEND_COMMAND_READ)
+		turn(c->transfer.host, c->transfer.memory->data, c->transfer.size_bytes);
+	else
+		memcpy(c->copy.destination->data, c->copy.source->data, c->copy.size_bytes);
+}
+
+bool fake_image_argument_good(const struct fake_function *function, uint32_t index,
+			      const struct backend_argument *argument)
+{
+	if (argument->kind == BACKEND_ARGUMENT_SAMPLER)
+		return true;
+	if (!is_image(argument->image.memory) || argument->image.sampled != function->samples)
+		return false;
+	/* The first one is written, but by what only samples. */
+	return index > 0 || function->samples || argument->image.writes;
+}
+
+/* Each byte of the pixels, as the host sees them. */
+void fake_image_fill(struct fake_launch *launch)
+{
+	memset(launch->image[0]->data, (int)((launch->value ^ IMAGE_KEY) & 0xff), launch->image[0]->size_bytes);
+}
+
+void fake_image_copy(struct fake_launch *launch)
+{
+	launch->failed = launch->image[0]->size_bytes != launch->image[1]->size_bytes;
+	if (!launch->failed)
+		memcpy(launch->image[0]->data, launch->image[1]->data, launch->image[0]->size_bytes);
+}
+
+void fake_image_mix(struct fake_launch *launch)
+{
+	uint8_t *to = launch->image[0]->data;
+	const uint8_t *from = launch->image[1]->data;
+	launch->failed = launch->image[0]->size_bytes != launch->image[1]->size_bytes;
+	for (uint64_t i = 0; !launch->failed && i < launch->image[0]->size_bytes; i++)
+		to[i] = (uint8_t)((to[i] ^ IMAGE_KEY) * 31u + (from[i] ^ IMAGE_KEY) + launch->value) ^ IMAGE_KEY;
+}
+
+void fake_image_sampler(struct fake_launch *launch)
+{
+	const struct backend_sampler *sampler = launch->sampler;
+	launch->destination[0] =
+		(uint32_t)sampler->addressing | (uint32_t)sampler->normalised << 8 | (uint32_t)sampler->linear << 9;
+}

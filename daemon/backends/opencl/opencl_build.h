@@ -1,0 +1,38 @@
+/* One build in the helper's child, in its steps; for opencl_build.c and opencl_link.c alone. */
+#ifndef SYCL_BACKENDS_OPENCL_BUILD_H
+#define SYCL_BACKENDS_OPENCL_BUILD_H
+
+#include "opencl_binary.h"
+#include "opencl_objects.h"
+
+/* What one build holds; freed on every path. */
+struct opencl_build {
+	const struct opencl_library *cl;
+	const struct backend_device_facts *facts;
+	cl_device_id device;
+	cl_context context;
+	cl_program program; /* of the variant that is being built */
+	struct opencl_binary binary;
+	enum backend_source_kind kind;
+	const char *source, *options;
+	size_t source_bytes;
+	char *log;
+};
+
+/* The source's kind is one that the device takes; a context on it. */
+int opencl_build_open(struct opencl_build *build, struct backend *backend, uint32_t device,
+		      struct backend_fault *fault_out);
+void opencl_build_fini(struct opencl_build *build);
+/* May its meaning depend on the number of dimensions? */
+bool opencl_build_asks_for_dimensions(const struct opencl_build *build);
+/* build->program, of the source and what goes before it. */
+int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out);
+/* Ours and the user's; `dimensions` 0: the source does not ask. malloc'ed. */
+int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
+			 struct backend_fault *fault_out);
+/* Keeps the compiler's words about build->program; what `code` means. `what`: "build the program". */
+int opencl_build_result(struct opencl_build *build, cl_int code, const char *what, struct backend_fault *fault_out);
+/* The kernels, the first time, and the binary of build->program. */
+int opencl_build_take(struct opencl_build *build, struct backend_fault *fault_out);
+
+#endif

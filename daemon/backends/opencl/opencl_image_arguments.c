@@ -1,0 +1,93 @@
+#include "opencl_image_arguments.h"
+
+#include "image_format.h"
+#include "opencl_fault.h"
+#include "opencl_sampler.h"
+#include "status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+uint32_t opencl_arguments_merge(struct backend_argument_facts *arguments, uint32_t count, struct opencl_place *places)
+{
+	uint32_t merged = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_pair = i + 1 < count && arguments[i].kind == BACKEND_ARGUMENT_IMAGE &&
+			       arguments[i + 1].kind == BACKEND_ARGUMENT_SAMPLER &&
+			       strncmp(arguments[i + 1].name, OPENCL_SAMPLER_OF, sizeof(OPENCL_SAMPLER_OF) - 1) == 0;
+		places[merged] = (struct opencl_place){.index = i, .is_pair = is_pair};
+		arguments[merged] = arguments[i];
+		if (is_pair)
+			i++;
+		merged++;
+	}
+	return merged;
+}
+
+static int refuse(struct backend_fault *fault_out, uint32_t index, const char *why)
+{
+	opencl_fault_words(fault_out, STATUS_KERNEL_ARGUMENT, "argument %u %s", index, why);
+	return -EINVAL;
+}
+
+/* "image2d_t": 2; 0: another kind of image, which nothing here makes. */
+static uint32_t dimensions_of(const char *type_name)
+{
+	for (uint32_t n = 1; n <= 3; n++) {
+		char wanted[16];
+		(void)snprintf(wanted, sizeof(wanted), "image%ud_t", n);
+		if (strcmp(type_name, wanted) == 0)
+			return n;
+	}
+	return 0;
+}
+
+/* Drivers look at nothing of this: PoCL reads another image's dimensions as far as its kernel's type says. */
+static int check(const struct backend_kernel *kernel, uint32_t index, const struct backend_argument *argument,
+		 struct backend_fault *fault_out)
+{
+	const struct backend_argument_facts *facts = &kernel->arguments[index];
+	const struct backend_memory *memory = argument->image.memory;
+	bool is_pair = kernel->places[index].is_pair;
+
+	if (!memory || memory->image.dimensions == 0)
+		return refuse(fault_out, index, "is an image; a buffer was given");
+	if (memory->image.dimensions != dimensions_of(facts->type_name))
+		return refuse(fault_out, index, "is an image of another number of dimensions");
+	if (argument->image.sampled && !is_pair)
+		return refuse(fault_out, index, "is an image without a sampler, which is an argument of its own");
+	if (!argument->image.sampled && is_pair)
+		return refuse(fault_out, index, "is a sampled image; no sampler was given");
+	if (!facts->is_const && !argument->image.writes)
+		return refuse(fault_out, index, "is an image that the kernel writes, with an accessor for reading");
+	if (argument->image.sampled && argument->image.sampler.linear && !image_format_is_float(memory->image.format))
+		return refuse(fault_out, index, "is an image of integers, which linear filtering cannot mix");
+	return 0;
+}
+
+int opencl_image_argument_set(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
+			      const struct backend_argument *argument, struct backend_fault *fault_out)
+{
+	struct backend_device *device = kernel->program->device;
+	cl_uint at = kernel->places[index].index;
+	bool has_image = argument->kind == BACKEND_ARGUMENT_IMAGE;
+	cl_int code = CL_SUCCESS;
+
+	int error = has_image ? check(kernel, index, argument, fault_out) : 0;
+	if (error < 0)
+		return error;
+	if (has_image) {
+		cl_mem image = argument->image.memory->buffer;
+		code = device->cl->SetKernelArg(to, at++, sizeof(cl_mem), (void *)&image);
+	}
+	if (code == CL_SUCCESS && (!has_image || argument->image.sampled)) {
+		cl_sampler sampler = NULL;
+		error = opencl_sampler_get(device, &argument->image.sampler, &sampler, fault_out);
+		if (error < 0)
+			return error;
+		code = device->cl->SetKernelArg(to, at, sizeof(cl_sampler), (void *)&sampler);
+	}
+	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "set an image");
+}

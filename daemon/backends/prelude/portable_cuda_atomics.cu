@@ -1,0 +1,256 @@
+/*
+ * The portable prelude, CUDA C++ side: barriers, fences, atomics. An order is made of fences around a relaxed
+ * operation, but for loads and stores, which the machine has with orders: others wait in loops for what they see.
+ */
+#line 5 "prelude_atomics"
+
+#define SYCL_MEMORY_ORDER_RELAXED 1
+#define SYCL_MEMORY_ORDER_ACQUIRE 2
+#define SYCL_MEMORY_ORDER_RELEASE 4
+#define SYCL_MEMORY_ORDER_ACQ_REL 8
+#define SYCL_MEMORY_ORDER_SEQ_CST 16
+
+#define SYCL_MEMORY_SCOPE_WORK_ITEM  1
+#define SYCL_MEMORY_SCOPE_SUB_GROUP  2
+#define SYCL_MEMORY_SCOPE_WORK_GROUP 4
+#define SYCL_MEMORY_SCOPE_DEVICE     8
+#define SYCL_MEMORY_SCOPE_SYSTEM     16
+
+#if __CUDA_ARCH__ >= 700
+#define SYCL_FENCE_WORDS_(words, scope, old) asm volatile("fence." words "." scope ";" ::: "memory")
+#else
+#define SYCL_FENCE_WORDS_(words, scope, old) asm volatile("membar." old ";" ::: "memory")
+#endif
+/* All orders of SYCL but relaxed are one of the machine's two (G9); a sub-group's scope is the work-group's (G8). */
+static __forceinline__ void sycl_fence_(int order, int scope)
+{
+	if (order == SYCL_MEMORY_ORDER_RELAXED || scope == SYCL_MEMORY_SCOPE_WORK_ITEM)
+		return;
+	if (order == SYCL_MEMORY_ORDER_SEQ_CST) {
+		if (scope == SYCL_MEMORY_SCOPE_SYSTEM)
+			SYCL_FENCE_WORDS_("sc", "sys", "sys");
+		else if (scope == SYCL_MEMORY_SCOPE_DEVICE)
+			SYCL_FENCE_WORDS_("sc", "gpu", "gl");
+		else
+			SYCL_FENCE_WORDS_("sc", "cta", "cta");
+	} else {
+		if (scope == SYCL_MEMORY_SCOPE_SYSTEM)
+			SYCL_FENCE_WORDS_("acq_rel", "sys", "sys");
+		else if (scope == SYCL_MEMORY_SCOPE_DEVICE)
+			SYCL_FENCE_WORDS_("acq_rel", "gpu", "gl");
+		else
+			SYCL_FENCE_WORDS_("acq_rel", "cta", "cta");
+	}
+}
+static __forceinline__ void sycl_before_(int order, int scope)
+{
+	if (order > SYCL_MEMORY_ORDER_ACQUIRE)
+		sycl_fence_(order, scope);
+}
+static __forceinline__ void sycl_after_(int order, int scope)
+{
+	if (order != SYCL_MEMORY_ORDER_RELEASE)
+		sycl_fence_(order, scope);
+}
+#define sycl_atomic_fence(order, scope) sycl_fence_((order), (scope))
+#define sycl_fence()         sycl_fence_(SYCL_MEMORY_ORDER_ACQ_REL, SYCL_MEMORY_SCOPE_DEVICE)
+#define sycl_fence_acquire() sycl_fence_(SYCL_MEMORY_ORDER_ACQUIRE, SYCL_MEMORY_SCOPE_DEVICE)
+#define sycl_fence_release() sycl_fence_(SYCL_MEMORY_ORDER_RELEASE, SYCL_MEMORY_SCOPE_DEVICE)
+
+#define sycl_group_barrier() __syncthreads()
+/* What a work-item of another group sees afterwards may have been written by any of this group. */
+#define sycl_group_barrier_scope(scope)                                                                                \
+	do {                                                                                                           \
+		if ((scope) > SYCL_MEMORY_SCOPE_WORK_GROUP)                                                            \
+			sycl_fence_(SYCL_MEMORY_ORDER_ACQ_REL, (scope));                                               \
+		__syncthreads();                                                                                       \
+		if ((scope) > SYCL_MEMORY_SCOPE_WORK_GROUP)                                                            \
+			sycl_fence_(SYCL_MEMORY_ORDER_ACQ_REL, (scope));                                               \
+	} while (0)
+
+/* The machine's own functions take the scope in their names. On local memory all scopes are the work-group's (G11). */
+#define SYCL_SCOPED_(name, ...)                                                                                        \
+	(scope <= SYCL_MEMORY_SCOPE_WORK_GROUP ? name##_block(__VA_ARGS__)                                             \
+	 : scope == SYCL_MEMORY_SCOPE_DEVICE   ? name(__VA_ARGS__)                                                     \
+					       : name##_system(__VA_ARGS__))
+#define SYCL_ATOMIC_(word, name, T, W)                                                                                 \
+	static __forceinline__ T sycl_atomic_##word##_(T *p, T v, int order, int scope)                                \
+	{                                                                                                              \
+		sycl_before_(order, scope);                                                                            \
+		T old = (T)SYCL_SCOPED_(name, (W *)p, (W)v);                                                           \
+		sycl_after_(order, scope);                                                                             \
+		return old;                                                                                            \
+	}
+#define SYCL_ATOMIC_CAS_(T, W)                                                                                         \
+	static __forceinline__ T sycl_atomic_compare_exchange_(T *p, T e, T d, int order, int scope)                   \
+	{                                                                                                              \
+		sycl_before_(order, scope);                                                                            \
+		W old = SYCL_SCOPED_(atomicCAS, (W *)p, sycl_bits_<W>(e), sycl_bits_<W>(d));                           \
+		sycl_after_(order, scope);                                                                             \
+		return sycl_bits_<T>(old);                                                                             \
+	}
+#define SYCL_ATOMIC_INTEGER_(T, W, L)                                                                                  \
+	SYCL_ATOMIC_(add, atomicAdd, T, W)                                                                             \
+	SYCL_ATOMIC_(min, atomicMin, T, L)                                                                             \
+	SYCL_ATOMIC_(max, atomicMax, T, L)                                                                             \
+	SYCL_ATOMIC_(and, atomicAnd, T, W)                                                                             \
+	SYCL_ATOMIC_(or, atomicOr, T, W)                                                                               \
+	SYCL_ATOMIC_(xor, atomicXor, T, W)                                                                             \
+	SYCL_ATOMIC_(exchange, atomicExch, T, W)                                                                       \
+	SYCL_ATOMIC_CAS_(T, W)                                                                                         \
+	static __forceinline__ T sycl_atomic_sub_(T *p, T v, int order, int scope)                                     \
+	{                                                                                                              \
+		return sycl_atomic_add_(p, (T)((W)0 - (W)v), order, scope);                                            \
+	}
+/* Of floating point sums and exchanges are there; the least and the greatest try until nobody came between. */
+#define SYCL_ATOMIC_TRIES_(word, T, W, next)                                                                           \
+	static __forceinline__ T sycl_atomic_##word##_(T *p, T v, int order, int scope)                                \
+	{                                                                                                              \
+		sycl_before_(order, scope);                                                                            \
+		W seen = *(volatile W *)p, expected;                                                                   \
+		do {                                                                                                   \
+			T old = sycl_bits_<T>(seen);                                                                   \
+			expected = seen;                                                                               \
+			seen = SYCL_SCOPED_(atomicCAS, (W *)p, expected, sycl_bits_<W>((T)(next)));                    \
+		} while (seen != expected);                                                                            \
+		sycl_after_(order, scope);                                                                             \
+		return sycl_bits_<T>(seen);                                                                            \
+	}
+#define SYCL_ATOMIC_REAL_(T, W)                                                                                        \
+	SYCL_ATOMIC_(add, atomicAdd, T, T)                                                                             \
+	SYCL_ATOMIC_TRIES_(min, T, W, fmin(old, v))                                                                    \
+	SYCL_ATOMIC_TRIES_(max, T, W, fmax(old, v))                                                                    \
+	SYCL_ATOMIC_CAS_(T, W)                                                                                         \
+	static __forceinline__ T sycl_atomic_exchange_(T *p, T v, int order, int scope)                                \
+	{                                                                                                              \
+		sycl_before_(order, scope);                                                                            \
+		W old = SYCL_SCOPED_(atomicExch, (W *)p, sycl_bits_<W>(v));                                            \
+		sycl_after_(order, scope);                                                                             \
+		return sycl_bits_<T>(old);                                                                             \
+	}                                                                                                              \
+	static __forceinline__ T sycl_atomic_sub_(T *p, T v, int order, int scope)                                     \
+	{                                                                                                              \
+		return sycl_atomic_add_(p, -v, order, scope);                                                          \
+	}
+#define SYCL_LOAD_WORDS_(words, T, letter, bits) \
+	asm volatile("ld" words "." bits " %0, [%1];" : "=" letter(value) : "l"(p) : "memory")
+#define SYCL_STORE_WORDS_(words, T, letter, bits) \
+	asm volatile("st" words "." bits " [%0], %1;" : : "l"(p), letter(v) : "memory")
+#if __CUDA_ARCH__ >= 700
+#define SYCL_ATOMIC_PLAIN_(T, letter, bits)                                                                            \
+	static __forceinline__ T sycl_atomic_load_(const T *p, int order, int scope)                                   \
+	{                                                                                                              \
+		T value;                                                                                               \
+		if (order == SYCL_MEMORY_ORDER_RELAXED)                                                                \
+			return *(const volatile T *)p;                                                                 \
+		if (scope <= SYCL_MEMORY_SCOPE_WORK_GROUP)                                                             \
+			SYCL_LOAD_WORDS_(".acquire.cta", T, letter, bits);                                             \
+		else if (scope == SYCL_MEMORY_SCOPE_DEVICE)                                                            \
+			SYCL_LOAD_WORDS_(".acquire.gpu", T, letter, bits);                                             \
+		else                                                                                                   \
+			SYCL_LOAD_WORDS_(".acquire.sys", T, letter, bits);                                             \
+		return value;                                                                                          \
+	}                                                                                                              \
+	static __forceinline__ void sycl_atomic_store_(T *p, T v, int order, int scope)                                \
+	{                                                                                                              \
+		if (order == SYCL_MEMORY_ORDER_RELAXED)                                                                \
+			*(volatile T *)p = v;                                                                          \
+		else if (scope <= SYCL_MEMORY_SCOPE_WORK_GROUP)                                                        \
+			SYCL_STORE_WORDS_(".release.cta", T, letter, bits);                                            \
+		else if (scope == SYCL_MEMORY_SCOPE_DEVICE)                                                            \
+			SYCL_STORE_WORDS_(".release.gpu", T, letter, bits);                                            \
+		else                                                                                                   \
+			SYCL_STORE_WORDS_(".release.sys", T, letter, bits);                                            \
+	}
+#else
+#define SYCL_ATOMIC_PLAIN_(T, letter, bits)                                                                            \
+	static __forceinline__ T sycl_atomic_load_(const T *p, int order, int scope)                                   \
+	{                                                                                                              \
+		T value = *(const volatile T *)p;                                                                      \
+		sycl_fence_(order, scope);                                                                             \
+		return value;                                                                                          \
+	}                                                                                                              \
+	static __forceinline__ void sycl_atomic_store_(T *p, T v, int order, int scope)                                \
+	{                                                                                                              \
+		sycl_fence_(order, scope);                                                                             \
+		*(volatile T *)p = v;                                                                                  \
+	}
+#endif
+
+/* The bits of one type as another of its size. */
+template <class T, class S> static __forceinline__ T sycl_bits_(S from)
+{
+	static_assert(sizeof(T) == sizeof(S), "both types must have one size");
+	T to;
+	memcpy(&to, &from, sizeof(to));
+	return to;
+}
+
+SYCL_ATOMIC_INTEGER_(int, uint, int)
+SYCL_ATOMIC_INTEGER_(uint, uint, uint)
+SYCL_ATOMIC_INTEGER_(long, unsigned long long, long long)
+SYCL_ATOMIC_INTEGER_(ulong, unsigned long long, unsigned long long)
+SYCL_ATOMIC_REAL_(float, uint)
+SYCL_ATOMIC_REAL_(double, unsigned long long)
+SYCL_ATOMIC_PLAIN_(int, "r", "s32")
+SYCL_ATOMIC_PLAIN_(uint, "r", "u32")
+SYCL_ATOMIC_PLAIN_(long, "l", "s64")
+SYCL_ATOMIC_PLAIN_(ulong, "l", "u64")
+SYCL_ATOMIC_PLAIN_(float, "f", "f32")
+SYCL_ATOMIC_PLAIN_(double, "d", "f64")
+
+/* The value becomes what p points to. */
+#define SYCL_ATOMIC_WORD_(word)                                                                                        \
+	template <class T>                                                                                             \
+	static __forceinline__ T sycl_atomic_any_##word##_(T *p, typename sycl_same_<T>::type v, int order, int scope) \
+	{                                                                                                              \
+		return sycl_atomic_##word##_(p, v, order, scope);                                                      \
+	}
+SYCL_ATOMIC_WORD_(add)
+SYCL_ATOMIC_WORD_(sub)
+SYCL_ATOMIC_WORD_(min)
+SYCL_ATOMIC_WORD_(max)
+SYCL_ATOMIC_WORD_(and)
+SYCL_ATOMIC_WORD_(or)
+SYCL_ATOMIC_WORD_(xor)
+SYCL_ATOMIC_WORD_(exchange)
+template <class T>
+static __forceinline__ void sycl_atomic_any_store_(T *p, typename sycl_same_<T>::type v, int order, int scope)
+{
+	sycl_atomic_store_(p, v, order, scope);
+}
+template <class T>
+static __forceinline__ T sycl_atomic_any_compare_exchange_(T *p, typename sycl_same_<T>::type e,
+							   typename sycl_same_<T>::type d, int order, int scope)
+{
+	return sycl_atomic_compare_exchange_(p, e, d, order, scope);
+}
+
+#define sycl_atomic_add_explicit(p, v, order, scope)   sycl_atomic_any_add_(sycl_raw_(p), (v), (order), (scope))
+#define sycl_atomic_sub_explicit(p, v, order, scope)   sycl_atomic_any_sub_(sycl_raw_(p), (v), (order), (scope))
+#define sycl_atomic_min_explicit(p, v, order, scope)   sycl_atomic_any_min_(sycl_raw_(p), (v), (order), (scope))
+#define sycl_atomic_max_explicit(p, v, order, scope)   sycl_atomic_any_max_(sycl_raw_(p), (v), (order), (scope))
+#define sycl_atomic_and_explicit(p, v, order, scope)   sycl_atomic_any_and_(sycl_raw_(p), (v), (order), (scope))
+#define sycl_atomic_or_explicit(p, v, order, scope)    sycl_atomic_any_or_(sycl_raw_(p), (v), (order), (scope))
+#define sycl_atomic_xor_explicit(p, v, order, scope)   sycl_atomic_any_xor_(sycl_raw_(p), (v), (order), (scope))
+#define sycl_atomic_exchange_explicit(p, v, order, scope) \
+	sycl_atomic_any_exchange_(sycl_raw_(p), (v), (order), (scope))
+#define sycl_atomic_store_explicit(p, v, order, scope) sycl_atomic_any_store_(sycl_raw_(p), (v), (order), (scope))
+#define sycl_atomic_load_explicit(p, order, scope)     sycl_atomic_load_(sycl_raw_(p), (order), (scope))
+#define sycl_atomic_compare_exchange_explicit(p, expected, desired, order, scope) \
+	sycl_atomic_any_compare_exchange_(sycl_raw_(p), (expected), (desired), (order), (scope))
+
+/* Relaxed, at the device's scope. */
+#define SYCL_RELAXED_ SYCL_MEMORY_ORDER_RELAXED, SYCL_MEMORY_SCOPE_DEVICE
+#define sycl_atomic_add(p, v)      sycl_atomic_any_add_(sycl_raw_(p), (v), SYCL_RELAXED_)
+#define sycl_atomic_sub(p, v)      sycl_atomic_any_sub_(sycl_raw_(p), (v), SYCL_RELAXED_)
+#define sycl_atomic_min(p, v)      sycl_atomic_any_min_(sycl_raw_(p), (v), SYCL_RELAXED_)
+#define sycl_atomic_max(p, v)      sycl_atomic_any_max_(sycl_raw_(p), (v), SYCL_RELAXED_)
+#define sycl_atomic_and(p, v)      sycl_atomic_any_and_(sycl_raw_(p), (v), SYCL_RELAXED_)
+#define sycl_atomic_or(p, v)       sycl_atomic_any_or_(sycl_raw_(p), (v), SYCL_RELAXED_)
+#define sycl_atomic_xor(p, v)      sycl_atomic_any_xor_(sycl_raw_(p), (v), SYCL_RELAXED_)
+#define sycl_atomic_exchange(p, v) sycl_atomic_any_exchange_(sycl_raw_(p), (v), SYCL_RELAXED_)
+#define sycl_atomic_store(p, v)    sycl_atomic_any_store_(sycl_raw_(p), (v), SYCL_RELAXED_)
+#define sycl_atomic_load(p)        sycl_atomic_load_(sycl_raw_(p), SYCL_RELAXED_)
+#define sycl_atomic_compare_exchange(p, expected, desired) \
+	sycl_atomic_any_compare_exchange_(sycl_raw_(p), (expected), (desired), SYCL_RELAXED_)

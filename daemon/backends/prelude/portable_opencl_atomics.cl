@@ -1,0 +1,180 @@
+/*
+ * The portable prelude, OpenCL C side: barriers, fences, atomics. OpenCL C 1.2 has relaxed atomics only, so an order is
+ * made of fences around one; so a scope beyond local memory's work-group is the work-group's there (G11).
+ */
+#line 5 "prelude_atomics"
+
+#define SYCL_MEMORY_ORDER_RELAXED 1
+#define SYCL_MEMORY_ORDER_ACQUIRE 2
+#define SYCL_MEMORY_ORDER_RELEASE 4
+#define SYCL_MEMORY_ORDER_ACQ_REL 8
+#define SYCL_MEMORY_ORDER_SEQ_CST 16
+
+#define SYCL_MEMORY_SCOPE_WORK_ITEM  1
+#define SYCL_MEMORY_SCOPE_SUB_GROUP  2
+#define SYCL_MEMORY_SCOPE_WORK_GROUP 4
+#define SYCL_MEMORY_SCOPE_DEVICE     8
+#define SYCL_MEMORY_SCOPE_SYSTEM     16
+
+/* mem_fence orders for the work-group only: where the compiler has a stronger one it is taken. */
+#if defined(__NV_CL_C_VERSION)
+#define SYCL_HARD_FENCE_(scope)                                                                                        \
+	do {                                                                                                           \
+		if ((scope) == SYCL_MEMORY_SCOPE_SYSTEM)                                                               \
+			__asm volatile("membar.sys;" ::: "memory");                                                    \
+		else if ((scope) == SYCL_MEMORY_SCOPE_DEVICE)                                                          \
+			__asm volatile("membar.gl;" ::: "memory");                                                     \
+		else                                                                                                   \
+			__asm volatile("membar.cta;" ::: "memory");                                                    \
+	} while (0)
+#elif defined(__has_builtin)
+#if __has_builtin(__c11_atomic_thread_fence)
+#define SYCL_HARD_FENCE_(scope) __c11_atomic_thread_fence(__ATOMIC_SEQ_CST)
+#endif
+#endif
+#ifndef SYCL_HARD_FENCE_
+#define SYCL_HARD_FENCE_(scope) mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#endif
+
+static inline __attribute__((always_inline)) void sycl_fence_(int order, int scope)
+{
+	if (order != SYCL_MEMORY_ORDER_RELAXED)
+		SYCL_HARD_FENCE_(scope);
+}
+#define sycl_atomic_fence(order, scope) sycl_fence_((order), (scope))
+#define sycl_fence()         sycl_fence_(SYCL_MEMORY_ORDER_ACQ_REL, SYCL_MEMORY_SCOPE_DEVICE)
+#define sycl_fence_acquire() sycl_fence_(SYCL_MEMORY_ORDER_ACQUIRE, SYCL_MEMORY_SCOPE_DEVICE)
+#define sycl_fence_release() sycl_fence_(SYCL_MEMORY_ORDER_RELEASE, SYCL_MEMORY_SCOPE_DEVICE)
+
+/* Local and global memory are both made consistent. */
+#define sycl_group_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define sycl_group_barrier_scope(scope)                                                                                \
+	do {                                                                                                           \
+		if ((scope) > SYCL_MEMORY_SCOPE_WORK_GROUP)                                                            \
+			SYCL_HARD_FENCE_(scope);                                                                       \
+		barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                                   \
+		if ((scope) > SYCL_MEMORY_SCOPE_WORK_GROUP)                                                            \
+			SYCL_HARD_FENCE_(scope);                                                                       \
+	} while (0)
+
+#define SYCL_BEFORE_(order, scope)                                                                                     \
+	if ((order) > SYCL_MEMORY_ORDER_ACQUIRE)                                                                       \
+	SYCL_HARD_FENCE_(scope)
+#define SYCL_AFTER_(order, scope)                                                                                      \
+	if ((order) != SYCL_MEMORY_ORDER_RELAXED && (order) != SYCL_MEMORY_ORDER_RELEASE)                              \
+	SYCL_HARD_FENCE_(scope)
+
+/* One operation: `what` computes the value before from p and v. */
+#define SYCL_ATOMIC_(word, space, T, what)                                                                             \
+	SYCL_OVERLOAD_ T sycl_atomic_##word##_(volatile space T *p, T v, int order, int scope)                         \
+	{                                                                                                              \
+		SYCL_BEFORE_(order, scope);                                                                            \
+		T old = what;                                                                                          \
+		SYCL_AFTER_(order, scope);                                                                             \
+		return old;                                                                                            \
+	}
+#define SYCL_ATOMIC_PLAIN_(space, T)                                                                                   \
+	SYCL_OVERLOAD_ T sycl_atomic_load_(const volatile space T *p, int order, int scope)                            \
+	{                                                                                                              \
+		SYCL_BEFORE_(order, scope);                                                                            \
+		T value = *p;                                                                                          \
+		SYCL_AFTER_(order, scope);                                                                             \
+		return value;                                                                                          \
+	}                                                                                                              \
+	SYCL_OVERLOAD_ void sycl_atomic_store_(volatile space T *p, T v, int order, int scope)                         \
+	{                                                                                                              \
+		SYCL_BEFORE_(order, scope);                                                                            \
+		*p = v;                                                                                                \
+		if ((order) == SYCL_MEMORY_ORDER_SEQ_CST)                                                              \
+			SYCL_HARD_FENCE_(scope);                                                                       \
+	}
+#define SYCL_ATOMIC_CAS_(space, T, what)                                                                               \
+	SYCL_OVERLOAD_ T sycl_atomic_compare_exchange_(volatile space T *p, T e, T d, int order, int scope)            \
+	{                                                                                                              \
+		SYCL_BEFORE_(order, scope);                                                                            \
+		T old = what;                                                                                          \
+		SYCL_AFTER_(order, scope);                                                                             \
+		return old;                                                                                            \
+	}
+#define SYCL_ATOMIC_INTEGER_(space, T, prefix)                                                                         \
+	SYCL_ATOMIC_(add, space, T, prefix##_add(p, v))                                                                \
+	SYCL_ATOMIC_(sub, space, T, prefix##_sub(p, v))                                                                \
+	SYCL_ATOMIC_(min, space, T, prefix##_min(p, v))                                                                \
+	SYCL_ATOMIC_(max, space, T, prefix##_max(p, v))                                                                \
+	SYCL_ATOMIC_(and, space, T, prefix##_and(p, v))                                                                \
+	SYCL_ATOMIC_(or, space, T, prefix##_or(p, v))                                                                  \
+	SYCL_ATOMIC_(xor, space, T, prefix##_xor(p, v))                                                                \
+	SYCL_ATOMIC_(exchange, space, T, prefix##_xchg(p, v))                                                          \
+	SYCL_ATOMIC_CAS_(space, T, prefix##_cmpxchg(p, e, d))                                                          \
+	SYCL_ATOMIC_PLAIN_(space, T)
+
+/* Of floating point only the exchange is there: what else there is tries until nobody came between. */
+#define SYCL_ATOMIC_TRIES_(word, space, T, W, cas, next)                                                               \
+	SYCL_OVERLOAD_ T sycl_atomic_##word##_(volatile space T *p, T v, int order, int scope)                         \
+	{                                                                                                              \
+		SYCL_BEFORE_(order, scope);                                                                            \
+		W seen = *(volatile space W *)p, expected;                                                             \
+		do {                                                                                                   \
+			T old = as_##T(seen);                                                                          \
+			expected = seen;                                                                               \
+			seen = cas((volatile space W *)p, expected, as_##W((T)(next)));                                \
+		} while (seen != expected);                                                                            \
+		SYCL_AFTER_(order, scope);                                                                             \
+		return as_##T(seen);                                                                                   \
+	}
+#define SYCL_ATOMIC_REAL_(space, T, W, cas, xchg)                                                                      \
+	SYCL_ATOMIC_TRIES_(add, space, T, W, cas, old + v)                                                             \
+	SYCL_ATOMIC_TRIES_(sub, space, T, W, cas, old - v)                                                             \
+	SYCL_ATOMIC_TRIES_(min, space, T, W, cas, fmin(old, v))                                                        \
+	SYCL_ATOMIC_TRIES_(max, space, T, W, cas, fmax(old, v))                                                        \
+	SYCL_ATOMIC_(exchange, space, T, as_##T(xchg((volatile space W *)p, as_##W(v))))                               \
+	SYCL_ATOMIC_CAS_(space, T, as_##T(cas((volatile space W *)p, as_##W(e), as_##W(d))))                           \
+	SYCL_ATOMIC_PLAIN_(space, T)
+
+SYCL_ATOMIC_INTEGER_(__global, int, atomic)
+SYCL_ATOMIC_INTEGER_(__local, int, atomic)
+SYCL_ATOMIC_INTEGER_(__global, uint, atomic)
+SYCL_ATOMIC_INTEGER_(__local, uint, atomic)
+SYCL_ATOMIC_REAL_(__global, float, uint, atomic_cmpxchg, atomic_xchg)
+SYCL_ATOMIC_REAL_(__local, float, uint, atomic_cmpxchg, atomic_xchg)
+#ifdef SYCL_HAS_ATOMIC64
+SYCL_ATOMIC_INTEGER_(__global, long, atom)
+SYCL_ATOMIC_INTEGER_(__local, long, atom)
+SYCL_ATOMIC_INTEGER_(__global, ulong, atom)
+SYCL_ATOMIC_INTEGER_(__local, ulong, atom)
+#ifdef SYCL_HAS_FP64
+SYCL_ATOMIC_REAL_(__global, double, ulong, atom_cmpxchg, atom_xchg)
+SYCL_ATOMIC_REAL_(__local, double, ulong, atom_cmpxchg, atom_xchg)
+#endif
+#endif
+
+/* The value becomes what p points to, so that 1 does for a uint as well. */
+#define SYCL_AS_(p, v) ((__typeof__(*(p) + 0))(v))
+#define SYCL_ATOMIC_WORD_(word, p, v, order, scope) sycl_atomic_##word##_((p), SYCL_AS_(p, v), (order), (scope))
+#define sycl_atomic_add_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(add, p, v, order, scope)
+#define sycl_atomic_sub_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(sub, p, v, order, scope)
+#define sycl_atomic_min_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(min, p, v, order, scope)
+#define sycl_atomic_max_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(max, p, v, order, scope)
+#define sycl_atomic_and_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(and, p, v, order, scope)
+#define sycl_atomic_or_explicit(p, v, order, scope)       SYCL_ATOMIC_WORD_(or, p, v, order, scope)
+#define sycl_atomic_xor_explicit(p, v, order, scope)      SYCL_ATOMIC_WORD_(xor, p, v, order, scope)
+#define sycl_atomic_exchange_explicit(p, v, order, scope) SYCL_ATOMIC_WORD_(exchange, p, v, order, scope)
+#define sycl_atomic_store_explicit(p, v, order, scope)    SYCL_ATOMIC_WORD_(store, p, v, order, scope)
+#define sycl_atomic_load_explicit(p, order, scope)        sycl_atomic_load_((p), (order), (scope))
+#define sycl_atomic_compare_exchange_explicit(p, expected, desired, order, scope)                                      \
+	sycl_atomic_compare_exchange_((p), SYCL_AS_(p, expected), SYCL_AS_(p, desired), (order), (scope))
+
+/* Relaxed, at the device's scope. */
+#define SYCL_RELAXED_ SYCL_MEMORY_ORDER_RELAXED, SYCL_MEMORY_SCOPE_DEVICE
+#define sycl_atomic_add(p, v)      sycl_atomic_add_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
+#define sycl_atomic_sub(p, v)      sycl_atomic_sub_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
+#define sycl_atomic_min(p, v)      sycl_atomic_min_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
+#define sycl_atomic_max(p, v)      sycl_atomic_max_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
+#define sycl_atomic_and(p, v)      sycl_atomic_and_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
+#define sycl_atomic_or(p, v)       sycl_atomic_or_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
+#define sycl_atomic_xor(p, v)      sycl_atomic_xor_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
+#define sycl_atomic_exchange(p, v) sycl_atomic_exchange_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
+#define sycl_atomic_store(p, v)    sycl_atomic_store_((p), SYCL_AS_(p, v), SYCL_RELAXED_)
+#define sycl_atomic_load(p)        sycl_atomic_load_((p), SYCL_RELAXED_)
+#define sycl_atomic_compare_exchange(p, expected, desired)                                                             \
+	sycl_atomic_compare_exchange_((p), SYCL_AS_(p, expected), SYCL_AS_(p, desired), SYCL_RELAXED_)

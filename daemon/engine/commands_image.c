@@ -1,0 +1,54 @@
+/* Images: objects of type buffer with a description. One-way, as all creation. */
+#include "image_format.h"
+#include "session.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int read_image(const Sycl__V1__ImageCreate *message, struct backend_image *image_out, uint64_t *bytes_out,
+		      struct backend_fault *fault)
+{
+	struct backend_image image = {.format = (enum backend_image_format)message->format,
+				      .dimensions = (uint32_t)message->n_size};
+	if (!image_format_find(message->format))
+		return fault_set(fault, STATUS_INVALID, "there is no image format %u", message->format);
+	if (message->n_size < 1 || message->n_size > 3)
+		return fault_set(fault, STATUS_INVALID, "an image has 1 to 3 dimensions, not %zu", message->n_size);
+	memcpy(image.size, message->size, message->n_size * sizeof(*image.size));
+	if (image_bytes(message->format, image.dimensions, image.size, bytes_out) < 0)
+		return fault_set(fault, STATUS_INVALID, "a dimension of an image has 1 to %u pixels", IMAGE_SIZE_MAX);
+	*image_out = image;
+	return 0;
+}
+
+static int make(struct session *session, struct buffer *buffer, const Sycl__V1__ImageCreate *message,
+		struct backend_fault *fault)
+{
+	struct backend_image image = {.dimensions = 0};
+	struct arena *arena;
+	uint64_t bytes = 0;
+	void *host;
+	if (read_image(message, &image, &bytes, fault) ||
+	    buffer_admit(session, bytes, bytes, message->range, &arena, &host, fault))
+		return 1;
+	int r = sched_buffer_create_image(session->engine->scheduler, &image, bytes, host, message->initialised, buffer,
+					  &buffer->sched);
+	if (r < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "an image of %" PRIu64 " bytes could not be made: %s",
+				 bytes, strerror(-r));
+	buffer->image = image;
+	buffer_settle(buffer, bytes, bytes, arena);
+	return 0;
+}
+
+int command_image_create(struct session *session, const Sycl__V1__ImageCreate *message)
+{
+	struct buffer *buffer;
+	struct backend_fault fault;
+	int r = object_new(session, message->image, OBJECT_BUFFER, 0, &buffer);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (make(session, buffer, message, &fault))
+		object_fail(&buffer->object, 0, &fault);
+	return 0;
+}

@@ -1,0 +1,85 @@
+/*
+ * Host tasks: the engine orders them and brings their data to the host; the client runs them (K1 - K5).
+ *
+ * submitted --its turn--> held, the slot says so --HostTaskDone--> over, as any other group
+ *      \--a failure before it--> over; the slot says, with status 1, that its turn never comes
+ */
+#include "session.h"
+#include "clock.h"
+
+#include <inttypes.h>
+
+int group_check_host_task(struct session *session, struct task_request *request, struct backend_fault *fault)
+{
+	if (session->host_tasks_open >= HOST_TASKS_MAX)
+		return fault_set(fault, STATUS_QUOTA, "a session may have %u host tasks that are not over",
+				 HOST_TASKS_MAX);
+	request->action = TASK_HOST;
+	request->what = "host task";
+	return 0;
+}
+
+/* The client has no more to do with it. */
+static void end(struct group *group, const struct backend_fault *fault)
+{
+	list_remove(&group->held_link);
+	group->queue->object.session->host_tasks_open--;
+	host_task_end(group->task, fault);
+}
+
+static void abandon(struct group *group)
+{
+	struct backend_fault fault;
+	(void)fault_set(&fault, STATUS_CONNECTION_LOST, "the process that was to run a host task has gone");
+	end(group, &fault);
+}
+
+void host_task_granted(struct group *group)
+{
+	struct session *session = group->queue->object.session;
+	group->held = true;
+	group->start_ns = clock_now_ns();
+	list_push_back(&session->held_tasks, &group->held_link);
+	if (session->state == SESSION_CLOSING)
+		abandon(group);
+	else
+		session_write_slot(session, group->host_slot, group->host_slot_value, 0);
+}
+
+void host_tasks_abandon(struct session *session)
+{
+	while (!list_empty(&session->held_tasks))
+		abandon(list_entry(session->held_tasks.next, struct group, held_link));
+}
+
+/* Only what this session runs now; a released queue has its groups all the same. */
+static struct group *find_held(struct session *session, const Sycl__V1__HostTaskDone *message)
+{
+	if (object_id_type(message->queue) != OBJECT_QUEUE)
+		return NULL;
+	const struct object *object = object_table_find(&session->objects, message->queue);
+	if (!object || object->failed)
+		return NULL;
+	const struct window_entry *entry = group_window_find(&((const struct queue *)object)->window, message->group);
+	struct group *group = entry ? list_entry(entry, struct group, entry) : NULL;
+	return group && group->held && !list_empty(&group->held_link) ? group : NULL;
+}
+
+int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message)
+{
+	struct group *group = find_held(session, message);
+	if (!group)
+		return session_violation(session,
+					 "command group %" PRIu64 " of %016" PRIx64 " is no host task that runs now",
+					 message->group, message->queue);
+	if (message->status > 0)
+		return session_violation(session, "a host task cannot end with %d", message->status);
+	struct backend_fault fault = {.status = 0};
+	if (message->status < 0) {
+		bool known = message->status >= STATUS_FORKED;
+		(void)fault_set(&fault, known ? message->status : STATUS_RUNTIME, "%s",
+				message->text && *message->text ? message->text : "a host task failed");
+	}
+	end(group, message->status < 0 ? &fault : NULL);
+	return 0;
+}

@@ -1,0 +1,109 @@
+/*
+ * A range of bytes that is cut into intervals, each with a value of the owner's: at first one for the whole. An
+ * interval is the beginning of a struct that also holds the value (`struct { struct interval interval; ... }`); the owner keeps
+ * those, so that a map itself allocates nothing but a table, and that only when there are two intervals or more.
+ *
+ * To set the value of some bytes: cut at both ends, set the value of each interval in between, join. Cutting changes
+ * nobody's value; what can fail about it is interval_map_reserve. Two ranges overlap when they share a byte, so an
+ * empty one overlaps nothing (C10).
+ *
+ * Knows nothing of threads. Nothing here blocks. A search takes log(count) steps; a cut or a join moves at most count
+ * entries of the table. An index is good until the next cut or join.
+ */
+#ifndef SYCL_ENGINE_INTERVAL_MAP_H
+#define SYCL_ENGINE_INTERVAL_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes [begin, end). */
+struct interval {
+	uint64_t begin, end;
+};
+
+struct interval_slot {
+	uint64_t begin; /* as the interval's: searches stay in the table */
+	struct interval *interval;
+};
+
+struct interval_map {
+	uint32_t count, capacity;
+	struct interval_slot *table; /* in order, without gaps; &only while that is enough */
+	struct interval_slot only;   /* the first one, always */
+};
+
+struct interval_ops {
+	/* One from what the owner has reserved: cannot fail. Its bounds are set by the map. */
+	struct interval *(*take)(void *context);
+	/* It is in no map any more: its value too is the callee's to drop. */
+	void (*give)(void *context, struct interval *interval);
+	/* `upper` is new and was the upper part of `lower`: it gets the same value. */
+	void (*copy)(void *context, struct interval *upper, struct interval *lower);
+	/* Have neighbours the same value, so that they may become one? */
+	bool (*equal)(const struct interval *lower, const struct interval *upper);
+};
+
+static inline bool interval_empty(const struct interval *interval)
+{
+	return interval->begin >= interval->end;
+}
+
+static inline bool interval_overlap(const struct interval *a, const struct interval *b)
+{
+	return a->begin < b->end && b->begin < a->end && !interval_empty(a) && !interval_empty(b);
+}
+
+/*
+ * `whole` is the one interval that there is; its bounds are set, size_bytes > 0. It stays the first one as long as the
+ * map lives. The map is not to be moved.
+ */
+void interval_map_init(struct interval_map *map, struct interval *whole, uint64_t size_bytes);
+/* Gives all intervals but the first, and frees the table. */
+void interval_map_fini(struct interval_map *map, const struct interval_ops *ops, void *context);
+
+/* Room in the table for `more` intervals. -ENOMEM: nothing has changed. */
+int interval_map_reserve(struct interval_map *map, uint32_t more);
+
+/* Which interval has this byte; the last one beyond the end. */
+uint32_t interval_map_find(const struct interval_map *map, uint64_t at);
+
+static inline struct interval *interval_map_get(const struct interval_map *map, uint32_t index)
+{
+	return map->table[index].interval;
+}
+
+/* [first, end) are the indices of those that overlap the range; none of an empty one. */
+struct interval_run {
+	uint32_t first, end;
+};
+struct interval_run interval_map_search(const struct interval_map *map, const struct interval *range);
+
+static inline struct interval_run interval_map_run(const struct interval_map *map, const struct interval *range)
+{
+	if (map->count > 1)
+		return interval_map_search(map, range);
+	return (struct interval_run){.end = interval_overlap(map->only.interval, range)};
+}
+
+/* Is the range one of the intervals already, so that there is nothing to cut and nothing to join? */
+bool interval_map_is_one(const struct interval_map *map, const struct interval *range);
+
+/* Does the byte lie inside the interval and not at its beginning, so that a cut there makes two of it? */
+static inline bool interval_map_divides(const struct interval_map *map, uint32_t index, uint64_t at)
+{
+	const struct interval *interval = map->table[index].interval;
+	return interval->begin < at && at < interval->end;
+}
+
+/*
+ * Another interval begins at `at` from now on, which divides the one of this index. Room is reserved in the table and
+ * at the owner's.
+ */
+void interval_map_cut(struct interval_map *map, uint32_t index, uint64_t at, const struct interval_ops *ops,
+		      void *context);
+/* Neighbours of equal value become one: those of the run, and the two beside it. */
+void interval_map_join(struct interval_map *map, struct interval_run run, const struct interval_ops *ops,
+		       void *context);
+
+#endif

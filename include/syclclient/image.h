@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file image.h Images, samplers, image arguments of kernels, and access to images from the host. The rules for all
+ * functions are at the top of result.h.
+ *
+ * An image has one to three dimensions of pixels with four components, r, g, b and a, stored in one of eleven formats
+ * (G4, C20). On a device its storage is opaque: kernels read and write pixels as float4, int4 or uint4 and the format
+ * is converted to and from that; on the host it is tightly packed, the last dimension fastest.
+ *
+ * One image serves as SYCL's unsampled and sampled image: a command group says which, argument by argument. Everywhere
+ * dimensions count as in sycl_range: the last one runs along the rows, so an image of `height` rows is
+ * sycl_range2(height, width), and a pixel's place is (row, column).
+ */
+#ifndef SYCLCLIENT_IMAGE_H
+#define SYCLCLIENT_IMAGE_H
+
+#include "buffer.h"
+#include "handler.h"
+
+SYCL_BEGIN_DECLS
+
+/**
+ * How pixels are stored (G4); the names are SYCL's own (S1). Channels lie in the order r, g, b, a but in the last
+ * one.
+ */
+typedef enum sycl_image_format {
+	SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM = 1,       /**< float4, 0 to 1 in 255 steps */
+	SYCL_IMAGE_FORMAT_R16G16B16A16_UNORM = 2,   /**< float4, 0 to 1 in 65535 steps */
+	SYCL_IMAGE_FORMAT_R8G8B8A8_SINT = 3,        /**< int4 */
+	SYCL_IMAGE_FORMAT_R16G16B16A16_SINT = 4,    /**< int4 */
+	SYCL_IMAGE_FORMAT_R32B32G32A32_SINT = 5,    /**< int4 */
+	SYCL_IMAGE_FORMAT_R8G8B8A8_UINT = 6,        /**< uint4 */
+	SYCL_IMAGE_FORMAT_R16G16B16A16_UINT = 7,    /**< uint4 */
+	SYCL_IMAGE_FORMAT_R32B32G32A32_UINT = 8,    /**< uint4 */
+	SYCL_IMAGE_FORMAT_R16B16G16A16_SFLOAT = 9,  /**< float4, in half precision */
+	SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT = 10, /**< float4 */
+	SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM = 11       /**< float4 r, g, b, a; stored b, g, r, a, 0 to 1 in 255 steps */
+} sycl_image_format;
+
+/** What a sampler makes of a coordinate outside of the image (G5, S2). */
+typedef enum sycl_addressing_mode {
+	SYCL_ADDRESSING_MIRRORED_REPEAT =
+		1,                  /**< the image and its mirror image in turn; coordinates must be normalised */
+	SYCL_ADDRESSING_REPEAT = 2, /**< the image again and again; coordinates must be normalised */
+	SYCL_ADDRESSING_CLAMP_TO_EDGE = 3, /**< the nearest pixel of the image */
+	SYCL_ADDRESSING_CLAMP = 4,         /**< the border's colour: 0, 0, 0, 0 */
+	SYCL_ADDRESSING_NONE = 5           /**< undefined by SYCL; here as SYCL_ADDRESSING_CLAMP */
+} sycl_addressing_mode;
+
+typedef enum sycl_coordinate_normalization_mode {
+	SYCL_COORDINATE_UNNORMALIZED = 0, /**< 0 to the image's size; the middle of pixel i is at i + 0.5 */
+	SYCL_COORDINATE_NORMALIZED = 1    /**< 0 to 1 */
+} sycl_coordinate_normalization_mode;
+
+typedef enum sycl_filtering_mode {
+	SYCL_FILTERING_NEAREST = 0, /**< the pixel that holds the coordinate */
+	SYCL_FILTERING_LINEAR =
+		1 /**< a mix of the 2, 4 or 8 pixels around it; formats that are float4 in a kernel only */
+} sycl_filtering_mode;
+
+/** How a sampled image is read; a plain value. Start from sycl_sampler_create. */
+typedef struct sycl_sampler {
+	uint32_t addressing;    /**< enum sycl_addressing_mode, for all dimensions */
+	uint32_t normalization; /**< enum sycl_coordinate_normalization_mode */
+	uint32_t filtering;     /**< enum sycl_filtering_mode */
+	uint32_t reserved;      /**< must be 0 */
+} sycl_sampler;
+
+static inline sycl_sampler sycl_sampler_create(sycl_addressing_mode addressing,
+					       sycl_coordinate_normalization_mode normalization,
+					       sycl_filtering_mode filtering)
+{
+	sycl_sampler sampler;
+	sampler.addressing = (uint32_t)addressing;
+	sampler.normalization = (uint32_t)normalization;
+	sampler.filtering = (uint32_t)filtering;
+	sampler.reserved = 0;
+	return sampler;
+}
+
+/** A sampler in a backend's own numbers. */
+typedef struct sycl_sampler_mapping {
+	uint32_t struct_bytes;      /**< sizeof(struct sycl_sampler_mapping); start from SYCL_SAMPLER_MAPPING_INIT */
+	uint32_t addressing;        /**< enum cudaTextureAddressMode, or CL_ADDRESS_* */
+	uint32_t filtering;         /**< enum cudaTextureFilterMode, or CL_FILTER_* */
+	uint32_t normalized_coords; /**< 0 or 1 */
+} sycl_sampler_mapping;
+
+/* clang-format off */
+#define SYCL_SAMPLER_MAPPING_INIT { sizeof(sycl_sampler_mapping), 0, 0, 0 }
+/* clang-format on */
+
+/**
+ * What the backend's specification maps a sampler to (G5, G6). Never blocks. For CUDA that is its table word by word,
+ * in which `clamp` is cudaAddressModeClamp; kernels see SYCL's meaning nevertheless, for which `clamp` gives the
+ * border's colour (S2). Repeat and mirrored_repeat without normalised coordinates are cudaAddressModeBorder (G6). For
+ * OpenCL it is what is used.
+ *
+ * @param[in,out] mapping  struct_bytes is looked at, the rest filled in.
+ * @retval SYCL_ERROR_INVALID  No such sampler or backend; a wrong struct_bytes.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_sampler_get_mapping(const sycl_sampler *sampler, sycl_backend backend,
+					      sycl_sampler_mapping *mapping);
+
+/**
+ * The formats that a device has (G4). Never blocks.
+ *
+ * @param capacity          How many formats_out has room for; 0: only count.
+ * @param[out] formats_out  Up to `capacity` of enum sycl_image_format, ascending; NULL when capacity is 0.
+ * @param[out] count_out    How many there are, 0 without images; NULL if formats_out is given.
+ * @retval SYCL_ERROR_INVALID  An output is missing.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_device_get_image_formats(sycl_device device, uint32_t capacity, uint32_t *formats_out,
+						   uint32_t *count_out);
+
+/**
+ * Make an image, usable with every queue of the connection whose device has the format. Blocks as sycl_buffer_create.
+ *
+ * @param format          enum sycl_image_format.
+ * @param range           1 to 3 dimensions, none of them 0 (C16) or above 2^20; devices allow less (sycl_device_info).
+ * @param host            The first pixels, tightly packed, copied during the call; NULL with SYCL_HOST_NONE.
+ * @param kind            What happens to `host` later: as for buffers.
+ * @param[out] image_out  The caller's: sycl_image_release.
+ * @retval SYCL_ERROR_INVALID  No such format; no such range; host and kind contradict each other.
+ * @retval SYCL_ERROR_QUOTA    More objects, bytes or shared memory than the session may have.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_image_create(sycl_platform platform, sycl_image_format format, sycl_range range, void *host,
+				       sycl_host_memory kind, sycl_image *image_out);
+/** One more reference (N1). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_image_retain(sycl_image image);
+/** End one reference. What the last one does, waits for and writes back is as for buffers (D9 - D11). @since 0.1 */
+SYCL_API sycl_result sycl_image_release(sycl_image image);
+/**
+ * As sycl_image_release, waiting at most timeout_ns (CLOCK_MONOTONIC).
+ *
+ * @retval SYCL_ERROR_TIMEOUT  The image is still the caller's.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_image_release_for(sycl_image image, uint64_t timeout_ns);
+/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_image_get_reference_count(sycl_image image, uint32_t *count_out);
+
+/** As given at creation. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_image_get_format(sycl_image image, sycl_image_format *format_out);
+/** As given at creation. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_image_get_range(sycl_image image, sycl_range *range_out);
+/** Of its tightly packed pixels, in bytes. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_image_get_size(sycl_image image, uint64_t *size_bytes_out);
+/** As sycl_buffer_set_write_back (D14). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_image_set_write_back(sycl_image image, uint32_t write_back);
+/** As sycl_buffer_set_final_data (D14): room for all pixels, tightly packed. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_image_set_final_data(sycl_image image, void *final_data);
+
+/**
+ * Require the image, and give it to the kernel as argument `index`, unsampled: SYCL_IMAGE_READ_2D and the like of a
+ * portable kernel, image2d_t of OpenCL C, a surface object of a CUDA kernel (E14). Orders as a buffer does, always the
+ * whole image. Never blocks. Otherwise as sycl_handler_set_accessor.
+ *
+ * @param mode  SYCL_ACCESS_READ, SYCL_ACCESS_WRITE or SYCL_ACCESS_WRITE_NO_INIT: a kernel reads an image or writes
+ *              it. A surface object needs one of the latter two, whatever the kernel does with it.
+ * @retval SYCL_ERROR_INVALID                Another mode.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The queue's device has no images, or not this format.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_set_image(sycl_handler handler, uint32_t index, sycl_image image,
+					    sycl_access_mode mode);
+
+/**
+ * Require the image for reading, and give it with a sampler as one argument: SYCL_IMAGE_SAMPLED_2D and the like of a
+ * portable kernel, a texture object of a CUDA kernel. Errors as sycl_handler_set_image. Never blocks.
+ *
+ * @param sampler  Copied now.
+ * @retval SYCL_ERROR_INVALID  No such sampler; linear filtering of a format that is not float4 in a kernel.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_set_sampled_image(sycl_handler handler, uint32_t index, sycl_image image,
+						    const sycl_sampler *sampler);
+
+/**
+ * A sampler alone as argument `index`: sampler_t of a kernel in OpenCL C, which takes its image as another argument
+ * (E23). Never blocks.
+ *
+ * @retval SYCL_ERROR_INVALID          No such sampler.
+ * @retval SYCL_ERROR_KERNEL_ARGUMENT  No kernel has that many arguments.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_set_sampler(sycl_handler handler, uint32_t index, const sycl_sampler *sampler);
+
+/**
+ * The action: copy all pixels of an image to another one of the same format and range. Requires both. Never blocks.
+ *
+ * @retval SYCL_ERROR_INVALID  There is an action already; the same image; another format or range.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_copy_image(sycl_handler handler, sycl_image source, sycl_image destination);
+
+/**
+ * Access from the host, sampled or not. Blocks, and orders, as sycl_host_accessor_create.
+ *
+ * @param accessor_out  The caller's: sycl_host_image_release. It keeps the image alive.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_create(sycl_image image, sycl_access_mode mode, sycl_host_image *accessor_out);
+/**
+ * As sycl_host_image_create, at most timeout_ns (CLOCK_MONOTONIC); 0 asks without waiting for a device.
+ *
+ * @retval SYCL_ERROR_TIMEOUT  Not yet; nothing is held, no group waits for it.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_create_for(sycl_image image, sycl_access_mode mode, uint64_t timeout_ns,
+						sycl_host_image *accessor_out);
+/** One more reference (N1). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_retain(sycl_host_image accessor);
+/** End one reference; with the last one the groups that wait for it may run. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_release(sycl_host_image accessor);
+/** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_get_reference_count(sycl_host_image accessor, uint32_t *count_out);
+/**
+ * All pixels, tightly packed in the image's format; to be written only with a mode that writes. Never blocks. @since
+ * 0.1
+ */
+SYCL_API sycl_result sycl_host_image_get_pointer(sycl_host_image accessor, void **pointer_out);
+
+/**
+ * One pixel as a kernel would read it (C20). Never blocks.
+ *
+ * @param index           As many numbers as the image has dimensions: row, column for two of them.
+ * @param[out] value_out  r, g, b, a.
+ * @retval SYCL_ERROR_INVALID   Outside of the image; a format of another type.
+ * @retval SYCL_ERROR_ACCESSOR  The mode does not allow it.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_read_float(sycl_host_image accessor, const uint64_t *index, float value_out[4]);
+/** As sycl_host_image_read_float, of formats that are int4. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_read_int(sycl_host_image accessor, const uint64_t *index, int32_t value_out[4]);
+/** As sycl_host_image_read_float, of formats that are uint4. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_read_uint(sycl_host_image accessor, const uint64_t *index, uint32_t value_out[4]);
+/** Write one pixel as a kernel would: what the format cannot hold is limited and rounded (C20). @since 0.1 */
+SYCL_API sycl_result sycl_host_image_write_float(sycl_host_image accessor, const uint64_t *index, const float value[4]);
+/** As sycl_host_image_write_float, of formats that are int4. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_write_int(sycl_host_image accessor, const uint64_t *index, const int32_t value[4]);
+/** As sycl_host_image_write_float, of formats that are uint4. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_write_uint(sycl_host_image accessor, const uint64_t *index,
+						const uint32_t value[4]);
+
+/**
+ * What a sampler makes of a coordinate, as in a kernel (G5, G6), computed here in float. Never blocks.
+ *
+ * @param coordinate      As many numbers as the image has dimensions, in their order.
+ * @param[out] value_out  r, g, b, a.
+ * @retval SYCL_ERROR_INVALID   No such sampler; linear filtering of a format that is not float4; another type.
+ * @retval SYCL_ERROR_ACCESSOR  The mode does not allow it.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_host_image_sample_float(sycl_host_image accessor, const sycl_sampler *sampler,
+						  const float *coordinate, float value_out[4]);
+/** As sycl_host_image_sample_float, of formats that are int4, nearest only. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_sample_int(sycl_host_image accessor, const sycl_sampler *sampler,
+						const float *coordinate, int32_t value_out[4]);
+/** As sycl_host_image_sample_float, of formats that are uint4, nearest only. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_host_image_sample_uint(sycl_host_image accessor, const sycl_sampler *sampler,
+						 const float *coordinate, uint32_t value_out[4]);
+
+SYCL_END_DECLS
+#endif

@@ -1,0 +1,43 @@
+/*
+ * The eleven image formats (G4), what a pixel of each is in memory, and how many bytes an image has. Channels are
+ * r, g, b, a; only b8g8r8a8 keeps them as b, g, r, a. Numbers equal those of backend.h and of syclclient/image.h.
+ * Pure: any thread, never blocks.
+ */
+#ifndef SYCL_SHARED_IMAGE_FORMAT_H
+#define SYCL_SHARED_IMAGE_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define IMAGE_FORMAT_COUNT    11u        /* they are 1 to this */
+#define IMAGE_SIZE_MAX        (1u << 20) /* of one dimension; devices allow less */
+#define IMAGE_PIXEL_BYTES_MAX 16u
+
+enum image_channel {
+	IMAGE_CHANNEL_UNORM = 1, /* 0 to 1 in a kernel */
+	IMAGE_CHANNEL_SINT = 2,
+	IMAGE_CHANNEL_UINT = 3,
+	IMAGE_CHANNEL_FLOAT = 4,
+};
+
+struct image_format {
+	const char *name; /* "r8g8b8a8_unorm" */
+	enum image_channel channel;
+	uint32_t channel_bytes; /* of each of the four */
+	bool is_bgra;
+};
+
+/* NULL: there is no such format. Static. */
+const struct image_format *image_format_find(uint32_t format);
+/* 0: there is no such format. */
+uint32_t image_pixel_bytes(uint32_t format);
+/* Kernels see it as float4 (UNORM and FLOAT), so it can be sampled linearly. */
+bool image_format_is_float(uint32_t format);
+
+/*
+ * Tightly packed. -EINVAL: no such format, not 1 to 3 dimensions, or a size that is 0 (C16) or above IMAGE_SIZE_MAX;
+ * -EOVERFLOW: more than 2^63 bytes.
+ */
+int image_bytes(uint32_t format, uint32_t dimensions, const uint64_t *size, uint64_t *bytes_out);
+
+#endif

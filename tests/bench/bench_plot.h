@@ -1,0 +1,25 @@
+/* Curves as a picture: a value against a count, the count on a logarithmic axis. */
+#ifndef SYCL_BENCH_PLOT_H
+#define SYCL_BENCH_PLOT_H
+
+#include <stdbool.h>
+
+enum { PLOT_CURVES_MAX = 6, PLOT_POINTS_MAX = 16 };
+
+struct plot_curve {
+	const char *name; /* small letters, digits and a few signs; the rest is left blank */
+	unsigned points;
+	double x[PLOT_POINTS_MAX], y[PLOT_POINTS_MAX]; /* x > 0, y >= 0 */
+};
+
+struct plot {
+	const char *title, *x_name, *y_name;
+	double y_line; /* a value to compare with, drawn across; 0: none */
+	unsigned curves;
+	struct plot_curve curve[PLOT_CURVES_MAX];
+};
+
+/* A PNG; false: it could not be written, or there is nothing to draw. */
+bool plot_write(const struct plot *plot, const char *path);
+
+#endif

@@ -1,0 +1,36 @@
+# Images, the same tests on fake devices, on the CPU device alone and doubled, on GPUs, and on the double of NVIDIA's driver.
+set(images_sources portable.c client_images.c)
+
+# images_test(NAME TYPE [CUDA])
+function(images_test name type)
+  cmake_parse_arguments(I "CUDA" "" "" ${ARGN})
+  sycl_test(${name} SOURCES ${images_sources} client_images_kernels.c images_real.c LIBS syclclient m TIMEOUT 300)
+  if(NOT TARGET ${name})
+    return()
+  endif()
+  add_dependencies(${name} syclengine sycl-engine)
+  target_compile_definitions(${name} PRIVATE IMAGES_DEVICE_TYPE=SYCL_DEVICE_TYPE_${type}
+    TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+  if(I_CUDA)
+    add_dependencies(${name} fake_cuda)
+    target_compile_definitions(${name} PRIVATE IMAGES_CUDA_LIBRARY="$<TARGET_FILE:fake_cuda>"
+      NVRTC_LIBRARY="${SYCLD_NVRTC}")
+  endif()
+endfunction()
+
+if(TARGET client_service)
+  sycl_test(client_images_fake SOURCES ${images_sources} images_fake.c LIBS client_service m TIMEOUT 120)
+  images_test(client_images_cpu CPU)
+  images_test(client_images_gpu GPU)
+  sycl_test_needs_gpu(client_images_gpu)
+  if(TARGET client_images_cpu)
+    add_test(NAME client_images_two_cpus
+      COMMAND client_images_cpu --jobs=2 --tap=${CMAKE_BINARY_DIR}/tests/client_images_two_cpus.tap)
+    sycl_test_properties(client_images_two_cpus 300 "")
+    set_property(TEST client_images_two_cpus APPEND PROPERTY ENVIRONMENT "POCL_DEVICES=pthread pthread")
+    set_property(TEST client_images_two_cpus PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
+  endif()
+  if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
+    images_test(client_images_double GPU CUDA)
+  endif()
+endif()

@@ -1,0 +1,22 @@
+/* What differs between the engines that the portable tests run on. */
+#ifndef SYCL_TESTS_PORTABLE_ENGINE_H
+#define SYCL_TESTS_PORTABLE_ENGINE_H
+
+#include "syclclient.h"
+
+#include <stdbool.h>
+
+void portable_engine_start(void);
+/* Where the engine can tell, nothing may be left in it. */
+void portable_engine_stop(void);
+const char *portable_engine_endpoint(void);
+/* Is it one of the devices to test? */
+bool portable_engine_has(sycl_device device);
+/* Hold all commands of all devices, where the engine can do that; does it? */
+void portable_engine_hold(bool hold);
+bool portable_engine_holds(void);
+/* A portable source with the kernels. */
+const char *portable_engine_source(void);
+sycl_kernel portable_engine_kernel(sycl_queue on, const char *name);
+
+#endif

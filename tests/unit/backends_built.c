@@ -1,0 +1,92 @@
+/*
+ * The registry and the public header of one build, compiled for each: both backends, OpenCL alone, CUDA alone. The tables
+ * of the backends are empty here; only which of them are listed matters.
+ */
+#include "backend.h"
+#include "portable_prelude.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+#include <syclclient.h>
+
+const struct backend_ops backend_fake_ops = {.name = "fake"};
+#ifdef SYCL_HAS_OPENCL
+const struct backend_ops backend_opencl_ops = {.name = "opencl"};
+const char portable_prelude_opencl[] = "opencl";
+#endif
+#ifdef SYCL_HAS_CUDA
+const struct backend_ops backend_cuda_ops = {.name = "cuda"};
+const char portable_prelude_cuda[] = "cuda";
+#endif
+
+#ifdef SYCL_HAS_OPENCL
+enum { HAS_OPENCL = 1 };
+#if SYCL_BACKEND_OPENCL != 1
+#error "the OpenCL backend is built and the header does not say 1"
+#endif
+#else
+enum { HAS_OPENCL = 0 };
+#ifdef SYCL_BACKEND_OPENCL
+#error "the OpenCL backend is not built and the header has its macro"
+#endif
+#endif
+
+#ifdef SYCL_HAS_CUDA
+enum { HAS_CUDA = 1 };
+#ifndef SYCL_EXT_KHR_CUDA_BACKEND
+#error "the CUDA backend is built and the header has not its macro"
+#endif
+#else
+enum { HAS_CUDA = 0 };
+#ifdef SYCL_EXT_KHR_CUDA_BACKEND
+#error "the CUDA backend is not built and the header has its macro"
+#endif
+#endif
+
+#ifdef SYCL_DEVICE_COPYABLE
+#error "the application defines it, never the header"
+#endif
+
+_Static_assert(SYCL_IS_BACKEND_ACTIVE(SYCL_BACKEND_KIND_OPENCL) == HAS_OPENCL, "a constant");
+_Static_assert(SYCL_IS_BACKEND_ACTIVE(SYCL_BACKEND_KIND_CUDA) == HAS_CUDA, "a constant");
+_Static_assert(SYCL_IS_BACKEND_ACTIVE(SYCL_BACKEND_KIND_FAKE) == 0, "not of a product");
+_Static_assert((int)SYCL_BACKEND_KIND_OPENCL == (int)BACKEND_KIND_OPENCL, "one number everywhere");
+_Static_assert((int)SYCL_BACKEND_KIND_CUDA == (int)BACKEND_KIND_CUDA, "one number everywhere");
+_Static_assert((int)SYCL_BACKEND_KIND_FAKE == (int)BACKEND_KIND_FAKE, "one number everywhere");
+
+static bool is_listed(bool with_fake, const char *name)
+{
+	for (const struct backend_ops *const *ops = backend_registry(with_fake); *ops; ops++)
+		if (strcmp((*ops)->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* While there are no native commands their macro is not there either; with them its value is 2. */
+Test(backends_built, A25_macros_of_the_backends_that_are_there_and_of_no_native_commands)
+{
+#ifdef SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND
+	cr_assert_fail("there are no native commands");
+#endif
+#ifdef SYCL_EXT_KHR_CUDA_BACKEND
+	cr_assert(is_listed(false, "cuda"));
+#else
+	cr_assert_not(is_listed(false, "cuda"));
+#endif
+#ifdef SYCL_BACKEND_OPENCL
+	cr_assert(is_listed(false, "opencl"));
+#else
+	cr_assert_not(is_listed(false, "opencl"));
+#endif
+}
+
+Test(backends_built, A29_active_is_what_the_registry_has)
+{
+	cr_assert(HAS_OPENCL + HAS_CUDA >= 1);
+	cr_assert_eq(is_listed(false, "opencl"), HAS_OPENCL);
+	cr_assert_eq(is_listed(false, "cuda"), HAS_CUDA);
+	cr_assert_not(is_listed(false, "fake"), "for tests only");
+	cr_assert(is_listed(true, "fake"));
+	cr_assert_str_eq(backend_portable_prelude(BACKEND_KIND_OPENCL), HAS_OPENCL ? "opencl" : "");
+	cr_assert_str_eq(backend_portable_prelude(BACKEND_KIND_CUDA), HAS_CUDA ? "cuda" : "");
+}

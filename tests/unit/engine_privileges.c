@@ -1,0 +1,144 @@
+/* Has a process that had threads and open files become a user altogether? In children, because there is no way back. */
+#include "engine_privileges.h"
+
+#include "cleanup.h"
+
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(engine_privileges, .timeout = 20);
+
+enum { SOME_UID = 54321, NO_DEVICE = 99 };
+
+static void needs_root(void)
+{
+	if (geteuid() != 0)
+		cr_skip_test("SKIPPED: only root can become another user");
+}
+
+/* What `child` returned, in a process of its own. */
+static int in_child(int (*child)(void))
+{
+	int status = 0;
+	pid_t pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid == 0)
+		_exit(-child() & 0xff);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFEXITED(status));
+	return -WEXITSTATUS(status);
+}
+
+static void *stay(void *unused)
+{
+	while (!unused)
+		(void)pause();
+	return NULL;
+}
+
+static int start_thread(void)
+{
+	pthread_t thread;
+	return -pthread_create(&thread, NULL, stay, NULL);
+}
+
+static int become(void)
+{
+	char what[PATH_MAX] = "";
+	int r = engine_privileges_drop(SOME_UID, SOME_UID);
+	if (r == 0)
+		r = engine_privileges_check(SOME_UID, SOME_UID, what);
+	/* What is in the way is told: here it can only be a device. */
+	return r == -EACCES && strncmp(what, "/dev/", 5) != 0 ? -EINVAL : r;
+}
+
+/* As a standby does it. */
+static int with_threads(void)
+{
+	int r = engine_privileges_standby(true);
+	for (int i = 0; i < 3 && r == 0; i++)
+		r = start_thread();
+	return r < 0 ? r : become();
+}
+
+Test(engine_privileges, M10_all_threads_become_the_user, .init = needs_root)
+{
+	cr_assert_eq(in_child(with_threads), 0);
+}
+
+static int with_an_early_thread(void)
+{
+	int r = start_thread();
+	if (r == 0)
+		r = engine_privileges_standby(true);
+	return r < 0 ? r : become();
+}
+
+/* It could gain something by executing a program. */
+Test(engine_privileges, a_thread_that_was_there_before_is_noticed, .init = needs_root)
+{
+	cr_assert_eq(in_child(with_an_early_thread), -EPERM);
+}
+
+static int as_somebody_else(void)
+{
+	char what[PATH_MAX] = "";
+	int r = with_threads();
+	return r < 0 ? r : engine_privileges_check(SOME_UID + 1, SOME_UID, what);
+}
+
+Test(engine_privileges, another_user_is_noticed, .init = needs_root)
+{
+	cr_assert_eq(in_child(as_somebody_else), -EPERM);
+}
+
+/* The first device file that root alone may open; -1: there is none. */
+static int open_private_device(void)
+{
+	static const char *const devices[] = {"/dev/fuse", "/dev/net/tun", "/dev/loop-control", "/dev/vhost-net"};
+	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
+		struct stat facts;
+		if (stat(devices[i], &facts) < 0 || facts.st_mode & 006)
+			continue;
+		int fd = open(devices[i], O_RDWR | O_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+	}
+	return -1;
+}
+
+static int with_a_private_device(void)
+{
+	return open_private_device() < 0 ? -NO_DEVICE : with_threads();
+}
+
+/* Whoever lets some users at a GPU and others not has set the mode of its file. */
+Test(engine_privileges, a_device_that_the_user_may_not_open_is_noticed, .init = needs_root)
+{
+	int r = in_child(with_a_private_device);
+	if (r == -NO_DEVICE)
+		cr_skip_test("SKIPPED: this machine has no device file that root alone may open");
+	cr_assert_eq(r, -EACCES);
+}
+
+static int with_a_public_device(void)
+{
+	int fd = open("/dev/ptmx", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -NO_DEVICE : with_threads();
+}
+
+Test(engine_privileges, a_device_of_everybodys_is_no_trouble, .init = needs_root)
+{
+	int r = in_child(with_a_public_device);
+	if (r == -NO_DEVICE)
+		cr_skip_test("SKIPPED: /dev/ptmx cannot be opened here");
+	cr_assert_eq(r, 0);
+}

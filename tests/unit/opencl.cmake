@@ -1,0 +1,11 @@
+# The OpenCL backend's clock and lanes: arithmetic that needs no OpenCL at all, and a driver of a few functions.
+set(opencl_folder ${PROJECT_SOURCE_DIR}/daemon/backends/opencl)
+sycl_test(unit_opencl_timeline SOURCES opencl_timeline.c ${opencl_folder}/opencl_timeline.c LIBS m)
+sycl_test(unit_opencl_lanes SOURCES opencl_lanes.c ${opencl_folder}/opencl_lane.c ${opencl_folder}/opencl_clock.c
+  ${opencl_folder}/opencl_fault.c ${opencl_folder}/opencl_timeline.c LIBS sycl_shared Threads::Threads m)
+foreach(name unit_opencl_timeline unit_opencl_lanes)
+  if(TARGET ${name})
+    target_include_directories(${name} PRIVATE ${opencl_folder} ${opencl_folder}/..)
+    target_include_directories(${name} SYSTEM PRIVATE ${OPENCL_INCLUDE})
+  endif()
+endforeach()

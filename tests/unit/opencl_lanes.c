@@ -1,0 +1,186 @@
+/* Lanes of the OpenCL backend against a driver of a few functions, whose commands end exactly when a test says so. */
+#include "opencl_lane.h"
+
+#include "clock.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+TestSuite(opencl_lanes, .timeout = 10);
+
+struct driver_event {
+	unsigned unknown; /* so many questions for its times are answered with "not yet" */
+	cl_int state;
+	cl_ulong start, end;
+};
+
+static struct driver_event events[8];
+static int wakes;
+
+/* The backend's, of which this test has none. */
+void opencl_kernel_drop(struct backend_kernel *kernel)
+{
+	cr_assert(eq(ptr, kernel, NULL));
+}
+
+static cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what, size_t size, void *value, size_t *got)
+{
+	struct driver_event *this = (struct driver_event *)event;
+	cr_assert(eq(sz, size, sizeof(cl_ulong)));
+	cr_assert(eq(ptr, got, NULL));
+	if (this->unknown > 0) {
+		this->unknown--;
+		return CL_PROFILING_INFO_NOT_AVAILABLE;
+	}
+	*(cl_ulong *)value = what == CL_PROFILING_COMMAND_START ? this->start : this->end;
+	return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL event_info(cl_event event, cl_event_info what, size_t size, void *value, size_t *got)
+{
+	(void)got;
+	cr_assert(eq(uint, what, CL_EVENT_COMMAND_EXECUTION_STATUS));
+	cr_assert(eq(sz, size, sizeof(cl_int)));
+	*(cl_int *)value = ((struct driver_event *)event)->state;
+	return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL release_event(cl_event event)
+{
+	(void)event;
+	return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL queue_call(cl_command_queue queue)
+{
+	(void)queue;
+	return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL event_callback(cl_event event, cl_int state,
+					 void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data)
+{
+	(void)event;
+	(void)state;
+	(void)call;
+	(void)data;
+	return CL_OUT_OF_RESOURCES; /* then the lane looks by itself */
+}
+
+static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
+						 const cl_queue_properties *properties, cl_int *code)
+{
+	(void)context;
+	(void)device;
+	(void)properties;
+	*code = CL_SUCCESS;
+	return (cl_command_queue)&wakes;
+}
+
+static void wake(void *token)
+{
+	(void)token;
+	wakes++;
+}
+
+static const struct opencl_library library = {
+	.GetEventProfilingInfo = profiling_info,
+	.GetEventInfo = event_info,
+	.ReleaseEvent = release_event,
+	.Flush = queue_call,
+	.Finish = queue_call,
+	.ReleaseCommandQueue = queue_call,
+	.SetEventCallback = event_callback,
+	.CreateCommandQueueWithProperties = create_queue,
+};
+
+static struct backend_device device = {.cl = &library,
+				       .profiling = true,
+				       .wake = wake,
+				       .lock = PTHREAD_MUTEX_INITIALIZER,
+				       .callback_ended = PTHREAD_COND_INITIALIZER};
+
+static struct backend_lane *open_lane(void)
+{
+	struct backend_lane *lane = NULL;
+	struct backend_fault fault = {0};
+	opencl_timeline_init(&device.clock.timeline, 1);
+	cr_assert(eq(int, opencl_lane_create(&device, BACKEND_LANE_COMPUTE, &lane, &fault), 0));
+	return lane;
+}
+
+static void send(struct backend_lane *lane, uint64_t sequence, uint64_t submit_ns, struct driver_event *event)
+{
+	const struct opencl_flight flight = {.sequence = sequence, .submit_ns = submit_ns, .event = (cl_event)event};
+	cr_assert(eq(int, opencl_lane_reserve(lane), 0));
+	opencl_lane_push(lane, &flight);
+}
+
+/* The driver says "not yet" to the question for times, the command ends, and then it says "complete". */
+Test(opencl_lanes, H3_a_command_that_ends_between_two_questions_has_its_times)
+{
+	struct backend_lane *lane = open_lane();
+	struct backend_completion told = {.sequence = 0};
+	uint64_t submit_ns = clock_now_ns();
+	events[0] = (struct driver_event){.unknown = 1, .state = CL_COMPLETE, .start = 5000, .end = 6000};
+	send(lane, 1, submit_ns, &events[0]);
+	cr_assert(eq(uint, opencl_progress(&device, &told, 1), 1));
+	cr_assert(eq(u64, told.sequence, 1));
+	cr_assert(ge(u64, told.start_ns, submit_ns));
+	cr_assert(ge(u64, told.end_ns, told.start_ns));
+	cr_assert(le(u64, told.end_ns, clock_now_ns()));
+	opencl_lane_free(lane);
+}
+
+Test(opencl_lanes, H3_what_has_not_ended_is_not_told_of)
+{
+	struct backend_lane *lane = open_lane();
+	struct backend_completion told = {.sequence = 0};
+	events[0] = (struct driver_event){.unknown = 3, .state = CL_RUNNING, .start = 5000, .end = 6000};
+	send(lane, 1, clock_now_ns(), &events[0]);
+	for (int i = 0; i < 3; i++)
+		cr_assert(eq(uint, opencl_progress(&device, &told, 1), 0));
+	events[0].state = CL_COMPLETE;
+	cr_assert(eq(uint, opencl_progress(&device, &told, 1), 1));
+	opencl_lane_free(lane);
+}
+
+/* It says that it is complete and never tells its times: 0, which is "not known", and no time of another command. */
+Test(opencl_lanes, H3_times_that_are_not_told_are_not_known)
+{
+	struct backend_lane *lane = open_lane();
+	struct backend_completion told[2] = {{.sequence = 0}};
+	events[0] = (struct driver_event){.state = CL_COMPLETE, .start = 5000, .end = 6000};
+	events[1] = (struct driver_event){.unknown = 1000, .state = CL_COMPLETE};
+	send(lane, 1, clock_now_ns(), &events[0]);
+	send(lane, 2, clock_now_ns(), &events[1]);
+	cr_assert(eq(uint, opencl_progress(&device, told, 2), 2));
+	cr_assert(gt(u64, told[0].start_ns, 0));
+	cr_assert(eq(u64, told[1].start_ns, 0));
+	cr_assert(eq(u64, told[1].end_ns, 0));
+	cr_assert(eq(int, told[1].fault.status, 0));
+	opencl_lane_free(lane);
+}
+
+/* A driver whose clock is set back while commands are in flight: each lies where it can, and they stay in order. */
+Test(opencl_lanes, H4_times_of_a_lane_stay_in_order_whatever_the_driver_says)
+{
+	static const cl_ulong starts[] = {1000000, 1020000, 500, 20500, 3000000000000ull, 7, 0, 0};
+	struct backend_lane *lane = open_lane();
+	uint64_t last_start = 0, last_end = 0;
+	for (unsigned i = 0; i < 8; i++) {
+		struct backend_completion told = {.sequence = 0};
+		uint64_t submit_ns = clock_now_ns();
+		events[i] = (struct driver_event){.state = CL_COMPLETE, .start = starts[i], .end = starts[i] + 10000};
+		send(lane, i + 1, submit_ns, &events[i]);
+		cr_assert(eq(uint, opencl_progress(&device, &told, 1), 1));
+		cr_assert(ge(u64, told.start_ns, submit_ns));
+		cr_assert(ge(u64, told.end_ns, told.start_ns));
+		cr_assert(le(u64, told.end_ns, clock_now_ns()));
+		cr_assert(ge(u64, told.start_ns, last_start));
+		cr_assert(ge(u64, told.end_ns, last_end));
+		last_start = told.start_ns;
+		last_end = told.end_ns;
+	}
+	opencl_lane_free(lane);
+}
