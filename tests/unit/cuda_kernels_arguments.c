@@ -44,7 +44,7 @@ struct call {
 static struct call usual(void)
 {
 	struct call call = {.arguments = {
-				    {.kind = BACKEND_ARGUMENT_GLOBAL, .global = {&memory, 12}},
+				    {.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = &memory, .offset_bytes = 12}},
 				    {.kind = BACKEND_ARGUMENT_VALUE, .value = {bytes, 1}},
 				    {.kind = BACKEND_ARGUMENT_VALUE, .value = {bytes, 16}},
 				    {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 33},
@@ -96,7 +96,7 @@ Test(cuda_arguments, E15_a_plain_pointer_takes_accessors_values_and_local_memory
 	struct call call = usual();
 	const uint64_t address = 0x123456789abcdef0;
 
-	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL, .global = {&memory, 0}};
+	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = &memory}};
 	cr_assert_eq(pack(&call, &layout), 0);
 	cr_assert_eq(word_at(&call, 32, 8), 0x10000);
 	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_VALUE, .value = {&address, 8}};
@@ -205,7 +205,7 @@ Test(cuda_arguments, E15_without_the_window_local_memory_is_only_for_portable_ke
 
 	unknown.base_known = false;
 	refused(&call, &unknown, STATUS_KERNEL_ARGUMENT);
-	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL, .global = {&memory, 0}};
+	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL, .global = {.memory = &memory}};
 	refused(&call, &unknown, STATUS_KERNEL_ARGUMENT); /* the one in shared memory */
 	static const struct cuda_parameter place = {
 		.size_bytes = 4, .kind = BACKEND_ARGUMENT_LOCAL, .local = CUDA_LOCAL_PLACE};
