@@ -107,23 +107,38 @@ sycl_result handler_set_argument(struct handler *handler, uint32_t index, struct
 	return SYCL_SUCCESS;
 }
 
-static sycl_result set_accessor(struct handler *handler, uint32_t index, struct buffer *buffer, sycl_access_mode mode,
-				uint64_t offset_bytes, uint64_t size_bytes)
+/* The index first: a call that fails requires nothing. */
+static sycl_result check_accessor_index(enum handler_argument_kind kind, uint32_t index)
+{
+	if (index < KERNEL_ARGUMENTS_MAX)
+		return SYCL_SUCCESS;
+	if (kind == HANDLER_ARGUMENT_HOST)
+		return error_set(SYCL_ERROR_INVALID, "host accessor %u: a host task has at most %u", index,
+				 KERNEL_ARGUMENTS_MAX);
+	return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u", index,
+			 KERNEL_ARGUMENTS_MAX);
+}
+
+sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind, uint32_t index,
+				 struct buffer *buffer, sycl_access_mode mode, uint64_t offset_bytes,
+				 uint64_t size_bytes)
 {
 	if (!access_mode_valid((uint32_t)mode))
 		return error_set(SYCL_ERROR_INVALID, "%d is no access mode", (int)mode);
-	if (index >= KERNEL_ARGUMENTS_MAX)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u", index,
-				 KERNEL_ARGUMENTS_MAX);
+	sycl_result result = check_accessor_index(kind, index);
 	uint32_t requirement = 0;
-	sycl_result result =
-		handler_add_requirement(handler, buffer, (uint32_t)mode, offset_bytes, size_bytes, &requirement);
+	if (!result && kind == HANDLER_ARGUMENT_HOST)
+		result = handler_add_host_requirement(handler, buffer, (uint32_t)mode, offset_bytes, size_bytes,
+						      &requirement);
+	else if (!result)
+		result = handler_add_requirement(handler, buffer, (uint32_t)mode, offset_bytes, size_bytes,
+						 &requirement);
 	if (result)
 		return result;
 	return handler_set_argument(handler, index,
-			    (struct handler_argument){.kind = HANDLER_ARGUMENT_ACCESSOR,
-						      .requirement = requirement,
-						      .offset_bytes = offset_bytes});
+				    (struct handler_argument){.kind = kind,
+							      .requirement = requirement,
+							      .offset_bytes = offset_bytes});
 }
 
 SYCL_API sycl_result sycl_handler_set_accessor(sycl_handler handle, uint32_t index, sycl_buffer buffer_handle,
@@ -131,7 +146,7 @@ SYCL_API sycl_result sycl_handler_set_accessor(sycl_handler handle, uint32_t ind
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
-	return set_accessor(handler, index, buffer, mode, 0, buffer->size_bytes);
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, buffer, mode, 0, buffer->size_bytes);
 }
 
 SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handle, uint32_t index, sycl_buffer buffer_handle,
@@ -139,7 +154,7 @@ SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handle, uint3
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
-	return set_accessor(handler, index, buffer, mode, offset_bytes, size_bytes);
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, buffer, mode, offset_bytes, size_bytes);
 }
 
 SYCL_API sycl_result sycl_handler_set_value(sycl_handler handle, uint32_t index, size_t size_bytes, const void *value)

@@ -139,6 +139,10 @@ sycl_result handler_new(struct queue *queue, struct handler **handler_out);
 /* handler.c. Room for `more` items. `fixed`: where the list begins, inside of the handler. */
 sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size_t item_bytes, uint32_t more);
 sycl_result handler_set_argument(struct handler *handler, uint32_t index, struct handler_argument argument);
+/* `kind`: HANDLER_ARGUMENT_ACCESSOR, or HOST for a host task's. The bytes lie in the buffer, or it is refused. */
+sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind, uint32_t index,
+				 struct buffer *buffer, sycl_access_mode mode, uint64_t offset_bytes,
+				 uint64_t size_bytes);
 /* One action for each group. */
 sycl_result handler_check_no_action(const struct handler *handler);
 
