@@ -132,7 +132,7 @@ sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan, sy
 	if (!buffer)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
 	fill_in(buffer, plan);
-	struct arena_range range;
+	struct arena_range range = { 0 };
 	result = equip(c, buffer, plan, &range);
 	enum handle_type type = plan->image_format ? HANDLE_IMAGE : HANDLE_BUFFER;
 	if (!result && handle_create(&buffer->object, type, buffer_destroy) < 0) {

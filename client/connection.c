@@ -32,13 +32,21 @@ static void free_ids(struct connection *c)
 	object_ids_fini(&c->ids);
 }
 
-/* What asynchronous handlers were never told. */
+/*
+ * What asynchronous handlers were never told. First the lines are taken out of the table of names: a reply that is read
+ * on the way would free one that its name still leads to.
+ */
 static void throw_last(struct connection *c)
 {
+	(void)pthread_mutex_lock(&c->state_lock);
+	(void)replies_drain(c);
 	for (uint32_t i = 0; i < c->ids.used; i++) {
-		if (c->ids.entries[i].line)
-			queue_line_throw_late(c, c->ids.entries[i].line);
+		struct queue_line *line = c->ids.entries[i].line;
+		c->ids.entries[i].line = NULL;
+		if (line)
+			queue_line_end(c, line);
 	}
+	(void)pthread_mutex_unlock(&c->state_lock);
 	queue_line_throw_orphans(c);
 }
 

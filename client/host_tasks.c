@@ -53,7 +53,8 @@ static void unref(struct connection *c, struct host_task *task)
 	queue_line_drop(c, task->line);
 	struct handler *handler = task->handler;
 	free(task);
-	object_unref(&handler->object); /* its connection may end with it */
+	if (handler)
+		object_unref(&handler->object); /* its connection may end with it */
 }
 
 void host_task_list(struct connection *c, struct host_task *task, uint64_t group)
@@ -180,9 +181,16 @@ void host_task_run(struct connection *c, struct host_task *task)
 		connection_publish(c);
 		running = call.outer;
 		error_get(&why);
+		/* First what it held, so that whoever waits for the group finds that let go of; it may hold the connection. */
+		connection_ref(c);
+		object_unref(&task->handler->object);
+		task->handler = NULL;
 		tell(c, task, status, &why);
+		unref(c, task);
+		connection_unref(c);
+	} else {
+		unref(c, task);
 	}
-	unref(c, task);
 	error_note_failure(&before);
 }
 

@@ -22,7 +22,7 @@ struct helpers;
 struct host_task {
 	struct host_task *next;
 	_Atomic uint32_t refs;   /* the list or whoever runs it; whoever submits it */
-	struct handler *handler; /* a reference */
+	struct handler *handler; /* a reference; NULL: it has run */
 	struct queue_line *line; /* held */
 	uint64_t group;
 	uint32_t slot, value;

@@ -160,7 +160,7 @@ static void colour(uint32_t count, uint8_t rgb[3])
 static bool write_picture(const struct picture *picture, const char *path)
 {
 	size_t count = (size_t)picture->width * picture->height;
-	uint8_t *pixels = malloc(count * 3);
+	uint8_t *pixels = count ? malloc(count * 3) : NULL;
 	if (!pixels)
 		return false;
 	for (size_t i = 0; i < count; i++)

@@ -121,7 +121,7 @@ static bool run_needleman(struct program_run *run)
 		const uint32_t first = diagonal < tiles ? 0 : diagonal - tiles + 1;
 		const uint32_t groups = (diagonal < tiles ? diagonal : tiles - 1) - first + 1;
 		program_launch_groups(run, kernel, sycl_range1((uint64_t)groups * TILE), sycl_range1(TILE), READS(matrix),
-				      UPDATES(score), LOCAL((TILE + 1) * (TILE + 1) * sizeof(int32_t)), VALUE(n), VALUE(first),
+				      UPDATES(score), LOCAL((size_t)(TILE + 1) * (TILE + 1) * sizeof(int32_t)), VALUE(n), VALUE(first),
 				      VALUE(diagonal), VALUE(penalty));
 	}
 	program_finish(run, score);

@@ -52,8 +52,9 @@ static void frequency_on_cpu(const float *data, uint32_t n, uint32_t frequency, 
 	sum[0] = sum[1] = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		double angle = -2 * pi * (double)((uint64_t)frequency * i % n) / n, c = cos(angle), s = sin(angle);
-		sum[0] += (double)data[2 * i] * c - (double)data[2 * i + 1] * s;
-		sum[1] += (double)data[2 * i] * s + (double)data[2 * i + 1] * c;
+		const float *at = data + (size_t)2 * i;
+		sum[0] += (double)at[0] * c - (double)at[1] * s;
+		sum[1] += (double)at[0] * s + (double)at[1] * c;
 	}
 }
 
@@ -74,11 +75,10 @@ static bool run_fft(struct program_run *run)
 	double expected[2 * FREQUENCIES];
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t frequency = ((uint32_t)((uint64_t)i * n / count) + (i & 1)) % n;
-		frequency_on_cpu(signal, n, frequency, &expected[2 * i]);
-		got[2 * i] = data[2 * frequency];
-		got[2 * i + 1] = data[2 * frequency + 1];
+		frequency_on_cpu(signal, n, frequency, expected + (size_t)2 * i);
+		memcpy(got + (size_t)2 * i, data + (size_t)2 * frequency, 2 * sizeof(*got));
 	}
-	bool right = program_near(run, "frequencies", got, expected, 2 * count, 1e-3);
+	bool right = program_near(run, "frequencies", got, expected, (size_t)2 * count, 1e-3);
 
 	transform(run, kernel, data, n, 1.0f);
 	double *original = program_allocate(run, 2 * (size_t)n, sizeof(*original));

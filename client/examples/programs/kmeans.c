@@ -49,7 +49,8 @@ static uint32_t nearest_on_cpu(const int32_t *point, const int32_t *centres)
 	uint32_t best = 0;
 	int64_t least = INT64_MAX;
 	for (uint32_t c = 0; c < CENTRES; c++) {
-		int64_t dx = (int64_t)point[0] - centres[AXES * c], dy = (int64_t)point[1] - centres[AXES * c + 1];
+		const int32_t *centre = centres + (size_t)AXES * c;
+		int64_t dx = (int64_t)point[0] - centre[0], dy = (int64_t)point[1] - centre[1];
 		if (dx * dx + dy * dy < least) {
 			least = dx * dx + dy * dy;
 			best = c;
@@ -64,9 +65,9 @@ static void rounds_on_cpu(uint32_t count, const int32_t *points, int32_t *centre
 		int32_t sums[AXES * CENTRES] = { 0 };
 		int32_t counts[CENTRES] = { 0 };
 		for (uint32_t p = 0; p < count; p++) {
-			uint32_t c = nearest[p] = nearest_on_cpu(points + (size_t)AXES * p, centres);
-			sums[AXES * c] += points[AXES * p];
-			sums[AXES * c + 1] += points[AXES * p + 1];
+			const size_t c = nearest[p] = nearest_on_cpu(points + (size_t)AXES * p, centres);
+			sums[AXES * c] += points[(size_t)AXES * p];
+			sums[AXES * c + 1] += points[(size_t)AXES * p + 1];
 			counts[c]++;
 		}
 		for (uint32_t i = 0; i < AXES * CENTRES; i++)
@@ -111,7 +112,7 @@ static bool run_kmeans(struct program_run *run)
 	program_finish(run, middle);
 	program_finish(run, labels);
 	rounds_on_cpu(count, points, expected, nearest);
-	bool right = program_same(run, "centres", (const uint32_t *)centres, (const uint32_t *)expected, AXES * CENTRES);
+	bool right = program_same(run, "centres", (const uint32_t *)centres, (const uint32_t *)expected, (size_t)AXES * CENTRES);
 	right = program_same(run, "nearest centres", got, nearest, count) && right;
 	program_finish(run, all);
 	program_finish(run, sums);

@@ -14,7 +14,7 @@
 static const struct program *const all_programs[] = {
 	programs_linear_algebra, programs_vectors, programs_statistics, programs_stencils, programs_graph,
 	programs_dynamic,        programs_kmeans,  programs_fft,        programs_sort,     programs_reduce,
-	programs_image_pipeline,
+	programs_image_pipeline, NULL,
 };
 
 struct options {
@@ -100,7 +100,7 @@ static bool are_known(char **names)
 {
 	for (; *names; names++) {
 		bool known = false;
-		for (size_t i = 0; i < sizeof(all_programs) / sizeof(*all_programs); i++)
+		for (size_t i = 0; all_programs[i]; i++)
 			for (const struct program *program = all_programs[i]; program->name; program++)
 				known |= strcmp(program->name, *names) == 0;
 		if (!known) {
@@ -113,7 +113,7 @@ static bool are_known(char **names)
 
 static int list(void)
 {
-	for (size_t i = 0; i < sizeof(all_programs) / sizeof(*all_programs); i++)
+	for (size_t i = 0; all_programs[i]; i++)
 		for (const struct program *program = all_programs[i]; program->name; program++)
 			(void)printf("%-18s %s\n", program->name, program->what);
 	return 0;
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 	struct program_run run = { .name = "sycl_programs" };
 	connect_to(&run, &options);
 	unsigned wrong = 0;
-	for (size_t i = 0; i < sizeof(all_programs) / sizeof(*all_programs); i++)
+	for (size_t i = 0; all_programs[i]; i++)
 		for (const struct program *program = all_programs[i]; program->name; program++)
 			if (is_asked_for(program->name, argv + optind))
 				wrong += !run_one(&run, program, options.size);

@@ -52,12 +52,18 @@ static const char source[] =
 	"		sycl_atomic_add(&bins[b], t[b]);\n"
 	"}\n";
 
+/* Four bytes of which small ones are more frequent. */
+static uint32_t small_byte_word(struct program_run *run)
+{
+	const uint32_t bits = program_random(run);
+	return bits & program_random(run);
+}
+
 static uint32_t *make_numbers(struct program_run *run)
 {
 	uint32_t *numbers = program_allocate(run, run->edge, sizeof(*numbers));
 	for (uint32_t i = 0; i < run->edge; i++)
-		/* Small bytes are more frequent. */
-		numbers[i] = program_random(run) & program_random(run);
+		numbers[i] = small_byte_word(run);
 	return numbers;
 }
 
@@ -69,7 +75,7 @@ static bool run_reduction(struct program_run *run)
 	sycl_kernel reduce = program_kernel(run, source, "reduce"), add = program_kernel(run, source, "add");
 	sycl_buffer in = program_buffer(run, numbers, count * sizeof(*numbers), SYCL_HOST_CONST);
 	sycl_buffer sums = program_scratch(run, GROUPS * sizeof(uint64_t)), total = program_scratch(run, sizeof(uint64_t));
-	program_launch_groups(run, reduce, sycl_range1(GROUPS * GROUP), sycl_range1(GROUP), READS(in), WRITES(sums),
+	program_launch_groups(run, reduce, sycl_range1((uint64_t)GROUPS * GROUP), sycl_range1(GROUP), READS(in), WRITES(sums),
 			      LOCAL(GROUP * sizeof(uint64_t)), VALUE(count));
 	program_launch(run, add, sycl_range1(1), READS(sums), WRITES(total), VALUE(groups));
 	program_read(run, total, &got, sizeof(got));
@@ -92,7 +98,7 @@ static bool run_histogram(struct program_run *run)
 	sycl_kernel histogram = program_kernel(run, source, "histogram");
 	sycl_buffer in = program_buffer(run, numbers, count * sizeof(*numbers), SYCL_HOST_CONST);
 	sycl_buffer result = program_buffer(run, bins, sizeof(bins), SYCL_HOST_BORROWED);
-	program_launch_groups(run, histogram, sycl_range1(GROUPS * GROUP), sycl_range1(GROUP), READS(in), UPDATES(result),
+	program_launch_groups(run, histogram, sycl_range1((uint64_t)GROUPS * GROUP), sycl_range1(GROUP), READS(in), UPDATES(result),
 			      LOCAL(BINS * sizeof(uint32_t)), VALUE(count));
 	program_finish(run, result);
 	for (uint32_t i = 0; i < count; i++)
