@@ -38,6 +38,8 @@ static void free_ids(struct connection *c)
  */
 static void throw_last(struct connection *c)
 {
+	if (c->ids.used == 0)
+		return; /* nothing was ever made; perhaps it was never open */
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
 	for (uint32_t i = 0; i < c->ids.used; i++) {
