@@ -15,7 +15,7 @@ Usage: ./check.sh [--fast | --rows | --build-only | --long]
   --fast        the inner loop: one build, unit and wire tests, fuzz replay, the sum of the rows
   --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/last-run*.md
   --build-only  install and build what the tests need, run nothing
-  --long        races of 1e8 messages, real processes ten times over, five minutes of fuzzing for each target
+  --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target
 Without a CUDA toolkit of version 13, headers and compiler are fetched into build/cuda-toolkit; tests/gpu/README.md: tests on a GPU.
 The last line says how many passed and failed; before it stands what could not be built here.
 TXT
@@ -130,29 +130,50 @@ rows() {
 
 # Sanitizers see more with assert() in place.
 asserts=(-DCMAKE_C_FLAGS_RELWITHDEBINFO="-O1 -g")
-clang=(-DCMAKE_C_COMPILER=clang -DSYCLD_SANITIZE=address -DSYCLD_FUZZ=ON "${asserts[@]}")
+clang=(-DSYCLD_TESTS=ON -DCMAKE_C_COMPILER=clang -DSYCLD_SANITIZE=address -DSYCLD_FUZZ=ON "${asserts[@]}")
+
+fuzzers() {
+	build_into "$top/build/check-clang" "fuzzers sycl_proto" "${cuda[@]}" "${clang[@]}"
+}
+
+# clang's warnings about every source, without making code of what gcc has made code of.
+clang_warnings() {
+	local log=$top/build/logs/clang.log
+	if ! sed -n 's/^ *"command": "\(.*\)",\{0,1\}$/\1/p' "$top/build/check-clang/compile_commands.json" |
+		sed 's/\\"/"/g; s/\\\\/\\/g; s/ -o [^ ]* -c / -fsyntax-only /' |
+		awk -v made="$top/build/" 'index($NF, made) != 1 && !seen[$NF]++' |
+		(cd "$top/build/check-clang" && xargs -r -d '\n' -n 1 -P "$jobs" sh -c) >"$log" 2>&1; then
+		grep -E '(error|warning):' "$log" | sort -u | head -n 60
+		printf '(all of it: %s)\n' "$log"
+		return 1
+	fi
+}
 
 everything() {
 	lane "build (gcc)" compile build &&
 		tests "tests" build
 	lane "text" text
 	lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
-		tests "tests under address, undefined" build/check-asan -LE '^race$'
+		tests "tests under address, undefined" build/check-asan -LE '^(race|again)$'
 	lane "build (gcc, thread)" compile build/check-tsan -DSYCLD_SANITIZE=thread "${asserts[@]}" &&
-		tests "race tests under thread" build/check-tsan -L '^race$'
-	lane "build (clang, fuzz)" compile build/check-clang "${clang[@]}" &&
+		tests "race tests under thread" build/check-tsan -L '^race$' -E '^wake_model'
+	lane "build (clang, fuzz)" fuzzers &&
+		lane "warnings (clang)" clang_warnings &&
 		tests "fuzz replay (clang)" build/check-clang -L '^fuzz$'
 	lane "clang-tidy" tidy
-	lane "build (gcc, -O2 -DNDEBUG)" compile build/check-release -DCMAKE_BUILD_TYPE=Release \
-		-DCMAKE_C_FLAGS_RELEASE="-O2 -DNDEBUG -D_FORTIFY_SOURCE=2" &&
-		tests "tests (release)" build/check-release -LE '^(race|bench)$'
 }
+
+# Random groups by the 100,000, events by the 10,000,000, connections by the 10,000.
+long_rows='client_random_(fake|cpu|two_cpus)|client_model_fake|processes_client_death'
 
 long() {
 	lane "build (gcc)" compile build &&
 		SYCLD_LONG=1 tests "races of 1e8 messages" build -L '^race$' &&
+		SYCLD_LONG=1 tests "long rows" build -R "^($long_rows)\$" &&
 		tests "integration, ten times over" build -L '^integration$' --repeat until-fail:10
-	lane "build (clang, fuzz)" compile build/check-clang "${clang[@]}" &&
+	lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
+		tests "second runs under address" build/check-asan -L '^again$'
+	lane "build (clang, fuzz)" fuzzers &&
 		lane "fuzzing, 5 min for each target" fuzz 300
 }
 

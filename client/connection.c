@@ -144,8 +144,11 @@ static struct connection *connection_new(void)
 	return c;
 }
 
-/* Addresses of the engine are this process' own then. Whoever listened in our place, or the other end of a socketpair. */
-static bool is_this_process(int socket)
+/*
+ * Can the engine be in this process, so that its addresses are this process' own? Never, unless this process made the
+ * socketpair or listened. It listened also for a service that it has started, so the engine has to say so too.
+ */
+static bool may_be_this_process(int socket)
 {
 	struct ucred peer = {.pid = 0};
 	socklen_t bytes = sizeof(peer);
@@ -175,7 +178,7 @@ static sycl_result attempt(const struct open_request *request, struct connection
 	if (!result && !c->endpoint)
 		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
 	if (!result)
-		c->in_process = is_this_process(c->socket);
+		c->in_process = may_be_this_process(c->socket);
 	if (!result)
 		result = connection_handshake(c, request, went_away_out);
 	if (!result && request->helper_threads)

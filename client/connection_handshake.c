@@ -123,6 +123,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	if (fds->count != 3)
 		return protocol_error("it carries another number of descriptors");
 	c->session = welcome->session;
+	c->in_process = c->in_process && welcome->in_process;
 	c->bell = packet_fds_take(fds, 1);
 	sycl_result result = map_ring(c, packet_fds_take(fds, 0), welcome->ring_bytes);
 	if (result)

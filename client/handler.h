@@ -71,6 +71,8 @@ struct handler {
 	struct object object;
 	struct queue *queue;
 	struct handler_list requirements, arguments, depends_on, values; /* values: bytes */
+	/* Of a step of what the program sees as one group: the group, whose events are what the step's event tells of (H12). */
+	const struct handler *step_of;
 
 	enum handler_action action;
 	struct kernel *kernel;       /* a reference: for the queue's device */
@@ -79,6 +81,7 @@ struct handler {
 	uint64_t global[3], local[3];
 	bool is_nd, is_empty, cooperative;
 	sycl_range cluster;           /* dimensions 0: none */
+	sycl_range offset;            /* of global ids; dimensions 0: none */
 	struct shared_event *event;   /* a reference */
 	sycl_host_task_function *host_function;
 	sycl_user_data_destroy *destroy_user_data; /* called when the handler ends */
@@ -150,7 +153,7 @@ sycl_result handler_check_no_action(const struct handler *handler);
 sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel, const sycl_range *global,
 				const sycl_range *local);
 sycl_result handler_check_arguments(const struct handler *handler);
-/* Of a launch that is not plain: does it have work-groups, and do the clusters divide them? */
+/* Of a launch that is not plain: does it have work-groups, do the clusters divide them, does the offset fit? */
 sycl_result handler_check_properties(const struct handler *handler);
 
 /*

@@ -110,9 +110,6 @@ static sycl_result check_argument(const struct handler *handler, uint32_t index)
 		[HANDLER_ARGUMENT_IMAGE] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_IMAGE,
 		[HANDLER_ARGUMENT_SAMPLER] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_SAMPLER,
 	};
-	if (given->kind == HANDLER_ARGUMENT_UNSET)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u of kernel '%.64s' is not set", index,
-				 kernel->name);
 	if (wanted->kind != SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_UNSPECIFIED && wanted->kind != kind_of[given->kind] &&
 	    !handler_image_fits(given, wanted))
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u of kernel '%.64s' is %s, but %s was set",
@@ -128,6 +125,23 @@ static sycl_result check_argument(const struct handler *handler, uint32_t index)
 	if (given->kind == HANDLER_ARGUMENT_LOCAL && !handler->is_nd)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
 				 "argument %u is local memory, which needs work-groups: use an nd_range", index);
+	return SYCL_SUCCESS;
+}
+
+/* All of the kernel's, and no others: which one is wrong is what helps. */
+static sycl_result check_argument_count(const struct handler *handler)
+{
+	const struct kernel *kernel = handler->kernel;
+	uint32_t set = handler->arguments.count, wanted = kernel->argument_count;
+	if (set > wanted)
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "kernel '%.64s' has %u arguments; argument %u (from 0) is set",
+				 kernel->name, wanted, set - 1);
+	for (uint32_t i = 0; i < wanted; i++) {
+		if (i >= set || handler_argument_at(handler, i)->kind == HANDLER_ARGUMENT_UNSET)
+			return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+					 "argument %u (from 0) of kernel '%.64s' is not set; it has %u arguments", i,
+					 kernel->name, wanted);
+	}
 	return SYCL_SUCCESS;
 }
 
@@ -148,9 +162,9 @@ sycl_result handler_check_arguments(const struct handler *handler)
 			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "arguments are set, but no kernel");
 		return SYCL_SUCCESS;
 	}
-	if (handler->arguments.count != kernel->argument_count)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "kernel '%.64s' has %u arguments, but %u are set",
-				 kernel->name, kernel->argument_count, handler->arguments.count);
+	sycl_result counted = check_argument_count(handler);
+	if (counted)
+		return counted;
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	uint64_t local_bytes = kernel->local_mem_bytes, parameter_bytes = 0;
 	for (uint32_t i = 0; i < kernel->argument_count; i++) {

@@ -24,7 +24,7 @@ SYCL_API sycl_result sycl_handler_set_image(sycl_handler handle, uint32_t index,
 	PIN(handler, handler, handle);
 	PIN(image, image, image_handle);
 	if (mode != SYCL_ACCESS_READ && mode != SYCL_ACCESS_WRITE && mode != SYCL_ACCESS_WRITE_NO_INIT)
-		return error_set(SYCL_ERROR_INVALID, "%d: a kernel reads an image or writes it", (int)mode);
+		return error_set(SYCL_ERROR_INVALID, "mode %d: a kernel reads an image or writes it, not both", (int)mode);
 	return set_image(handler, index, &image->buffer, (uint32_t)mode, (struct handler_argument){.size_bytes = 0});
 }
 

@@ -107,6 +107,8 @@ static void put_launch(struct group_messages *m, struct handler *handler)
 	/* Of an empty space the local size means nothing, and may be anything (E5). */
 	m->launch.n_local = handler->is_nd && !handler->is_empty ? handler->dimensions : 0;
 	m->launch.local = handler->local;
+	m->launch.n_offset = handler->is_empty ? 0 : handler->offset.dimensions;
+	m->launch.offset = handler->offset.size;
 	put_properties(m, handler);
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {
 		const struct handler_argument *from = handler_argument_at(handler, i);

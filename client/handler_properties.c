@@ -1,4 +1,4 @@
-/* How a launch differs from a plain one: cooperative, in clusters. */
+/* How a launch differs from a plain one: cooperative, in clusters, with ids that do not begin at 0. */
 #include "handler.h"
 
 #include "device_features.h"
@@ -41,9 +41,49 @@ SYCL_API sycl_result sycl_handler_set_cluster_size(sycl_handler handle, sycl_ran
 	return SYCL_SUCCESS;
 }
 
+SYCL_API sycl_result sycl_handler_set_offset(sycl_handler handle, sycl_range offset)
+{
+	PIN(handler, handler, handle);
+	if (offset.dimensions < 1 || offset.dimensions > 3)
+		return error_set(SYCL_ERROR_ND_RANGE, "the offset has %u dimensions; 1 to 3 are allowed",
+				 offset.dimensions);
+	if (offset.reserved != 0)
+		return error_set(SYCL_ERROR_INVALID, "the offset's reserved member is not 0");
+	handler->offset = offset;
+	return SYCL_SUCCESS;
+}
+
+/* E13. Where nothing runs there are no ids either. */
+static sycl_result check_offset(const struct handler *handler)
+{
+	const sycl_range *offset = &handler->offset;
+	if (offset->dimensions == 0)
+		return SYCL_SUCCESS;
+	if (handler->action != HANDLER_ACTION_LAUNCH)
+		return error_set(SYCL_ERROR_ND_RANGE, "an offset is of a launch, and there is none");
+	if (offset->dimensions != handler->dimensions)
+		return error_set(SYCL_ERROR_ND_RANGE, "the global range has %u dimensions, the offset %u",
+				 handler->dimensions, offset->dimensions);
+	for (uint32_t i = 0; i < offset->dimensions && !handler->is_empty; i++) {
+		if (offset->size[i] > UINT64_MAX - handler->global[i])
+			return error_set(SYCL_ERROR_ND_RANGE,
+					 "dimension %u: global size %" PRIu64 " and offset %" PRIu64
+					 " together are more than 64 bits count",
+					 i, handler->global[i], offset->size[i]);
+		if (offset->size[i] != 0 && handler->kernel->is_native)
+			return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+					 "kernel '%.64s' computes its ids itself: it takes no offset",
+					 handler->kernel->name);
+	}
+	return SYCL_SUCCESS;
+}
+
 sycl_result handler_check_properties(const struct handler *handler)
 {
 	const sycl_range *cluster = &handler->cluster;
+	sycl_result result = check_offset(handler);
+	if (result)
+		return result;
 	if (!handler->cooperative && cluster->dimensions == 0)
 		return SYCL_SUCCESS;
 	if (handler->action != HANDLER_ACTION_LAUNCH || !handler->is_nd)

@@ -5,9 +5,11 @@
 
 #include <stdlib.h>
 
-/* What the event can be asked for: the events that were named. */
+/* What the event can be asked for: the events that the program named. */
 static sycl_result keep_waits(struct event *event, const struct handler *handler)
 {
+	if (handler->step_of)
+		handler = handler->step_of;
 	uint32_t count = handler->depends_on.count;
 	if (count == 0)
 		return SYCL_SUCCESS;

@@ -2,12 +2,24 @@
 #include "client_objects.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* How many sub-groups a work-group of so many items has. */
 static uint32_t sub_groups_of(const struct kernel *kernel, uint64_t items)
 {
 	return kernel->sub_group_size ? (uint32_t)((items + kernel->sub_group_size - 1) / kernel->sub_group_size) : 0;
+}
+
+/* Of all that a source may say of a kernel the backends tell this one. */
+static sycl_result give_attributes(const struct kernel *kernel, size_t bytes, void *value, size_t *bytes_out)
+{
+	const uint64_t *size = kernel->required_work_group_size;
+	char text[96] = "";
+	if (size[2] != 0)
+		(void)snprintf(text, sizeof(text), "reqd_work_group_size(%" PRIu64 ",%" PRIu64 ",%" PRIu64 ")", size[0],
+			       size[1], size[2]);
+	return info_give_text(text, bytes, value, bytes_out);
 }
 
 static sycl_result give_info(const struct kernel *kernel, sycl_kernel_info info, size_t bytes, void *value,
@@ -45,6 +57,8 @@ static sycl_result give_info(const struct kernel *kernel, sycl_kernel_info info,
 	case SYCL_KERNEL_INFO_COMPILE_NUM_SUB_GROUPS: /* no language of ours asks for a number or a size */
 	case SYCL_KERNEL_INFO_COMPILE_SUB_GROUP_SIZE:
 		return info_give(&none, sizeof(none), bytes, value, bytes_out);
+	case SYCL_KERNEL_INFO_ATTRIBUTES:
+		return give_attributes(kernel, bytes, value, bytes_out);
 	default:
 		return error_set(SYCL_ERROR_INVALID, "%d is no kernel info", (int)info);
 	}

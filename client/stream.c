@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-SYCL_API sycl_result sycl_stream_create(sycl_platform platform, uint64_t bytes, sycl_buffer *stream_out)
+SYCL_API sycl_result sycl_stream_create(sycl_platform handle, uint64_t bytes, sycl_buffer *stream_out)
 {
+	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(stream_out);
 	if (bytes < 64 || bytes > SYCL_STREAM_BYTES_MAX)
 		return error_set(SYCL_ERROR_INVALID, "a stream has 64 to %llu bytes", SYCL_STREAM_BYTES_MAX);
@@ -16,7 +17,7 @@ SYCL_API sycl_result sycl_stream_create(sycl_platform platform, uint64_t bytes, 
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	words[STREAM_ROOM] = (uint32_t)room;
 	words[STREAM_IS_MARKED] = STREAM_MARK;
-	sycl_result result = sycl_buffer_create(platform, words, STREAM_HEAD_BYTES + room, SYCL_HOST_CONST, stream_out);
+	sycl_result result = sycl_buffer_create(handle, words, STREAM_HEAD_BYTES + room, SYCL_HOST_CONST, stream_out);
 	free(words);
 	return result;
 }

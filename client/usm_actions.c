@@ -14,11 +14,12 @@ static sycl_result find(const struct handler *handler, const void *pointer, uint
 			struct usm_allocation *found_out)
 {
 	struct connection *c = handler->object.connection;
-	if (!usm_find(c, context_of(handler), pointer, size_bytes, found_out))
-		return error_set(SYCL_ERROR_INVALID,
-				 "%s: %" PRIu64 " bytes at %p are not inside USM of the queue's context", what,
-				 size_bytes, pointer);
-	return SYCL_SUCCESS;
+	if (usm_find(c, context_of(handler), pointer, size_bytes, found_out))
+		return SYCL_SUCCESS;
+	if (size_bytes == 0)
+		return error_set(SYCL_ERROR_INVALID, "%s: %p is not inside USM of the queue's context", what, pointer);
+	return error_set(SYCL_ERROR_INVALID, "%s: %" PRIu64 " bytes at %p are not inside USM of the queue's context", what,
+			 size_bytes, pointer);
 }
 
 static sycl_result find_here(const struct handler *handler, const void *pointer, uint64_t size_bytes, const char *what,

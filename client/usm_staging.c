@@ -181,6 +181,7 @@ static sycl_result send_host_part(const struct handler *handler, const struct ho
 		part->destroy(part->user_data);
 		return result;
 	}
+	made->step_of = handler;
 	sycl_handler handle = handle_of(&made->object);
 	result = sycl_handler_host_task(handle, part->function, part->user_data, part->destroy);
 	if (result)
@@ -218,6 +219,7 @@ static sycl_result send_copy(const struct handler *handler, struct usm_staging *
 	if (result)
 		return result;
 	view.usm.range = &staging->range;
+	view.step_of = handler;
 	if (before) {
 		if (count == DEPENDENCIES_MAX)
 			return error_set(SYCL_ERROR_QUOTA, "a command group depends on at most %u events",

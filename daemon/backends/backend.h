@@ -52,6 +52,7 @@ struct backend_platform_facts {
 	bool available;
 	char *name, *vendor, *version, *profile, *extensions; /* owned by the backend, good until close */
 	char *unavailable_reason;
+	int32_t no_devices_code; /* the vendor's own, where it lists no device of this platform; 0: it lists some */
 };
 
 /* What a device does beyond the entries that every backend has. */
@@ -116,7 +117,7 @@ struct backend_device_facts {
 	uint64_t max_constant_buffer_bytes, max_parameter_bytes, profiling_timer_resolution_ns, printf_buffer_bytes;
 	uint32_t global_mem_cache_line_bytes, mem_base_addr_align_bits, partition_max_sub_devices;
 	uint64_t aspects;
-	uint32_t sub_group_sizes[8], sub_group_size_count;
+	uint32_t sub_group_sizes[16], sub_group_size_count;
 	uint64_t preferred_vector_widths[7], native_vector_widths[7]; /* char short int long float double half */
 	uint32_t fp_config[3];                                        /* half single double */
 	bool host_unified_memory; /* memory_create on host memory copies nothing: host and device see one storage */

@@ -8,7 +8,9 @@
 #include "status.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,6 +21,8 @@ enum { CHILD_SOURCE = 3, CHILD_BINARY = 4, CHILD_REPORT = 5, CHILD_FIRST_OTHER =
 
 #define CHILD_NICE       5
 #define CHILD_FILE_BYTES (1ull << 30)
+/* Drivers and compilers start a thread for each processor; stacks are data, as the limit counts it. */
+#define CHILD_STACK_BYTES (8ull << 20)
 
 /* AddressSanitizer's shadow counts as data: any limit would end the process at once. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -66,8 +70,12 @@ static void set_limit(__rlimit_resource_t resource, uint64_t value)
 	(void)setrlimit(resource, &limit);
 }
 
+/* Before anything of a vendor's is loaded. */
 static void limit_self(const Sycl__V1__BuildJob *job)
 {
+	pthread_attr_t attributes;
+	size_t stack_bytes = 0;
+
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)setpriority(PRIO_PROCESS, 0, CHILD_NICE);
 	(void)umask(077);
@@ -75,12 +83,42 @@ static void limit_self(const Sycl__V1__BuildJob *job)
 	if (chdir("/") < 0)
 		abort();
 	set_limit(RLIMIT_CORE, 0);
-	set_limit(RLIMIT_FSIZE, CHILD_FILE_BYTES);
 	/* Only in case the helper cannot stop it; its wall-clock limit comes first. */
 	set_limit(RLIMIT_CPU, job->time_limit_ns / 1000000000u + 2);
+	/* As large as an application's limit says, which the helper has inherited, a few of them would be all the memory. */
+	if (pthread_getattr_default_np(&attributes) != 0)
+		return;
+	if (pthread_attr_getstacksize(&attributes, &stack_bytes) == 0 && stack_bytes > CHILD_STACK_BYTES &&
+	    pthread_attr_setstacksize(&attributes, CHILD_STACK_BYTES) == 0)
+		(void)pthread_setattr_default_np(&attributes);
+	(void)pthread_attr_destroy(&attributes);
+}
+
+/* What RLIMIT_DATA counts, and the main thread's stack: the sixth number of statm, in pages. */
+static uint64_t data_bytes(void)
+{
+	char text[128];
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t count = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	close_fd(&fd);
+	text[count > 0 ? count : 0] = '\0';
+	char *at = text;
+	for (int i = 0; i < 5; i++)
+		(void)strtoull(at, &at, 10);
+	return strtoull(at, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * When the driver has started and before it is given the source: what a driver takes for itself is not the source's doing,
+ * and one that does not get it says no more than that there is no device.
+ */
+static void limit_source(const Sycl__V1__BuildJob *job)
+{
+	set_limit(RLIMIT_FSIZE, CHILD_FILE_BYTES);
 	/* Data rather than address space: GPU drivers reserve terabytes of that without using them. */
 	if (CHILD_LIMITS_MEMORY)
-		set_limit(RLIMIT_DATA, job->memory_limit_bytes);
+		set_limit(RLIMIT_DATA, data_bytes() + job->memory_limit_bytes);
 }
 
 static void reset_signals(void)
@@ -102,7 +140,40 @@ static const struct backend_ops *find_backend(uint32_t kind)
 	return NULL;
 }
 
-static int find_device(const struct backend_topology *topology, const char *key, uint32_t *device_out)
+__attribute__((format(printf, 3, 4))) static void add_words(struct backend_fault *fault, size_t *length,
+							      const char *format, ...)
+{
+	const size_t room = sizeof(fault->text) - *length;
+	va_list arguments;
+
+	va_start(arguments, format);
+	int more = vsnprintf(fault->text + *length, room, format, arguments);
+	va_end(arguments);
+	if (more > 0)
+		*length += (size_t)more < room ? (size_t)more : room - 1;
+}
+
+/* What its driver answers of a platform without devices, and which devices there are instead. */
+static void tell_devices(const struct backend_topology *topology, const char *key, struct backend_fault *fault)
+{
+	size_t length = 0;
+
+	fault->status = STATUS_BUILD;
+	add_words(fault, &length, "the compiler does not find the device %.80s", key);
+	for (uint32_t i = 0; i < topology->platform_count; i++) {
+		const struct backend_platform_facts *platform = &topology->platforms[i];
+		if (platform->no_devices_code == 0)
+			continue;
+		fault->native_code = platform->no_devices_code;
+		add_words(fault, &length, "; %.40s lists none (%d)", platform->name, (int)platform->no_devices_code);
+	}
+	add_words(fault, &length, "; it sees %u", topology->device_count);
+	for (uint32_t i = 0; i < topology->device_count; i++)
+		add_words(fault, &length, "%s%.80s", i ? "; " : ": ", topology->devices[i].key);
+}
+
+static int find_device(const struct backend_topology *topology, const char *key, uint32_t *device_out,
+		       struct backend_fault *fault)
 {
 	for (uint32_t i = 0; i < topology->device_count; i++) {
 		if (strcmp(topology->devices[i].key, key) != 0)
@@ -110,6 +181,7 @@ static int find_device(const struct backend_topology *topology, const char *key,
 		*device_out = i;
 		return 0;
 	}
+	tell_devices(topology, key, fault);
 	return -ENODEV;
 }
 
@@ -197,12 +269,9 @@ static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, 
 	int error = options ? ops->open(&settings, &backend, &made.fault) : -ENOMEM;
 	if (error == 0)
 		error = ops->enumerate(backend, &topology, &made.fault);
-	if (error == 0) {
-		error = find_device(&topology, job->device_key, &device);
-		if (error < 0)
-			(void)snprintf(made.fault.text, sizeof(made.fault.text),
-				       "the compiler does not find the device");
-	}
+	if (error == 0)
+		error = find_device(&topology, job->device_key, &device, &made.fault);
+	limit_source(job);
 	if (error == 0)
 		error = make(ops, backend, device, job, source, source_bytes, &made);
 	if (error < 0 && made.fault.status == STATUS_SUCCESS)

@@ -109,7 +109,7 @@ int build_service_socket(const struct build_service *service)
 	return service->socket;
 }
 
-static int spawn(const char *program, int socket, pid_t *pid_out)
+static int spawn(const char *program, char *const *environment, int socket, pid_t *pid_out)
 {
 	char option[] = "--build-helper";
 	char *arguments[] = {(char *)(uintptr_t)program, option, NULL};
@@ -131,13 +131,13 @@ static int spawn(const char *program, int socket, pid_t *pid_out)
 	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	int error = posix_spawn_file_actions_adddup2(&actions, socket, 3);
 	if (error == 0)
-		error = posix_spawn(pid_out, program, &actions, &attributes, arguments, environ);
+		error = posix_spawn(pid_out, program, &actions, &attributes, arguments, environment);
 	(void)posix_spawnattr_destroy(&attributes);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	return -error;
 }
 
-int build_service_spawn(const char *program, struct build_service **service_out)
+int build_service_spawn(const char *program, char *const *environment, struct build_service **service_out)
 {
 	CLEANUP(close_fd) int ours = -1;
 	CLEANUP(close_fd) int theirs = -1;
@@ -148,7 +148,7 @@ int build_service_spawn(const char *program, struct build_service **service_out)
 	struct build_service *service = new_service(&ours);
 	if (!service)
 		return -ENOMEM;
-	error = spawn(program, theirs, &service->helper);
+	error = spawn(program, environment, theirs, &service->helper);
 	if (error < 0) {
 		service->helper = -1;
 		(void)build_service_free(service);

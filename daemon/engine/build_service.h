@@ -58,8 +58,11 @@ int build_service_fork(struct build_service **service_out);
 typedef int build_helper_gate(int socket);
 int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out);
 int build_service_socket(const struct build_service *service);
-/* Execute the helper instead (embedded); `program`: path of sycl-engine. */
-int build_service_spawn(const char *program, struct build_service **service_out);
+/*
+ * Execute the helper instead (embedded); `program`: path of sycl-engine. `environment`: ended by NULL; not this process' own
+ * once a backend has prepared it or a vendor's library has changed it: what that says is for this process alone.
+ */
+int build_service_spawn(const char *program, char *const *environment, struct build_service **service_out);
 /* Join the loop; from then on on its thread. `cache_directory` NULL: nothing is kept. */
 int build_service_attach(struct build_service *service, uv_loop_t *loop, const char *cache_directory);
 /* For the backends, as in engine_options; copied. Before the first build. 0 or -ENOMEM. */

@@ -46,10 +46,10 @@ int command_host_access(struct session *session, const Sycl__V1__HostAccess *mes
 		r = fault_set(&fault, STATUS_QUOTA, "too many command groups and host accesses are in flight");
 	if (r == 0) {
 		requirement.buffer = buffer->sched;
-		r = host_access_submit(session->engine->scheduler, &requirement, &accessor->work, &accessor->task);
+		r = host_access_submit(session->engine->scheduler, &requirement, session->work, &accessor->work,
+				       &accessor->task);
 		if (r < 0)
-			r = fault_set(&fault, STATUS_MEMORY_ALLOCATION, "a host accessor could not be made: %s",
-				      strerror(-r));
+			r = group_submit_fault(r, "the host accessor", &fault);
 	}
 	if (r > 0) {
 		refuse(accessor, &fault);

@@ -53,6 +53,16 @@ static int check_action(struct session *session, const struct queue *queue, cons
 	return 0;
 }
 
+int group_submit_fault(int error, const char *what, struct backend_fault *fault)
+{
+	if (error == -EDQUOT)
+		return fault_set(fault, STATUS_QUOTA,
+				 "%s needs more memory than there is for a session's work in flight", what);
+	if (error == -E2BIG)
+		return fault_set(fault, STATUS_QUOTA, "%s names too many parts of buffers", what);
+	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "%s could not be submitted: %s", what, strerror(-error));
+}
+
 static int submit(struct session *session, struct queue *queue, const struct task_request *request,
 		  const struct group *slots, struct backend_fault *fault)
 {
@@ -70,8 +80,7 @@ static int submit(struct session *session, struct queue *queue, const struct tas
 	int r = task_submit(session->engine->scheduler, &whole, &group->task);
 	if (r < 0) {
 		free(group);
-		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the command group could not be submitted: %s",
-				 strerror(-r));
+		return group_submit_fault(r, "the command group", fault);
 	}
 	group_window_open(&queue->window, &group->entry);
 	(void)object_ref(&queue->object);
@@ -94,6 +103,7 @@ static int check(struct session *session, struct queue *queue, const Sycl__V1__C
 		.device = queue->device,
 		.home_lane = queue->home_lane,
 		.timed = queue->profiling,
+		.account = session->work,
 		.flight_session = session->peer.session,
 		.flight_queue = message->queue,
 		.flight_group = message->group,

@@ -2,6 +2,7 @@
 #include "embedded_entry.h"
 #include "engine.h"
 #include "cleanup.h"
+#include "option_list.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -52,6 +53,30 @@ static int split(char *text, const char *list_out[BACKEND_OPTIONS_MAX + 1])
 	return 0;
 }
 
+/*
+ * The environment as the first engine of this process found it, for the build helpers of all of them. Backends change it for
+ * their vendors' libraries, and these change it too: with that, another vendor's compiler might find other devices than it
+ * does here, or none. What the application changes later does not count: libraries here have read theirs by then. Kept until
+ * the process ends. NULL: no memory.
+ */
+static char *const *first_environment(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static char **first;
+	(void)pthread_mutex_lock(&lock);
+	if (!first)
+		first = option_list_copy((const char *const *)environ);
+	char *const *environment = first;
+	(void)pthread_mutex_unlock(&lock);
+	return environment;
+}
+
+static int start_helper(const char *program, struct build_service **builds_out)
+{
+	char *const *environment = first_environment();
+	return environment ? build_service_spawn(program, environment, builds_out) : -ENOMEM;
+}
+
 static int make_engine(const struct embedded_options *options, int *socket, struct engine **engine_out)
 {
 	const char *backend_options[BACKEND_OPTIONS_MAX + 1];
@@ -60,7 +85,7 @@ static int make_engine(const struct embedded_options *options, int *socket, stru
 		return words ? -EINVAL : -ENOMEM;
 	struct build_service *builds = NULL;
 	if (options->helper) {
-		int r = build_service_spawn(options->helper, &builds);
+		int r = start_helper(options->helper, &builds);
 		if (r < 0)
 			return r;
 	}

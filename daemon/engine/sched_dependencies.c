@@ -3,6 +3,8 @@
 
 #include "sched_residency.h"
 
+#include <errno.h>
+
 static struct interval *take_interval(void *context)
 {
 	struct sched_contents *contents = context;
@@ -20,6 +22,7 @@ static void copy_span(void *context, struct interval *to, struct interval *from)
 	struct sched_contents *contents = context;
 	struct sched_span *upper = sched_span_of(to), *lower = sched_span_of(from);
 	upper->writer = lower->writer;
+	upper->waited = 0;
 	upper->readers = upper->host_readers = (struct task_link_list){.count = 0};
 	sched_links_copy(contents->scheduler, &upper->readers, &lower->readers);
 	sched_links_copy(contents->scheduler, &upper->host_readers, &lower->host_readers);
@@ -115,21 +118,23 @@ struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer, e
 	return use;
 }
 
-static void join_wide(struct sched_contents *contents, struct interval_map *map, const struct interval *range,
-		      const struct interval_ops *ops)
+/* How many intervals it has looked at. */
+static uint32_t join_wide(struct sched_contents *contents, struct interval_map *map, const struct interval *range,
+			  const struct interval_ops *ops)
 {
 	if (map->count == 1 || interval_map_is_one(map, range))
-		return;
+		return 1;
 	struct interval_run run = interval_map_run(map, range);
 	if (run.end - run.first > 1)
 		interval_map_join(map, run, ops, contents);
+	return run.end - run.first;
 }
 
 /*
  * What is wanted in one becomes one where it can; so does everything where there is little room. Before any of the
  * task's cuts, which it would undo.
  */
-static void relieve(const struct sched_access *access, uint32_t accesses)
+static uint32_t relieve(const struct sched_access *access, uint32_t accesses)
 {
 	static const struct interval whole = {.end = UINT64_MAX};
 	struct sched_contents *contents = access->buffer->contents;
@@ -137,17 +142,18 @@ static void relieve(const struct sched_access *access, uint32_t accesses)
 	/* Once for each task: later it would find the same. */
 	bool full = most + 2 * accesses > SCHED_INTERVALS_MAX &&
 		    contents->relieved != contents->scheduler->last_identity;
-	join_wide(contents, &contents->spans, full ? &whole : &access->order, &sched_span_ops);
-	join_wide(contents, &contents->pieces, full ? &whole : &access->bytes, &sched_piece_ops);
+	uint32_t visits = join_wide(contents, &contents->spans, full ? &whole : &access->order, &sched_span_ops) +
+			  join_wide(contents, &contents->pieces, full ? &whole : &access->bytes, &sched_piece_ops);
 	if (full)
 		contents->relieved = contents->scheduler->last_identity;
+	return visits;
 }
 
 /* 1: it cannot be cut there. `links`: that the interval has in its lists. */
 static int cut(struct sched_contents *contents, struct interval_map *map, uint32_t index, uint64_t at, uint32_t links,
 	       const struct interval_ops *ops)
 {
-	if (map->count >= SCHED_INTERVALS_MAX)
+	if (map->count >= SCHED_INTERVALS_MAX || contents->scheduler->node_count + links >= SCHED_NODES_MAX)
 		return 1;
 	int result = sched_reserve_nodes(contents->scheduler, 1 + links);
 	if (result == 0)
@@ -215,8 +221,12 @@ static int prepare_spans(struct sched_access *access)
 
 int sched_accesses_prepare(struct sched_access *accesses, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
-		relieve(&accesses[i], count);
+	uint64_t visits = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		visits += relieve(&accesses[i], count);
+		if (visits > SCHED_VISITS_MAX)
+			return -E2BIG; /* before the other steps look at as many, each of them */
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		if (sched_access_is_plain(&accesses[i]))
 			continue;
@@ -237,28 +247,62 @@ static bool orders_as_writer(const struct sched_access *access)
 	return access->writes || access->as_writer;
 }
 
-int sched_access_cost(struct sched_access *access, struct sched_cost *cost)
+/* May the task be linked into so many spans more? It counts what its other accesses of the buffer will take. */
+static bool plan_links(const struct task *task, struct sched_contents *contents, uint32_t more)
 {
-	const struct sched_contents *contents = access->buffer->contents;
+	if (contents->planned_for != task->identity)
+		contents->planned = 0;
+	contents->planned_for = task->identity;
+	if (contents->links + contents->planned + more > SCHED_LINKS_MAX ||
+	    contents->scheduler->node_count + contents->planned + more > SCHED_NODES_MAX)
+		return false;
+	contents->planned += more;
+	return true;
+}
+
+int sched_access_cost(const struct task *task, struct sched_access *access, struct sched_cost *cost)
+{
+	struct sched_contents *contents = access->buffer->contents;
 	access->spans = access->pieces = (struct interval_run){.first = 0, .end = 1};
 	if (!sched_access_is_plain(access)) {
 		access->spans = interval_map_run(&contents->spans, &access->order);
 		access->pieces = interval_map_run(&contents->pieces, &access->bytes);
 	}
 	uint32_t more = access->spans.end - access->spans.first - 1;
+	access->as_writer = false;
+	if (!access->writes && more > 0 && !plan_links(task, contents, more)) {
+		/* Two accesses of the host must not wait for each other: whoever holds the first may ask for the second. */
+		if (access->host)
+			return -EDQUOT;
+		access->as_writer = true;
+	}
+	bool writes = orders_as_writer(access);
 	for (uint32_t i = access->spans.first; i < access->spans.end; i++) {
 		const struct sched_span *span = span_at(contents, i);
-		cost->edges += 1 + span->readers.count + span->host_readers.count;
+		/* As wait_for_span. */
+		cost->edges += 1u + (writes ? span->readers.count : 0) +
+			       (writes || !access->host ? span->host_readers.count : 0);
 	}
-	access->as_writer = more > 0 && !access->host && contents->links + more > SCHED_LINKS_MAX;
-	if (!orders_as_writer(access))
+	cost->visits += more + 1 + (access->pieces.end - access->pieces.first);
+	if (!writes)
 		cost->nodes += more;
 	return sched_residency_cost(access, cost);
 }
 
-int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost)
+int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost, const struct sched_account *account)
 {
-	int result = sched_reserve_edges(scheduler, cost->edges);
+	uint64_t from_most = (uint64_t)scheduler->open_count + cost->tasks;
+	/* Each move: from the author and an earlier move, and to the task, perhaps twice. */
+	uint64_t edges = (cost->edges < from_most ? cost->edges : from_most) + 4 * (uint64_t)cost->tasks;
+	uint64_t bytes = edges * sizeof(struct task_edge) +
+			 cost->tasks * (sizeof(struct task) + SCHED_STORAGE_BYTES) +
+			 cost->nodes * sizeof(union sched_node);
+	/* The cuts of the task itself were not there before. */
+	if (cost->visits > 2 * (uint64_t)SCHED_VISITS_MAX || edges > UINT32_MAX)
+		return -E2BIG;
+	if (!sched_account_allows(account, bytes))
+		return -EDQUOT;
+	int result = sched_reserve_edges(scheduler, (uint32_t)edges);
 	if (result == 0)
 		result = sched_reserve_tasks(scheduler, cost->tasks);
 	return result < 0 ? result : sched_reserve_nodes(scheduler, cost->nodes);
@@ -270,9 +314,14 @@ static void edges_from(const struct task_link_list *list, struct task *task)
 		task_edge_add(link->use->task, task, false);
 }
 
-static void wait_for_span(struct task *task, const struct sched_access *access, const struct sched_span *span)
+static void wait_for_span(struct task *task, const struct sched_access *access, struct sched_span *span)
 {
 	bool writes = orders_as_writer(access);
+	/* Lists may be long, and a task may name a part a thousand times. */
+	if (span->waited == task->identity && (span->waited_as_writer || !writes))
+		return;
+	span->waited = task->identity;
+	span->waited_as_writer = writes;
 	bool read_since = span->readers.first || span->host_readers.first;
 	/* Mostly it is an author too, and there is an edge. */
 	if (span->writer && span->writer->mark != task->identity && !(writes && read_since))
@@ -300,12 +349,31 @@ void sched_access_wait_written(struct task *task, const struct sched_access *acc
 	sched_residency_wait_moves(task, access);
 }
 
+/* Is the task in the list, by a use that was entered just before? Then that one stands for the bytes of both. */
+static bool stands_for(struct task_use *use, const struct task_link_list *list)
+{
+	struct task_use *before = list->first ? list->first->use : NULL;
+	if (!before || before->task != use->task || before->buffer != use->buffer)
+		return false;
+	if (interval_empty(&before->bytes))
+		before->bytes = use->bytes;
+	if (interval_empty(&use->bytes))
+		return true;
+	if (use->bytes.begin < before->bytes.begin)
+		before->bytes.begin = use->bytes.begin;
+	if (use->bytes.end > before->bytes.end)
+		before->bytes.end = use->bytes.end;
+	return true;
+}
+
 static void enter_reader(struct task_use *use, const struct sched_access *access)
 {
 	struct sched_contents *contents = access->buffer->contents;
 	for (uint32_t i = access->spans.first; i < access->spans.end; i++) {
 		struct sched_span *span = span_at(contents, i);
 		struct task_link_list *list = access->host ? &span->host_readers : &span->readers;
+		if (stands_for(use, list))
+			continue;
 		if (i == access->spans.first) {
 			sched_link(use, &use->link, list);
 			continue;

@@ -40,7 +40,9 @@ struct sched_access {
 
 /* What the steps after the first may take. */
 struct sched_cost {
-	uint32_t edges, tasks, nodes;
+	uint64_t edges;      /* to the task; there is at most one from each open task, however often it is met */
+	uint64_t visits;     /* parts that the steps look at */
+	uint32_t tasks, nodes; /* tasks: moves, each with a few edges */
 };
 
 /* Of a buffer that is named already; the caller has checked that they lie inside. order_size_bytes 0: the whole. */
@@ -67,13 +69,14 @@ static inline bool sched_access_is_plain(const struct sched_access *access)
 	       access->order.end >= end && access->bytes.begin == 0 && access->bytes.end >= end;
 }
 /*
- * First, for all accesses of a task, unless all are plain: cuts, and may widen ranges. -ENOMEM: nothing has changed that
- * anybody could tell.
+ * First, for all accesses of a task, unless all are plain: cuts, and may widen ranges. -ENOMEM, -E2BIG: nothing has
+ * changed that anybody could tell.
  */
 int sched_accesses_prepare(struct sched_access *accesses, uint32_t count);
-/* Then what the rest may take, added up; and it is reserved. If that fails: sched_access_join. -ENOMEM. */
-int sched_access_cost(struct sched_access *access, struct sched_cost *cost);
-int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost);
+/* Then what the rest may take, added up; and it is reserved, at the account's expense (NULL: nobody's). If that fails:
+ * sched_access_join. `task`: the one whose accesses they are. -ENOMEM, -EDQUOT, -E2BIG as of task_submit. */
+int sched_access_cost(const struct task *task, struct sched_access *access, struct sched_cost *cost);
+int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost, const struct sched_account *account);
 /* What was cut, and is the same on both sides, is one again. */
 void sched_access_join(const struct sched_access *access);
 /* Why the contents that it needs are no good, or NULL. */

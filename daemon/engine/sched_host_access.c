@@ -8,24 +8,25 @@
 #include <errno.h>
 #include <stdio.h>
 
-static int reserve(struct scheduler *scheduler, struct sched_access *access)
+static int reserve(struct task *task, struct sched_access *access, const struct sched_account *account)
 {
 	struct sched_cost cost = {.edges = 0};
 	int result = sched_accesses_prepare(access, 1);
 	if (result < 0)
 		return result;
-	result = sched_access_cost(access, &cost);
+	result = sched_access_cost(task, access, &cost);
 	if (result == 0)
-		result = sched_cost_reserve(scheduler, &cost);
+		result = sched_cost_reserve(task->scheduler, &cost, account);
 	if (result < 0)
 		sched_access_join(access);
 	return result;
 }
 
-int host_access_submit(struct scheduler *scheduler, const struct task_requirement *requirement, void *owner,
-		       struct task **task_out)
+int host_access_submit(struct scheduler *scheduler, const struct task_requirement *requirement,
+		       struct sched_account *account, void *owner, struct task **task_out)
 {
 	uint32_t mode = requirement->mode;
+	uint64_t before = scheduler->pool_bytes;
 	struct sched_access access = {
 		.buffer = requirement->buffer,
 		.place = SCHED_HOST_PLACE,
@@ -39,9 +40,11 @@ int host_access_submit(struct scheduler *scheduler, const struct task_requiremen
 	struct task *task = sched_take_task(scheduler, sizeof(struct task_use));
 	if (!task)
 		return -ENOMEM;
-	if (reserve(scheduler, &access) < 0) {
+	int result = reserve(task, &access, account);
+	if (result < 0) {
 		sched_give_task(scheduler, task);
-		return -ENOMEM;
+		sched_pool_trim(scheduler);
+		return result;
 	}
 	task->role = TASK_ROLE_HOST_ACCESS;
 	task->owner = owner;
@@ -57,6 +60,8 @@ int host_access_submit(struct scheduler *scheduler, const struct task_requiremen
 	sched_access_enter(task, &access);
 	task_open(task);
 	sched_access_finish(task, &access);
+	sched_account_charge(account, task, scheduler->pool_bytes > before ? scheduler->pool_bytes - before : 0);
+	sched_pool_trim(scheduler);
 	task_consider(task);
 	*task_out = task;
 	scheduler_run(scheduler);

@@ -38,10 +38,13 @@
 #define SCHED_TASKS_KEPT       1024u
 #define SCHED_EDGES_KEPT       4096u
 #define SCHED_NODES_KEPT       4096u
+#define SCHED_TRIM_FACTOR      8u
 #define SCHED_STORAGE_BYTES    640u /* of a task that is kept for the next one */
 #define SCHED_INTERVALS_MAX    4096u  /* of one buffer, for order and for places; see sched_dependencies.h */
 #define SCHED_INTERVALS_KEPT   64u    /* before equal ones are joined that nobody asks for in one: likely to be cut again */
 #define SCHED_LINKS_MAX        16384u /* of one buffer: readers that are linked into several spans */
+#define SCHED_NODES_MAX        (2u << 20) /* of all buffers; with more nothing is cut any more, see sched_dependencies.h */
+#define SCHED_VISITS_MAX       (1u << 18) /* parts of buffers that the requirements of one task may have together */
 #define SCHED_NO_FLIGHT        UINT32_MAX
 #define SCHED_HOST_PLACE       0u
 
@@ -123,6 +126,8 @@ static_assert(SCHED_DEVICES_MAX < UINT8_MAX, "a place is a byte");
 struct sched_span {
 	struct interval interval;
 	struct task *writer;                        /* the last one, while it is open */
+	uint64_t waited;                            /* identity of the task that has seen it last, to wait ... */
+	bool waited_as_writer;                      /* ... for all that is here */
 	struct task_link_list readers, host_readers; /* open, since that write */
 };
 
@@ -177,6 +182,8 @@ struct sched_contents {
 	struct sched_piece first_piece;
 	uint64_t relieved;   /* identity of the last task for which all that could be was joined */
 	uint32_t links;      /* nodes that readers have */
+	uint32_t planned;    /* and that the task will have whose identity is `planned_for` */
+	uint64_t planned_for;
 	uint32_t references; /* of shared ones: buffers */
 };
 
@@ -387,6 +394,8 @@ struct task {
 	uint32_t use_count;
 	uint64_t submit_ns, device_ns, bytes_to_device, bytes_to_host;
 	struct sched_notice notice;
+	struct sched_account *account; /* NULL: none */
+	uint64_t charged_bytes;
 	uint32_t storage_bytes;
 	struct task_send send;
 	_Alignas(16) uint8_t storage[];
@@ -533,6 +542,8 @@ struct scheduler {
 	uint32_t spare_edge_count;
 	union sched_node *spare_nodes;
 	uint32_t spare_node_count;
+	uint32_t node_count; /* in use */
+	uint64_t pool_bytes; /* of tasks, edges and nodes in use */
 	struct sched_access *accesses; /* of the task that is being submitted */
 	uint32_t access_capacity;
 
@@ -540,6 +551,11 @@ struct scheduler {
 	_Atomic uint32_t front_pending;     /* it has something to do, and was woken if it sleeps */
 	struct sched_sleeper front_sleeper; /* scheduler_free only */
 };
+
+/* sched_account.c; an account may be NULL. */
+bool sched_account_allows(const struct sched_account *account, uint64_t bytes);
+void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes);
+void sched_account_settle(struct task *task);
 
 /* sched_pool.c */
 int sched_reserve_edges(struct scheduler *scheduler, uint32_t count);
@@ -553,6 +569,8 @@ void sched_give_node(struct scheduler *scheduler, union sched_node *node);
 /* All fields set as for a new task, but `storage`. NULL: no memory. */
 struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes);
 void sched_give_task(struct scheduler *scheduler, struct task *task);
+/* Of what was reserved and not needed, keep a few times what is kept otherwise: the next one may reserve as much. */
+void sched_pool_trim(struct scheduler *scheduler);
 void sched_pool_free(struct scheduler *scheduler);
 
 /*

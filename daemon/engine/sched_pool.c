@@ -23,11 +23,13 @@ struct task_edge *sched_take_edge(struct scheduler *scheduler)
 	struct task_edge *edge = scheduler->spare_edges;
 	scheduler->spare_edges = edge->next_out;
 	scheduler->spare_edge_count--;
+	scheduler->pool_bytes += sizeof(*edge);
 	return edge;
 }
 
 void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge)
 {
+	scheduler->pool_bytes -= sizeof(*edge);
 	if (scheduler->spare_edge_count >= SCHED_EDGES_KEPT) {
 		free(edge);
 		return;
@@ -55,11 +57,15 @@ union sched_node *sched_take_node(struct scheduler *scheduler)
 	union sched_node *node = scheduler->spare_nodes;
 	scheduler->spare_nodes = node->next_spare;
 	scheduler->spare_node_count--;
+	scheduler->node_count++;
+	scheduler->pool_bytes += sizeof(*node);
 	return node;
 }
 
 void sched_give_node(struct scheduler *scheduler, union sched_node *node)
 {
+	scheduler->node_count--;
+	scheduler->pool_bytes -= sizeof(*node);
 	if (scheduler->spare_node_count >= SCHED_NODES_KEPT) {
 		free(node);
 		return;
@@ -112,6 +118,7 @@ struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes)
 	}
 	if (!task)
 		return NULL;
+	scheduler->pool_bytes += sizeof(*task) + task->storage_bytes;
 	uint32_t kept = task->storage_bytes;
 	memset(task, 0, offsetof(struct task, storage));
 	task->storage_bytes = kept;
@@ -125,28 +132,40 @@ struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes)
 
 void sched_give_task(struct scheduler *scheduler, struct task *task)
 {
+	scheduler->pool_bytes -= sizeof(*task) + task->storage_bytes;
 	if (task->storage_bytes != SCHED_STORAGE_BYTES || scheduler->spare_task_count >= SCHED_TASKS_KEPT)
 		free(task);
 	else
 		keep_task(scheduler, task);
 }
 
-void sched_pool_free(struct scheduler *scheduler)
+static void keep(struct scheduler *scheduler, uint32_t tasks, uint32_t edges, uint32_t nodes)
 {
-	while (scheduler->spare_tasks) {
+	for (; scheduler->spare_task_count > tasks; scheduler->spare_task_count--) {
 		struct task *task = scheduler->spare_tasks;
 		scheduler->spare_tasks = task->list_next;
 		free(task);
 	}
-	while (scheduler->spare_edges) {
+	for (; scheduler->spare_edge_count > edges; scheduler->spare_edge_count--) {
 		struct task_edge *edge = scheduler->spare_edges;
 		scheduler->spare_edges = edge->next_out;
 		free(edge);
 	}
-	while (scheduler->spare_nodes) {
+	for (; scheduler->spare_node_count > nodes; scheduler->spare_node_count--) {
 		union sched_node *node = scheduler->spare_nodes;
 		scheduler->spare_nodes = node->next_spare;
 		free(node);
 	}
+}
+
+void sched_pool_trim(struct scheduler *scheduler)
+{
+	keep(scheduler, SCHED_TRIM_FACTOR * SCHED_TASKS_KEPT, SCHED_TRIM_FACTOR * SCHED_EDGES_KEPT,
+	     SCHED_TRIM_FACTOR * SCHED_NODES_KEPT);
+}
+
+void sched_pool_free(struct scheduler *scheduler)
+{
+	keep(scheduler, 0, 0, 0);
 	free(scheduler->accesses);
 }

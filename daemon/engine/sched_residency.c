@@ -146,8 +146,7 @@ int sched_residency_cost(struct sched_access *access, struct sched_cost *cost)
 			return result;
 	}
 	cost->tasks += moves;
-	/* Each move: from the author and an earlier move, and to the task, perhaps twice. */
-	cost->edges += 4 * moves;
+	cost->edges += moves;
 	return 0;
 }
 

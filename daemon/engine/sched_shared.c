@@ -76,7 +76,7 @@ static void prepare(struct sched_buffer *buffer)
 	(void)snprintf(task->send.what, sizeof(task->send.what), "shared memory");
 	struct sched_access access = {.buffer = buffer, .place = home->device->place, .writes = true};
 	sched_access_ranges(&access, 0, 0, 0, home->size_bytes);
-	(void)sched_access_cost(&access, &(struct sched_cost){.edges = 0}); /* nothing: it is the first */
+	(void)sched_access_cost(task, &access, &(struct sched_cost){.edges = 0}); /* nothing: it is the first */
 	sched_access_enter(task, &access);
 	task_open(task);
 	task->message.kind = SCHED_MESSAGE_MEMORY_PREPARE;
@@ -147,8 +147,8 @@ int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 	struct sched_access access = {.buffer = buffer, .place = contents->home->device->place};
 	struct sched_cost cost = {.edges = 0};
 	sched_access_ranges(&access, 0, 0, 0, contents->size_bytes);
-	if (sched_accesses_prepare(&access, 1) < 0 || sched_access_cost(&access, &cost) < 0 ||
-	    sched_cost_reserve(scheduler, &cost) < 0) {
+	if (sched_accesses_prepare(&access, 1) < 0 || sched_access_cost(task, &access, &cost) < 0 ||
+	    sched_cost_reserve(scheduler, &cost, NULL) < 0) {
 		sched_give_task(scheduler, task);
 		return -ENOMEM;
 	}

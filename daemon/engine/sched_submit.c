@@ -109,8 +109,9 @@ static int fill_accesses(struct scheduler *scheduler, const struct task_request 
 	return plain ? 0 : sched_accesses_prepare(scheduler->accesses, count);
 }
 
-static int reserve_accesses(struct scheduler *scheduler, const struct task_request *request, bool front_only)
+static int reserve_accesses(const struct task *task, const struct task_request *request, bool front_only)
 {
+	struct scheduler *scheduler = task->scheduler;
 	struct sched_cost cost = {.edges = request->after_count};
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		struct sched_access *access = &scheduler->accesses[i];
@@ -119,20 +120,21 @@ static int reserve_accesses(struct scheduler *scheduler, const struct task_reque
 			if (!access->memory)
 				return -ENOMEM;
 		}
-		int result = sched_access_cost(access, &cost);
+		int result = sched_access_cost(task, access, &cost);
 		if (result < 0)
 			return result;
 	}
-	return sched_cost_reserve(scheduler, &cost);
+	return sched_cost_reserve(scheduler, &cost, request->account);
 }
 
 /* Everything that can fail, before anything is changed. */
-static int reserve(struct scheduler *scheduler, const struct task_request *request, bool front_only)
+static int reserve(const struct task *task, const struct task_request *request, bool front_only)
 {
+	struct scheduler *scheduler = task->scheduler;
 	int result = fill_accesses(scheduler, request, front_only);
 	if (result < 0)
 		return result;
-	result = reserve_accesses(scheduler, request, front_only);
+	result = reserve_accesses(task, request, front_only);
 	for (uint32_t i = 0; i < request->requirement_count && result < 0; i++)
 		sched_access_join(&scheduler->accesses[i]);
 	return result;
@@ -294,12 +296,18 @@ static void inherit_failures(struct task *task, const struct task_request *reque
 int task_submit(struct scheduler *scheduler, const struct task_request *request, struct task **task_out)
 {
 	bool front_only = is_front_only(request);
-	struct task *task = sched_take_task(scheduler, storage_of(request));
+	uint64_t before = scheduler->pool_bytes;
+	size_t storage_bytes = storage_of(request);
+	if (!sched_account_allows(request->account, sizeof(struct task) + storage_bytes))
+		return -EDQUOT;
+	struct task *task = sched_take_task(scheduler, storage_bytes);
 	if (!task)
 		return -ENOMEM;
-	if (reserve(scheduler, request, front_only) < 0) {
+	int result = reserve(task, request, front_only);
+	if (result < 0) {
 		sched_give_task(scheduler, task);
-		return -ENOMEM;
+		sched_pool_trim(scheduler);
+		return result;
 	}
 	task->device = request->device;
 	task->owner = request->owner;
@@ -326,6 +334,9 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	task_open(task);
 	for (uint32_t i = 0; i < count; i++)
 		sched_access_finish(task, &accesses[i]);
+	sched_account_charge(request->account, task,
+			     scheduler->pool_bytes > before ? scheduler->pool_bytes - before : 0);
+	sched_pool_trim(scheduler);
 	task_consider(task);
 	*task_out = task;
 	scheduler_run(scheduler);

@@ -206,6 +206,7 @@ void task_release(struct task *task)
 	struct scheduler *scheduler = task->scheduler;
 	sched_cause_drop(task->cause);
 	task->cause = NULL;
+	sched_account_settle(task);
 	if (task->send.remembered) {
 		task->message.kind = SCHED_MESSAGE_FORGET;
 		sched_device_post(task->device, &task->message);

@@ -54,6 +54,7 @@ struct sched_kernel;
 struct sched_event;
 struct sched_host;
 struct sched_usm;
+struct sched_account;
 struct task;
 
 struct task_outcome {
@@ -318,6 +319,7 @@ struct task_request {
 	uint32_t home_lane; /* of an in-order queue (scheduler_home_lane); 0: any */
 	bool timed;         /* exact times are wanted: a profiling queue's */
 	uint64_t flight_session, flight_queue, flight_group;
+	struct sched_account *account; /* whose memory it takes; NULL: nobody counts */
 	const struct task_requirement *requirements;
 	uint32_t requirement_count;
 	struct task *const *after; /* tasks that are not done yet and must be complete first (events, in-order queue) */
@@ -361,7 +363,17 @@ struct task_request {
 };
 
 /*
- * The caller has checked ranges, arguments and modes. Never blocks. -ENOMEM; otherwise every outcome comes by
+ * What the tasks of one user hold of the scheduler's memory, with their edges and the moves made for them, and the most
+ * that they may. A task counts until it is over for good, also one whose owner was told before (a host access that was
+ * released early). The account ends when the caller and the last task have let it go.
+ */
+int sched_account_create(uint64_t most_bytes, struct sched_account **account_out); /* -ENOMEM */
+struct sched_account *sched_account_drop(struct sched_account *account);            /* NULL is fine; returns NULL */
+uint64_t sched_account_bytes(const struct sched_account *account);
+
+/*
+ * The caller has checked ranges, arguments and modes. Never blocks. -ENOMEM; -EDQUOT: the account has no room for it;
+ * -E2BIG: its requirements are of more parts of buffers than one task may name; otherwise every outcome comes by
  * on_task_done. The task handle is good (for `after` of others) until on_task_done was called for it.
  */
 int task_submit(struct scheduler *scheduler, const struct task_request *request, struct task **task_out);
@@ -371,10 +383,10 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
  * buffer's host range (unless the mode is no-init), at its offset, and the task stays until host_access_release. With a
  * failure: not granted, the handle is dead. host_access_release may also be called before it is granted: then it is
  * never granted, and on_task_done comes with STATUS_RUNTIME ("released before it was granted"). A no-init access gives up
- * the contents when it is asked for.
+ * the contents when it is asked for. Errors as of task_submit.
  */
-int host_access_submit(struct scheduler *scheduler, const struct task_requirement *requirement, void *owner,
-		       struct task **task_out);
+int host_access_submit(struct scheduler *scheduler, const struct task_requirement *requirement,
+		       struct sched_account *account, void *owner, struct task **task_out);
 void host_access_release(struct task *task);
 
 /*

@@ -103,12 +103,19 @@ static void allow_descriptors(int socket)
 	(void)setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &all, sizeof(all));
 }
 
+static uint64_t work_bytes(const struct engine *engine)
+{
+	uint64_t bytes = engine->options.limits.groups_in_flight * SESSION_WORK_BYTES_PER_GROUP;
+	return bytes > SESSION_WORK_BYTES_MIN ? bytes : SESSION_WORK_BYTES_MIN;
+}
+
 int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer,
 		   const char *refusal)
 {
 	struct session *session = calloc(1, sizeof(*session));
 	struct arena **arenas = calloc(engine->options.limits.arenas, sizeof(struct arena *));
-	if (!session || !arenas) {
+	struct sched_account *work = NULL;
+	if (!session || !arenas || sched_account_create(work_bytes(engine), &work) < 0) {
 		free(session);
 		free(arenas);
 		close_fd(&socket);
@@ -117,6 +124,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	}
 	session->engine = engine;
 	session->arenas = arenas;
+	session->work = work;
 	session->peer = *peer;
 	session->start_ns = clock_now_ns();
 	session->socket = socket;
@@ -209,6 +217,7 @@ static void free_session(struct session *session)
 		failure_list_fini(&session->gone[i].failures);
 	free(session->gone);
 	(void)memory_region_free(session->ring);
+	(void)sched_account_drop(session->work);
 	free(session);
 }
 

@@ -26,8 +26,12 @@
 
 #define SESSION_REASON_BYTES      256
 #define SESSION_RECORDS_PER_TURN  128u        /* so that a flood does not starve the neighbours */
+#define SESSION_RECORD_BYTES      1024u       /* a record counts once more for each so many bytes */
 /* Replies that found no room; beyond it the session closes. All groups that the default limit allows may fail at once. */
 #define SESSION_WAITING_BYTES_MAX (256u << 20)
+/* What the scheduler holds for the groups and host accesses of a session: so much for each group that it may have. */
+#define SESSION_WORK_BYTES_PER_GROUP 4096u
+#define SESSION_WORK_BYTES_MIN       (16u << 20)
 #define SESSION_PROFILES_MAX      (1u << 20)
 #define SESSION_GONE_QUEUES_MAX   256u
 
@@ -71,6 +75,7 @@ struct session {
 	struct object_table objects;
 	struct arena **arenas; /* limits.arenas */
 	struct session_usage usage;
+	struct sched_account *work; /* what its tasks hold */
 	uint64_t groups_open;
 	struct list open_groups; /* in the order in which they came: group.session_link */
 	uint64_t group_count;    /* tasks of groups, ever */

@@ -60,6 +60,7 @@ static int send_welcome(struct session *session, uint64_t features)
 	welcome.service_version = (char *)(uintptr_t)SYCLD_VERSION;
 	welcome.ring_bytes = session->ring->size_bytes;
 	welcome.limits = &limits;
+	welcome.in_process = session_in_process(session);
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
 	packet.welcome = &welcome;

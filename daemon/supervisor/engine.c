@@ -93,7 +93,7 @@ static bool adopt(const struct tenant *tenant, struct engine_process *process_ou
 	struct supervisor *supervisor = tenant->supervisor;
 	struct engine_process process;
 	char cache[PATH_MAX];
-	if (tenant->no_standby || !standby_take(supervisor, &process))
+	if (clock_now_ns() < tenant->no_standby_until_ns || !standby_take(supervisor, &process))
 		return false;
 	bool has_cache = cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
 	if (engine_send_adopt(&process, tenant, has_cache ? cache : NULL) < 0) {
@@ -290,10 +290,28 @@ static void watch_control(struct engine *engine, int events)
 	(void)uv_poll_start(&engine->control_poll, events, on_control);
 }
 
+/*
+ * A standby that hangs, hangs in a driver as a rule, and SIGKILL waits for that too. Who waits for it has an ordinary engine
+ * meanwhile, unless there may not be one more.
+ */
+static void leave_standby(struct engine *engine)
+{
+	struct tenant *tenant = engine->tenant;
+	uint64_t no_standby_until_ns = tenant->no_standby_until_ns;
+	if (tenant->supervisor->engine_count >= tenant->supervisor->configuration.engines)
+		return;
+	tenant->no_standby_until_ns = UINT64_MAX; /* not another one that may hang as well */
+	move_sessions(engine);
+	tenant->no_standby_until_ns = no_standby_until_ns;
+}
+
 static void on_deadline(uv_timer_t *timer)
 {
 	struct engine *engine = timer->data;
+	bool is_standby = engine->state == ENGINE_STARTING && engine->adopted;
 	engine_kill(engine, engine->state == ENGINE_STARTING ? "it is not ready in time" : "it does not end in time");
+	if (is_standby)
+		leave_standby(engine);
 }
 
 static void on_idle(uv_timer_t *timer)
@@ -343,6 +361,7 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 	if (!engine)
 		return -ENOMEM;
 	engine->tenant = tenant;
+	engine->is_replacement = tenant->warm_devices != 0;
 	engine->pidfd = -1;
 	engine->control = -1;
 	TAILQ_INIT(&engine->waiting);

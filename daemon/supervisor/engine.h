@@ -49,6 +49,7 @@ struct engine {
 	bool was_ready;
 	bool had_session;
 	bool adopted;                           /* it was the standby */
+	bool is_replacement;                    /* of one that a device has failed: it opens devices at once */
 	bool stop_asked;                        /* by us: its end is no failure */
 	char kill_reason[ENGINE_REASON_BYTES]; /* why we sent SIGKILL; "" if we did not */
 	pid_t pid;

@@ -16,6 +16,7 @@
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define MILLISECOND_NS 1000000ull
 
@@ -25,6 +26,7 @@ enum {
 	FAILED_REST_MS = 2000,
 	FAILED_PAUSE_MS = 300000,
 	END_GRACE_MS = 3000,     /* it may be in the middle of making a context */
+	OPENING_MS = 5000,       /* how long a replaced engine's devices are waited for */
 	EXIT_USELESS = 5,        /* of sycl-engine */
 	EXIT_NOT_FOR = 6,
 	MESSAGES_PER_TURN = 8,
@@ -288,6 +290,25 @@ static struct device_set devices_in_use(const struct supervisor *supervisor)
 	return set;
 }
 
+/* In the place of one that a device has failed: its tenant waits, and a driver makes contexts one after the other. */
+static bool is_opening(const struct engine *engine)
+{
+	return engine->is_replacement && device_set_is_empty(&engine->devices) &&
+	       (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY) &&
+	       clock_now_ns() - engine->since_ns < OPENING_MS * MILLISECOND_NS;
+}
+
+static bool somebody_opens(const struct supervisor *supervisor)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (is_opening(engine))
+				return true;
+	return false;
+}
+
 static void on_rest_over(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
@@ -297,6 +318,14 @@ static void on_rest_over(uv_timer_t *timer)
 		keeper->failures = 0; /* it has paused for that */
 	if (keeper->standby || supervisor->stopping || device_set_is_empty(&wanted))
 		return;
+	/* However many open theirs in turn, the others do not go without for longer. */
+	if (keeper->put_off_ns == 0)
+		keeper->put_off_ns = clock_now_ns();
+	if (somebody_opens(supervisor) && clock_now_ns() - keeper->put_off_ns < OPENING_MS * MILLISECOND_NS) {
+		start_rest(supervisor);
+		return;
+	}
+	keeper->put_off_ns = 0;
 	int r = start(supervisor, &wanted);
 	if (r < 0) {
 		char why[FAILURE_BYTES];
@@ -361,6 +390,9 @@ void standby_renew(struct supervisor *supervisor)
 	struct standby_keeper *keeper = &supervisor->keeper;
 	keeper->failures = 0;
 	keeper->useless = (struct device_set){ .devices = { 0 } };
+	struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		tenant->no_standby_until_ns = 0;
 	(void)uv_timer_stop(&keeper->rest);
 	standby_stop(supervisor);
 	standby_review(supervisor);
@@ -392,12 +424,18 @@ void standby_failed(struct supervisor *supervisor, const char *why)
 void standby_misadopted(struct tenant *tenant, int wait_status)
 {
 	if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != EXIT_NOT_FOR) {
+		/*
+		 * It is that user's process by then, who may have stopped or killed it: once in a while, not until nobody
+		 * has one. A driver that was slow once is forgiven as well.
+		 */
+		if (tenant->uid != geteuid())
+			tenant->no_standby_until_ns = clock_now_ns() + FAILED_PAUSE_MS * MILLISECOND_NS;
 		standby_failed(tenant->supervisor, "the standby did not become an engine");
 		return;
 	}
 	/* Once for each such user: else whoever may not use a GPU could take the standby from those who may. */
 	log_info("standby", "uid %lu may not open the devices that it has prepared", (unsigned long)tenant->uid);
-	tenant->no_standby = true;
+	tenant->no_standby_until_ns = UINT64_MAX;
 	standby_review(tenant->supervisor);
 }
 

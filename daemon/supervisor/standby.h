@@ -31,6 +31,7 @@ struct standby_keeper {
 	uv_timer_t rest;         /* until the next is started */
 	uv_timer_t idle;         /* until one is ended whose devices nobody uses */
 	unsigned failures;       /* in a row */
+	uint64_t put_off_ns;     /* since when the next is put off for engines that open their devices; 0: it is not */
 	struct device_set useless; /* of these none can be prepared */
 };
 

@@ -36,7 +36,8 @@ struct tenant {
 	uint64_t last_use_ns;
 	char last_failure[TENANT_FAILURE_BYTES];
 	uint64_t warm_devices; /* for the engine that is being started */
-	bool no_standby; /* it may not open the devices that one has prepared */
+	/* It may not open the devices that one has prepared (never), or one did not become its engine; 0: it may have one. */
+	uint64_t no_standby_until_ns;
 };
 
 TAILQ_HEAD(tenant_list, tenant);

@@ -134,7 +134,7 @@ SYCL_API sycl_result sycl_buffer_reinterpret(sycl_buffer buffer, uint64_t elemen
 					     sycl_buffer *view_out);
 
 /**
- * Its elements: those of sycl_buffer_reinterpret, otherwise as many of 1 byte as it has bytes. Never blocks.
+ * A buffer's elements: those of sycl_buffer_reinterpret, otherwise as many of 1 byte as it has bytes. Never blocks.
  *
  * @param[out] element_bytes_out  May be NULL.
  * @param[out] range_out          May be NULL.

@@ -76,7 +76,7 @@ typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_PRINTF_BUFFER_BYTES = 29, /**< uint64_t */
 	SYCL_DEVICE_INFO_PREFERRED_VECTOR_WIDTHS = 30, /**< uint64_t[7]: char short int long float double half */
 	SYCL_DEVICE_INFO_NATIVE_VECTOR_WIDTHS = 31, /**< uint64_t[7] */
-	SYCL_DEVICE_INFO_FP_CONFIG = 32,        /**< uint32_t[3]: half single double */
+	SYCL_DEVICE_INFO_FP_CONFIG = 32,        /**< uint32_t[3]: half single double; bits of enum sycl_fp_config */
 	SYCL_DEVICE_INFO_ASPECTS = 33,          /**< uint64_t, bit n: aspect n */
 	SYCL_DEVICE_INFO_BACKEND = 34,          /**< uint32_t, enum sycl_backend */
 	SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS = 35, /**< uint32_t, bits of enum sycl_memory_order (G7) */
@@ -115,6 +115,18 @@ typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY = 68, /**< uint32_t, always 0: no device is part of another */
 	SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN = 69 /**< uint32_t, always 0 */
 } sycl_device_info;
+
+/** What a floating-point type can do, as bits of FP_CONFIG; 0: the device has not that type. */
+typedef enum sycl_fp_config {
+	SYCL_FP_DENORM = 1,
+	SYCL_FP_INF_NAN = 2,
+	SYCL_FP_ROUND_TO_NEAREST = 4,
+	SYCL_FP_ROUND_TO_ZERO = 8,
+	SYCL_FP_ROUND_TO_INF = 16,
+	SYCL_FP_FMA = 32,
+	SYCL_FP_SOFT_FLOAT = 64,
+	SYCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT = 128
+} sycl_fp_config;
 
 /** Memory orders, as bits. */
 typedef enum sycl_memory_order {
@@ -244,13 +256,33 @@ SYCL_API sycl_result sycl_device_select_by_aspects(sycl_platform platform, uint3
 						   const sycl_aspect *required, uint32_t denied_count,
 						   const sycl_aspect *denied, sycl_device *device_out);
 
-/** Every device that is available: GPUs first, then accelerators, then CPUs (A23). Never blocks. @since 0.1 */
+/**
+ * Every device that is available: GPUs first, then accelerators, then CPUs (A23). Never blocks.
+ *
+ * @return A score; negative: not this device, also for a handle of no device.
+ * @since 0.1
+ */
 SYCL_API int32_t sycl_default_selector(sycl_device device, void *unused);
-/** CPUs only (A23). Never blocks. @since 0.1 */
+/**
+ * CPUs only (A23). Never blocks.
+ *
+ * @return As sycl_default_selector.
+ * @since 0.1
+ */
 SYCL_API int32_t sycl_cpu_selector(sycl_device device, void *unused);
-/** GPUs only (A23). Never blocks. @since 0.1 */
+/**
+ * GPUs only (A23). Never blocks.
+ *
+ * @return As sycl_default_selector.
+ * @since 0.1
+ */
 SYCL_API int32_t sycl_gpu_selector(sycl_device device, void *unused);
-/** Accelerators only (A23). Never blocks. @since 0.1 */
+/**
+ * Accelerators only (A23). Never blocks.
+ *
+ * @return As sycl_default_selector.
+ * @since 0.1
+ */
 SYCL_API int32_t sycl_accelerator_selector(sycl_device device, void *unused);
 
 SYCL_END_DECLS

@@ -107,7 +107,7 @@ SYCL_API sycl_result sycl_event_has_native_event(sycl_event event, uint32_t *has
 /**
  * The vendor's event behind this one, a CUevent. Never blocks.
  *
- * @param[out] native_out  NULL if there is none (H10).
+ * @param[out] native_out  The service's, not to be destroyed; NULL if there is none (H10): in this version always.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The backend's events cannot be handed out: OpenCL's, in this version (I18).
  * @since 0.1
  */

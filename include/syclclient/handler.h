@@ -20,7 +20,7 @@ SYCL_BEGIN_DECLS
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_begin(sycl_queue queue, sycl_handler *handler_out);
-/** Throw it away: nothing is sent. Accepts NULL. @since 0.1 */
+/** Throw a handler away: nothing is sent. Accepts NULL. @since 0.1 */
 SYCL_API sycl_result sycl_handler_discard(sycl_handler handler);
 
 /**
@@ -133,6 +133,19 @@ SYCL_API sycl_result sycl_handler_set_cooperative(sycl_handler handler);
 SYCL_API sycl_result sycl_handler_set_cluster_size(sycl_handler handler, sycl_range cluster);
 
 /**
+ * Count the launch's global ids from here on instead of from 0 (E13): in each dimension `offset` to `offset` + range - 1. The
+ * range itself, group ids and local ids stay as they are. For any launch; may be set again.
+ *
+ * @param offset  Of as many dimensions as the global range: checked by sycl_handler_submit. Each may be 0.
+ * @retval SYCL_ERROR_ND_RANGE  Not 1 to 3 dimensions.
+ * @retval SYCL_ERROR_INVALID   The reserved member is not 0.
+ * @return sycl_handler_submit also has SYCL_ERROR_ND_RANGE: no launch, other dimensions, ids that 64 bits cannot count; and
+ * SYCL_ERROR_FEATURE_NOT_SUPPORTED: a kernel that computes its ids itself (kernel.h, "Native kernels"), but where all are 0.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_set_offset(sycl_handler handler, sycl_range offset);
+
+/**
  * The action: the kernel as one work-item (E11). A group has exactly one action, or none: then it only orders (B1).
  *
  * @param kernel  Built for the queue's device and context; may be released at once.
@@ -213,8 +226,10 @@ SYCL_API sycl_result sycl_handler_record_event(sycl_handler handler, sycl_shared
 /**
  * The action: the group is complete when the shared event has happened, as far as it was recorded by whomever when the
  * service sends this group to the device: an event that nobody has recorded yet is not waited for. So the other process
- * must have told that it has recorded, by a pipe for example, before this is submitted. Errors as
- * sycl_handler_record_event.
+ * must have told that it has recorded, by a pipe for example, before this is submitted. What a connection of the service
+ * has recorded happens also when that connection ends before. What another program has recorded may never happen once
+ * that program is dead, because its driver decides; then this group ends only with the engine, so wait for it with
+ * sycl_event_wait_for. Errors as sycl_handler_record_event.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_wait_event(sycl_handler handler, sycl_shared_event event);

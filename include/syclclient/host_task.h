@@ -59,6 +59,7 @@ SYCL_API sycl_result sycl_handler_host_task(sycl_handler handler, sycl_host_task
 /**
  * Require the buffer on the host, as accessor `index` of the group's host task. Several accessors on one buffer are one
  * requirement with the union of their modes; on the host and on the device together at most one side may write (C4).
+ * Never blocks.
  *
  * @param index  Any number below 1024; for sycl_host_task_get_pointer.
  * @retval SYCL_ERROR_INVALID  As sycl_handler_set_accessor; also: both the host and the device would write.

@@ -143,11 +143,11 @@ SYCL_API sycl_result sycl_image_release_for(sycl_image image, uint64_t timeout_n
 /** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_reference_count(sycl_image image, uint32_t *count_out);
 
-/** As given at creation. Never blocks. @since 0.1 */
+/** The format of an image, as given at creation. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_format(sycl_image image, sycl_image_format *format_out);
-/** As given at creation. Never blocks. @since 0.1 */
+/** The range of an image, as given at creation. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_range(sycl_image image, sycl_range *range_out);
-/** Of its tightly packed pixels, in bytes. Never blocks. @since 0.1 */
+/** The size of an image's tightly packed pixels, in bytes. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_size(sycl_image image, uint64_t *size_bytes_out);
 /** As sycl_buffer_set_write_back (D14). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_set_write_back(sycl_image image, uint32_t write_back);
@@ -200,7 +200,7 @@ SYCL_API sycl_result sycl_handler_copy_image(sycl_handler handler, sycl_image so
 /**
  * Access from the host, sampled or not. Blocks, and orders, as sycl_host_accessor_create.
  *
- * @param accessor_out  The caller's: sycl_host_image_release. It keeps the image alive.
+ * @param[out] accessor_out  The caller's: sycl_host_image_release. It keeps the image alive.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_host_image_create(sycl_image image, sycl_access_mode mode, sycl_host_image *accessor_out);
@@ -219,8 +219,10 @@ SYCL_API sycl_result sycl_host_image_release(sycl_host_image accessor);
 /** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_image_get_reference_count(sycl_host_image accessor, uint32_t *count_out);
 /**
- * All pixels, tightly packed in the image's format; to be written only with a mode that writes. Never blocks. @since
- * 0.1
+ * All pixels, tightly packed in the image's format; to be written only with a mode that writes. Never blocks.
+ *
+ * @param[out] pointer_out  Valid until the accessor's last release.
+ * @since 0.1
  */
 SYCL_API sycl_result sycl_host_image_get_pointer(sycl_host_image accessor, void **pointer_out);
 
@@ -238,7 +240,14 @@ SYCL_API sycl_result sycl_host_image_read_float(sycl_host_image accessor, const 
 SYCL_API sycl_result sycl_host_image_read_int(sycl_host_image accessor, const uint64_t *index, int32_t value_out[4]);
 /** As sycl_host_image_read_float, of formats that are uint4. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_image_read_uint(sycl_host_image accessor, const uint64_t *index, uint32_t value_out[4]);
-/** Write one pixel as a kernel would: what the format cannot hold is limited and rounded (C20). @since 0.1 */
+/**
+ * Write one pixel as a kernel would: what the format cannot hold is limited and rounded (C20). Errors as
+ * sycl_host_image_read_float. Never blocks.
+ *
+ * @param index  As many numbers as the image has dimensions: row, column for two of them.
+ * @param value  r, g, b, a.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_host_image_write_float(sycl_host_image accessor, const uint64_t *index, const float value[4]);
 /** As sycl_host_image_write_float, of formats that are int4. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_host_image_write_int(sycl_host_image accessor, const uint64_t *index, const int32_t value[4]);

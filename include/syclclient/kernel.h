@@ -22,26 +22,28 @@ typedef enum sycl_source_language {
  * The words of a portable source, in short; share/doc/sycld/portable-kernels.md has them all, with types and
  * mathematics:
  *
- *	SYCL_KERNEL void name(...)                   a kernel
- * 	SYCL_GLOBAL(type), SYCL_CONSTANT(type)       a pointer, an accessor's argument; read only: SYCL_GLOBAL(const
- * 	type) SYCL_LOCAL(type)                             a pointer, sycl_handler_set_local's argument
- *	SYCL_LOCAL_ARRAY(type, name, count);         memory of the work-group, in the kernel
- *	any other type                               sycl_handler_set_value's argument
- * 	sycl_global_id(d), sycl_global_range(d)      ulong, in SYCL's order of dimensions; also sycl_local_ and
- * 	sycl_group_ sycl_group_barrier()                         for all work-items of a group
- *	SYCL_GROUP_SCRATCH; sycl_group_reduce_add(x), ...   what a work-group computes together
- *	sycl_sub_group_shuffle(x, i), ...            a sub-group, where the device has such
- *	sycl_atomic_add(pointer, value), ...         on int, uint, long, ulong, float, double; with orders and scopes
- *	float4, sycl_float4(a, b, c, d), ...         vectors
- *	sycl_sqrt(x), sycl_min(a, b), ...            mathematics
- *	SYCL_REQUIRES_FP16;                          what the source needs of a device (E19)
+ *	SYCL_KERNEL void name(...)                    a kernel
+ *	SYCL_GLOBAL(type)                             a pointer, an accessor's argument
+ *	SYCL_GLOBAL(const type), SYCL_CONSTANT(type)  the same, read only
+ *	SYCL_LOCAL(type)                              a pointer, sycl_handler_set_local's argument
+ *	SYCL_LOCAL_ARRAY(type, name, count);          memory of the work-group, in the kernel
+ *	any other type                                sycl_handler_set_value's argument
+ *	sycl_global_id(d), sycl_global_range(d)       ulong, in SYCL's order of dimensions
+ *	sycl_local_id(d), sycl_group_id(d), ...       the same of the work-group
+ *	sycl_group_barrier()                          for all work-items of a group
+ *	SYCL_GROUP_SCRATCH; sycl_group_reduce_add(x)  what a work-group computes together
+ *	sycl_sub_group_shuffle(x, i), ...             a sub-group, where the device has such
+ *	sycl_atomic_add(pointer, value), ...          on int, uint, long, ulong, float, double
+ *	float4, sycl_float4(a, b, c, d), ...          vectors
+ *	sycl_sqrt(x), sycl_min(a, b), ...             mathematics
+ *	SYCL_REQUIRES_FP16;                           what the source needs of a device (E19)
  */
 
 /*
  * Native kernels, from CUDA C++, PTX or a binary, compute their ids themselves, from CUDA's registers. For them:
  *
  * - Dimensions are reversed: SYCL's last one is x. sycl_handler_parallel_for_nd is CUDA's launch with blocks of `local`
- *   threads; sycl_handler_parallel_for chooses blocks that divide the range, so no thread is beyond it.
+ *   threads; sycl_handler_parallel_for chooses blocks that divide the range, so no thread is beyond it. There is no offset.
  * - Argument `index` is the parameter of that number: an accessor for a pointer to global memory, a value for anything
  *   else, of the parameter's size. Of a 64-bit parameter that may be a pointer nobody knows more: it takes either.
  * - Local memory is also a 64-bit parameter, set by sycl_handler_set_local. In PTX it gets the address (of shared
@@ -155,12 +157,12 @@ SYCL_API sycl_result sycl_kernel_bundle_build(sycl_kernel_bundle bundle, const c
  */
 SYCL_API sycl_result sycl_kernel_bundle_join(uint32_t count, const sycl_kernel_bundle *bundles,
 					     sycl_kernel_bundle *bundle_out);
-/** Never blocks. @since 0.1 */
+/** What has been done to a bundle so far. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_bundle_get_state(sycl_kernel_bundle bundle, sycl_bundle_state *state_out);
-/** A reference for the caller: sycl_context_release. Never blocks. @since 0.1 */
+/** The context of a bundle; the caller's to release: sycl_context_release. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_bundle_get_context(sycl_kernel_bundle bundle, sycl_context *context_out);
 /**
- * The devices that it is for. Never blocks.
+ * The devices that a bundle is for. Never blocks.
  *
  * @param devices_out  Room for `capacity`, may be NULL with 0; each with a reference: sycl_device_release.
  * @param count_out    How many there are; NULL: not asked.
@@ -169,7 +171,7 @@ SYCL_API sycl_result sycl_kernel_bundle_get_context(sycl_kernel_bundle bundle, s
 SYCL_API sycl_result sycl_kernel_bundle_get_devices(sycl_kernel_bundle bundle, uint32_t capacity,
 						    sycl_device *devices_out, uint32_t *count_out);
 /**
- * Has it a kernel of that name, as sycl_kernel_bundle_get_kernel_name writes it? Never blocks.
+ * Has a bundle a kernel of that name, as sycl_kernel_bundle_get_kernel_name writes it? Never blocks.
  *
  * @param device               One of the bundle's; NULL: any.
  * @param[out] has_out         0 or 1.
@@ -178,10 +180,14 @@ SYCL_API sycl_result sycl_kernel_bundle_get_devices(sycl_kernel_bundle bundle, u
  */
 SYCL_API sycl_result sycl_kernel_bundle_has_kernel(sycl_kernel_bundle bundle, const char *name, sycl_device device,
 						   int *has_out);
-/** How many names its kernels have, up to 1,024 of each image. Errors as above. Never blocks. @since 0.1 */
+/**
+ * How many names a bundle's kernels have, up to 1,024 of each image. Errors as sycl_kernel_bundle_has_kernel. Never
+ * blocks.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_kernel_bundle_get_kernel_count(sycl_kernel_bundle bundle, uint32_t *count_out);
 /**
- * One of those names, which are the kernels' ids. Never blocks.
+ * One of the names that sycl_kernel_bundle_get_kernel_count counts, which are the kernels' ids. Never blocks.
  *
  * @param[out] name_out        The library's, good while the bundle lives.
  * @retval SYCL_ERROR_INVALID  No such index; not in the executable state.
@@ -255,7 +261,8 @@ typedef enum sycl_kernel_info {
 	SYCL_KERNEL_INFO_IS_NATIVE = 11,          /**< uint32_t, 1: it computes its ids itself: "Native kernels" */
 	SYCL_KERNEL_INFO_MAX_NUM_SUB_GROUPS = 12, /**< uint32_t, of a work-group; 0: not known */
 	SYCL_KERNEL_INFO_COMPILE_NUM_SUB_GROUPS = 13, /**< uint32_t, that its source asks for; 0: none */
-	SYCL_KERNEL_INFO_COMPILE_SUB_GROUP_SIZE = 14  /**< uint32_t, that its source asks for; 0: none */
+	SYCL_KERNEL_INFO_COMPILE_SUB_GROUP_SIZE = 14, /**< uint32_t, that its source asks for; 0: none */
+	SYCL_KERNEL_INFO_ATTRIBUTES = 15 /**< char[]: "reqd_work_group_size(1,2,4)", SYCL's order; "": no such attribute */
 } sycl_kernel_info;
 
 /**
@@ -266,10 +273,15 @@ typedef enum sycl_kernel_info {
 SYCL_API sycl_result sycl_kernel_get_info(sycl_kernel kernel, sycl_kernel_info info, size_t bytes, void *value,
 					  size_t *bytes_out);
 
-/** The same of a device that it was built for; SYCL_ERROR_INVALID for another one. Never blocks. @since 0.1 */
+/**
+ * As sycl_kernel_get_info, of one device that the kernel was built for. Never blocks.
+ *
+ * @retval SYCL_ERROR_INVALID  Also: it was not built for that device.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_kernel_get_device_info(sycl_kernel kernel, sycl_device device, sycl_kernel_info info,
 						 size_t bytes, void *value, size_t *bytes_out);
-/** A reference for the caller: sycl_kernel_bundle_release. Never blocks. @since 0.1 */
+/** The bundle of a kernel; the caller's to release: sycl_kernel_bundle_release. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_get_bundle(sycl_kernel kernel, sycl_kernel_bundle *bundle_out);
 
 /** What an argument is. */

@@ -62,7 +62,7 @@ SYCL_API sycl_result sycl_queue_get_reference_count(sycl_queue queue, uint32_t *
 SYCL_API sycl_result sycl_queue_get_context(sycl_queue queue, sycl_context *context_out);
 /** The queue's device; the caller's to release. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_get_device(sycl_queue queue, sycl_device *device_out);
-/** 1 or 0 in *in_order_out. Never blocks. @since 0.1 */
+/** Does a queue run its groups in order (B28)? 1 or 0 in *in_order_out. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_is_in_order(sycl_queue queue, uint32_t *in_order_out);
 /** As sycl_device_get_backend_info: always an error (A16). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_queue_get_backend_info(sycl_queue queue, uint32_t info, size_t bytes, void *value,
@@ -109,20 +109,23 @@ SYCL_API sycl_result sycl_queue_wait_and_throw(sycl_queue queue);
 SYCL_API sycl_result sycl_queue_throw_asynchronous(sycl_queue queue, sycl_async_handler *handler, void *user_data);
 
 /**
- * sycl_handler_fill as a command group. `event_out` may be NULL. Errors and blocking: as there and as submit.
+ * sycl_handler_fill as a command group. `event_out` may be NULL. Errors and blocking: as there and as
+ * sycl_handler_submit.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_queue_fill(sycl_queue queue, sycl_buffer buffer, uint64_t offset_bytes, uint64_t size_bytes,
 				     const void *pattern, size_t pattern_bytes, sycl_event *event_out);
 /**
- * sycl_handler_copy as a command group. `event_out` may be NULL. Errors and blocking: as there and as submit.
+ * sycl_handler_copy as a command group. `event_out` may be NULL. Errors and blocking: as there and as
+ * sycl_handler_submit.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_queue_copy(sycl_queue queue, sycl_buffer source, uint64_t source_offset_bytes,
 				     sycl_buffer destination, uint64_t destination_offset_bytes, uint64_t size_bytes,
 				     sycl_event *event_out);
 /**
- * sycl_handler_update_host as a command group. `event_out` may be NULL. Errors and blocking: as there and as submit.
+ * sycl_handler_update_host as a command group. `event_out` may be NULL. Errors and blocking: as there and as
+ * sycl_handler_submit.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_queue_update_host(sycl_queue queue, sycl_buffer buffer, sycl_event *event_out);

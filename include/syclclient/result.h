@@ -8,6 +8,7 @@
  * - It may be called from any thread at any time; only a sycl_handler is used by one thread at a time.
  * - A handle that is NULL, stale, of another type or no handle at all gives SYCL_ERROR_INVALID_HANDLE (M12); one that
  *   was inherited by fork() gives SYCL_ERROR_FORKED.
+ * - An output that is NULL gives SYCL_ERROR_INVALID, unless the comment says what NULL means.
  * - Once the service is gone, SYCL_ERROR_CONNECTION_LOST or SYCL_ERROR_DEVICE_LOST; the detail says which command group
  *   was at fault, as far as that is known (N5).
  * - A kernel that breaks its device (an illegal address, an assertion, a trap) ends every session of the same user's engine:
@@ -39,10 +40,10 @@ enum {
 	SYCL_ERROR_INVALID = -8,          /**< a parameter or a state that the call does not allow */
 	SYCL_ERROR_MEMORY_ALLOCATION = -9, /**< no memory, in this process, the service or the device */
 	SYCL_ERROR_PLATFORM = -10,        /**< no platform, or the engine is not installed */
-	SYCL_ERROR_PROFILING = -11,       /**< times cannot be told */
+	SYCL_ERROR_PROFILING = -11,       /**< SYCL's errc::profiling; nothing of this version gives it */
 	SYCL_ERROR_FEATURE_NOT_SUPPORTED = -12, /**< this device or system cannot do that */
 	SYCL_ERROR_KERNEL_NOT_SUPPORTED = -13, /**< this kernel cannot run on that device */
-	SYCL_ERROR_BACKEND_MISMATCH = -14, /**< the object belongs to another backend */
+	SYCL_ERROR_BACKEND_MISMATCH = -14, /**< SYCL's errc::backend_mismatch; nothing of this version gives it */
 	SYCL_ERROR_CONNECTION_LOST = -32, /**< no service, or it ended the session: open a new connection */
 	SYCL_ERROR_DEVICE_LOST = -33,     /**< a device failed, or the engine died with work in flight: open a new connection */
 	SYCL_ERROR_QUOTA = -34,           /**< more than this session may have */

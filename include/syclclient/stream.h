@@ -47,7 +47,7 @@ SYCL_API sycl_result sycl_stream_create(sycl_platform platform, uint64_t bytes, 
 SYCL_API sycl_result sycl_stream_read(sycl_buffer stream, uint64_t capacity, char *text, uint64_t *bytes_out,
 				      uint64_t *lost_out);
 /**
- * The same, at most timeout_ns (CLOCK_MONOTONIC); 0 asks without waiting for a device.
+ * As sycl_stream_read, at most timeout_ns (CLOCK_MONOTONIC); 0 asks without waiting for a device.
  *
  * @retval SYCL_ERROR_TIMEOUT  Not yet; nothing is taken.
  * @since 0.1

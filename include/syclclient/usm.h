@@ -122,7 +122,7 @@ SYCL_API sycl_result sycl_usm_get_pointer_type(sycl_context context, const void 
  */
 SYCL_API sycl_result sycl_usm_get_pointer_device(sycl_context context, const void *pointer, sycl_device *device_out);
 /**
- * All that is known. Never blocks.
+ * All that is known of the allocation that a pointer leads into. Never blocks.
  *
  * @param[in,out] info  With struct_bytes set; the rest is filled.
  * @retval SYCL_ERROR_INVALID  No USM of this context; wrong struct_bytes.

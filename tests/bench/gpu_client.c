@@ -1,6 +1,7 @@
 #include "gpu_client.h"
 
 #include "bench_client.h"
+#include "clock.h"
 #include "gpu_place.h"
 
 #include <stdio.h>
@@ -76,16 +77,23 @@ static bool open_kernels(struct gpu_client *client)
 	       client_good(sycl_kernel_create(client->bundle, GPU_KERNEL_FAULT, &client->fault), GPU_KERNEL_FAULT);
 }
 
+static bool is_done(struct gpu_client *client, enum gpu_client_stage stage)
+{
+	client->stages_ns[stage] = clock_now_ns();
+	return true;
+}
+
 static bool open_queue(struct gpu_client *client, const char *place_text)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	struct gpu_place place;
 	*client = (struct gpu_client){ .platform = NULL };
 	options.properties = SYCL_QUEUE_IN_ORDER;
-	return gpu_place_take(place_text, &place) &&
+	return is_done(client, GPU_CLIENT_BEGUN) && gpu_place_take(place_text, &place) &&
 	       client_good(sycl_platform_open(place.with, &client->platform), "sycl_platform_open") &&
-	       find_device(client, place.device) &&
-	       client_good(sycl_queue_create(NULL, client->device, &options, &client->queue), "sycl_queue_create");
+	       is_done(client, GPU_CLIENT_CONNECTED) && find_device(client, place.device) &&
+	       client_good(sycl_queue_create(NULL, client->device, &options, &client->queue), "sycl_queue_create") &&
+	       is_done(client, GPU_CLIENT_QUEUE);
 }
 
 bool gpu_client_open_small(struct gpu_client *client, const char *place_text)
@@ -102,10 +110,10 @@ bool gpu_client_open(struct gpu_client *client, const char *place_text)
 {
 	const uint32_t zero = 0;
 	const uint64_t bytes = GPU_DATA_WORDS * sizeof(uint32_t);
-	return open_queue(client, place_text) && open_kernels(client) &&
+	return open_queue(client, place_text) && open_kernels(client) && is_done(client, GPU_CLIENT_KERNELS) &&
 	       client_good(sycl_buffer_create(client->platform, NULL, bytes, SYCL_HOST_NONE, &client->data), "data") &&
 	       client_good(sycl_queue_fill(client->queue, client->data, 0, bytes, &zero, sizeof(zero), NULL), "fill") &&
-	       gpu_client_wait(client);
+	       gpu_client_wait(client) && is_done(client, GPU_CLIENT_DATA);
 }
 
 void gpu_client_close(struct gpu_client *client)

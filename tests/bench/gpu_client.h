@@ -9,6 +9,10 @@
 
 enum { GPU_CLIENT_WINDOW = 8 };
 
+/* What gpu_client_open does, in order. */
+enum gpu_client_stage { GPU_CLIENT_BEGUN, GPU_CLIENT_CONNECTED, GPU_CLIENT_QUEUE, GPU_CLIENT_KERNELS, GPU_CLIENT_DATA,
+			GPU_CLIENT_STAGES };
+
 struct gpu_client {
 	sycl_platform platform;
 	sycl_device device;
@@ -20,6 +24,7 @@ struct gpu_client {
 	/* Events of every so many submissions, so that the queue is kept full and no fuller. */
 	sycl_event marks[GPU_CLIENT_WINDOW];
 	uint32_t mark;
+	uint64_t stages_ns[GPU_CLIENT_STAGES]; /* when each was done, on CLOCK_MONOTONIC */
 };
 
 /* `place`: of gpu_place.h, with the service's endpoint. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(failure, .timeout = 60);
+TestSuite(failure, .timeout = 120);
 
 Test(failure, M6_a_source_that_does_not_compile_gives_a_log)
 {

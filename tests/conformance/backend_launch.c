@@ -7,7 +7,7 @@
 
 #define COUNT 3000u
 
-TestSuite(launch, .timeout = 60);
+TestSuite(launch, .timeout = 120);
 
 Test(launch, programs_tell_their_kernels)
 {

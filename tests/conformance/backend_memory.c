@@ -10,7 +10,7 @@
 
 #define BYTES 10007u /* odd on purpose */
 
-TestSuite(memory, .timeout = 60);
+TestSuite(memory, .timeout = 120);
 
 static void count_up(unsigned char *bytes, size_t count, unsigned seed)
 {

@@ -12,7 +12,7 @@
 #define KINDS 3u
 #define COUNT 3000u
 
-TestSuite(usm, .timeout = 60);
+TestSuite(usm, .timeout = 120);
 
 static const enum backend_usm_kind kinds[KINDS] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST, BACKEND_USM_SHARED};
 

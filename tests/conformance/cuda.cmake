@@ -14,9 +14,19 @@ function(conformance_cuda_uses_double name)
   endif()
 endfunction()
 
+# On a GPU every test makes a context, and all processes' are made one after the other: with 32 queues to the device, as the
+# backend has them, in half a second, with 16 in a quarter. So programs have as many as their lanes and the backend's own
+# streams need; conformance_cuda_chains and the programs with a service have 32.
+function(conformance_cuda_connections name count)
+  if(TARGET ${name})
+    target_compile_definitions(${name} PRIVATE CONFORMANCE_CONNECTIONS="${count}")
+  endif()
+endfunction()
+
 sycl_test(conformance_cuda SOURCES target_cuda.c target_cuda_options.c ${conformance_list}
   LIBS ${conformance_libraries} TIMEOUT 300 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda)
+conformance_cuda_connections(conformance_cuda 8)
 
 sycl_test(conformance_cuda_chains SOURCES cuda_chains.c target_cuda.c target_cuda_options.c fixture.c
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 120 LABELS cuda)
@@ -35,6 +45,7 @@ function(conformance_cuda_lazy name)
       --tap=${CMAKE_BINARY_DIR}/tests/conformance_${name}_lazy.tap)
     sycl_test_properties(conformance_${name}_lazy 300 cuda)
     set_property(TEST conformance_${name}_lazy APPEND PROPERTY ENVIRONMENT "FAKE_CUDA=set lazy 5")
+    set_property(TEST conformance_${name}_lazy APPEND PROPERTY LABELS again)
     set_tests_properties(conformance_${name}_lazy PROPERTIES FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
   endif()
 endfunction()
@@ -46,6 +57,7 @@ if(SYCLD_NVRTC)
   sycl_test(conformance_cuda_portable SOURCES target_cuda_portable.c target_cuda_options.c ${conformance_list}
     LIBS ${conformance_libraries} TIMEOUT 300 LABELS cuda)
   conformance_cuda_uses_double(conformance_cuda_portable)
+  conformance_cuda_connections(conformance_cuda_portable 8)
 else()
   message(STATUS "Left out: tests of portable kernels on CUDA (no NVRTC: give -DSYCLD_NVRTC=FILE)")
 endif()

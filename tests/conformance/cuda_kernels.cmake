@@ -4,10 +4,12 @@ if(SYCL_HAS_CUDA AND TARGET fake_cuda)
   sycl_test(conformance_cuda_kernels SOURCES cuda_kernels_native.c cuda_kernels_programs.c cuda_kernels_residency.c
     ${cuda_kernels_common} LIBS ${conformance_libraries} TIMEOUT 300 LABELS cuda)
   conformance_cuda_uses_double(conformance_cuda_kernels)
+  conformance_cuda_connections(conformance_cuda_kernels 16) # kernels that await each other
   conformance_cuda_lazy(cuda_kernels)
   if(SYCLD_NVRTC)
     sycl_test(conformance_cuda_compiled SOURCES cuda_kernels_compiled.c cuda_kernels_portable.c
       ${conformance_portable} ${cuda_kernels_common} LIBS ${conformance_libraries} TIMEOUT 600 LABELS cuda)
     conformance_cuda_uses_double(conformance_cuda_compiled)
+    conformance_cuda_connections(conformance_cuda_compiled 8)
   endif()
 endif()

@@ -7,12 +7,26 @@ bool run_is_real(void)
 	return which && strcmp(which, "real") == 0;
 }
 
-void run_open(struct run *run, enum backend_source_kind kind, const char *source, const char *options, const char *name)
+void run_open_device(struct run *run)
 {
 	*run = (struct run){.fixture = {.wake_fd = -1}};
 	fixture_open(&run->fixture, 0);
+}
+
+void run_program(struct run *run, enum backend_source_kind kind, const char *source, const char *options,
+		 const char *name)
+{
+	run->fixture.ops->kernel_free(run->kernel);
+	run->fixture.ops->program_free(run->program);
+	run->kernel = NULL;
 	run->program = fixture_build(&run->fixture, kind, source, options);
 	run->kernel = run_kernel(run, name);
+}
+
+void run_open(struct run *run, enum backend_source_kind kind, const char *source, const char *options, const char *name)
+{
+	run_open_device(run);
+	run_program(run, kind, source, options, name);
 }
 
 struct backend_kernel *run_kernel(struct run *run, const char *name)

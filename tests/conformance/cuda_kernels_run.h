@@ -17,7 +17,12 @@ struct run {
 /* Is the driver a real one? What takes minutes to interpret is done only there. */
 bool run_is_real(void);
 
-/* Opens the device, builds, loads and makes the kernel. */
+/* Opens the device alone: half a second on a GPU. A test of several programs does it once. */
+void run_open_device(struct run *run);
+/* Builds, loads and makes the kernel; frees those that were there before. */
+void run_program(struct run *run, enum backend_source_kind kind, const char *source, const char *options,
+		 const char *name);
+/* Both. */
 void run_open(struct run *run, enum backend_source_kind kind, const char *source, const char *options,
 	      const char *name);
 /* Another kernel of its program; the caller frees it. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-TestSuite(cuda_memory, .timeout = 60);
+TestSuite(cuda_memory, .timeout = 120);
 
 Test(cuda_memory, ranges_of_addresses_are_found_whole_or_not_at_all)
 {

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -34,16 +35,36 @@ const struct fake_cuda_control *gpu_fake(void)
 	return control();
 }
 
-/* The program's own file, locked until the process ends; forked children have it too. */
+static int open_locked(const char *path, int how)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	cr_assert_geq(fd, 0, "%s", path);
+	cr_assert_eq(flock(fd, how), 0, "%s", path);
+	return fd;
+}
+
+/*
+ * The program's own file, locked until the process ends; forked children have it too. The kernel lets in more that share
+ * a lock while somebody waits to have it alone, who would then wait until all other tests are over. So everybody comes
+ * through a gate, the program's folder, and who waits to be alone stands in it.
+ */
 static void lock_gpu(int how)
 {
-	static int fd = -1;
+	static int room = -1;
+	char folder[PATH_MAX];
 
-	if (fd >= 0 || gpu_fake())
+	if (room >= 0 || gpu_fake())
 		return;
-	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	cr_assert_geq(fd, 0);
-	cr_assert_eq(flock(fd, how), 0);
+	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+	cr_assert_gt(length, 0);
+	folder[length] = '\0';
+	char *slash = strrchr(folder, '/');
+	cr_assert_not_null(slash);
+	slash[1] = '\0';
+	int gate = open_locked(folder, LOCK_EX);
+	room = open_locked("/proc/self/exe", how);
+	(void)close(gate);
 }
 
 void gpu_alone(void)
@@ -65,6 +86,7 @@ void gpu_open_backend(struct gpu *gpu, const char *const *options)
 
 	*gpu = (struct gpu){.ops = &backend_cuda_ops, .fake = gpu_fake()};
 	lock_gpu(LOCK_SH);
+	all[count++] = "connections=" GPU_CONNECTIONS;
 	if (gpu->fake)
 		all[count++] = "library=" FAKE_CUDA_LIBRARY;
 	for (; options && *options; options++) {

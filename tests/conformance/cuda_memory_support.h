@@ -16,6 +16,11 @@
 #define GPU_DEVICES 2u
 #define GPU_LANES   4u
 #define GPU_OPTIONS 6u
+/*
+ * Queues to the device: more streams than any test has, so that none shares one with a kernel that is held. Each process
+ * has a context of its own, the driver makes them one after the other, and with twice as many queues twice as slowly.
+ */
+#define GPU_CONNECTIONS "16"
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -39,7 +44,7 @@ struct gpu {
 const struct fake_cuda_control *gpu_fake(void);
 /*
  * First in a test that looks at how much memory a real GPU has free: no other test of this program runs meanwhile, however
- * many run at once.
+ * many run at once. Waits for those that run, and none begins before this one has ended.
  */
 void gpu_alone(void);
 /* One line of the double's language; nothing with a real driver. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(cuda_peer, .timeout = 60);
+TestSuite(cuda_peer, .timeout = 120);
 
 /* False: there is only one device, and nothing is open. */
 static bool open_two(struct gpu *gpu, const char *const *options)

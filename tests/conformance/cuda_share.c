@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-TestSuite(cuda_share, .timeout = 60);
+TestSuite(cuda_share, .timeout = 120);
 
 #define BYTES  (3 * MIB + 12345)
 #define CANARY 0xc5

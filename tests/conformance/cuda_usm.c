@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-TestSuite(cuda_usm, .timeout = 60);
+TestSuite(cuda_usm, .timeout = 120);
 
 static unsigned char *usm(struct gpu *gpu, enum backend_usm_kind kind, uint64_t size_bytes, uint64_t alignment)
 {

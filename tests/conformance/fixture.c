@@ -34,6 +34,8 @@ void fixture_open_backend(struct fixture *fixture)
 	cr_assert_eq(fixture->ops->version, BACKEND_OPS_VERSION);
 	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
 	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s", fault.text);
+	if (conformance_target.check)
+		conformance_target.check(&fixture->topology);
 }
 
 void fixture_open(struct fixture *fixture, uint32_t device)

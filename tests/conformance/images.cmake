@@ -13,4 +13,5 @@ if(SYCL_HAS_CUDA AND TARGET fake_cuda AND SYCLD_NVRTC)
   sycl_test(conformance_images_cuda SOURCES target_cuda_portable.c target_cuda_options.c images_cuda.c cuda_double.c
     ${images_kernels} ${images_common} LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 600 LABELS cuda)
   conformance_cuda_uses_double(conformance_images_cuda)
+  conformance_cuda_connections(conformance_images_cuda 8)
 endif()

@@ -4,7 +4,7 @@
 #include "cuda_double.h"
 #include "status.h"
 
-TestSuite(image_cuda, .timeout = 60);
+TestSuite(image_cuda, .timeout = 120);
 
 /* Reads a row from its end on by a texture, and writes by a surface, whose x counts bytes. */
 static const char source[] = ".version 8.1\n.target sm_80\n.address_size 64\n"

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-TestSuite(image_memory, .timeout = 60);
+TestSuite(image_memory, .timeout = 120);
 
 static const uint64_t sizes[3][3] = {{37}, {19, 23}, {5, 7, 11}};
 

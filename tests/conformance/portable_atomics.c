@@ -50,20 +50,19 @@ static double result_of(const char *type, const void *bytes, int at)
 	return (double)((const int64_t *)bytes)[at]; /* small and positive where it is unsigned */
 }
 
-static void check_operations(const char *type, size_t size, bool local, const char *order, const char *loads,
-			     const char *scope)
+static void check_operations(struct run *run, const char *type, size_t size, bool local, const char *order,
+			     const char *loads, const char *scope)
 {
 	unsigned char bytes[8 * RESULTS * (ITEMS / GROUP)] = {0};
 	const uint64_t global = ITEMS;
 	const bool is_unsigned = type[0] == 'u';
 	char options[256];
-	struct run run;
 
 	(void)snprintf(options, sizeof(options),
 		       "-DT=%s -DSIGNED=%d -DORDER=SYCL_MEMORY_ORDER_%s -DLOADS=SYCL_MEMORY_ORDER_%s "
 		       "-DSCOPE=SYCL_MEMORY_SCOPE_%s%s",
 		       type, !is_unsigned, order, loads, scope, local ? " -DLOCAL" : "");
-	run_open(&run, BACKEND_SOURCE_PORTABLE, operations_source, options, "operations");
+	run_program(run, BACKEND_SOURCE_PORTABLE, operations_source, options, "operations");
 	if (!local) { /* the word that is exchanged begins as 1 */
 		const float f = 1;
 		const double d = 1;
@@ -74,13 +73,13 @@ static void check_operations(const char *type, size_t size, bool local, const ch
 						     : &u,
 		       size);
 	}
-	struct backend_memory *memory = run_memory(&run, bytes, sizeof(bytes));
+	struct backend_memory *memory = run_memory(run, bytes, sizeof(bytes));
 	const struct backend_argument arguments[] = {global_argument(memory),
 						     {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = 8 * RESULTS}};
-	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 2);
+	struct backend_command command = launch_command(run->kernel, 1, &global, arguments, 2);
 	command.launch.local[0] = GROUP;
-	run_command(&run, &command);
-	fixture_read(&run.fixture, memory, 0, bytes, sizeof(bytes));
+	run_command(run, &command);
+	fixture_read(&run->fixture, memory, 0, bytes, sizeof(bytes));
 	for (int group = 0; group < (local ? ITEMS / GROUP : 1); group++) {
 		const double items = local ? GROUP : ITEMS, passes = local ? 1 : ITEMS / GROUP;
 		const double wrap = size == 4 ? 4294967296.0 : 18446744073709551616.0;
@@ -97,39 +96,58 @@ static void check_operations(const char *type, size_t size, bool local, const ch
 				     local ? "local" : "global", i, got, expected[i]);
 		}
 	}
-	run.fixture.ops->memory_free(memory);
-	run_close(&run);
+	run->fixture.ops->memory_free(memory);
 }
 
 Test(portable_atomics, G7_G15_ints_and_longs_in_global_memory)
 {
-	check_operations("int", 4, false, "RELAXED", "RELAXED", "DEVICE");
-	check_operations("ulong", 8, false, "ACQ_REL", "ACQUIRE", "DEVICE");
+	struct run run;
+
+	run_open_device(&run);
+	check_operations(&run, "int", 4, false, "RELAXED", "RELAXED", "DEVICE");
+	check_operations(&run, "ulong", 8, false, "ACQ_REL", "ACQUIRE", "DEVICE");
+	run_close(&run);
 }
 
 Test(portable_atomics, G8_unsigned_and_long_with_the_scope_of_the_system)
 {
-	check_operations("uint", 4, false, "RELEASE", "ACQUIRE", "SYSTEM");
-	check_operations("long", 8, false, "RELAXED", "RELAXED", "SYSTEM");
+	struct run run;
+
+	run_open_device(&run);
+	check_operations(&run, "uint", 4, false, "RELEASE", "ACQUIRE", "SYSTEM");
+	check_operations(&run, "long", 8, false, "RELAXED", "RELAXED", "SYSTEM");
+	run_close(&run);
 }
 
 Test(portable_atomics, G7_floats_and_doubles_add_and_find_extremes)
 {
-	check_operations("float", 4, false, "ACQUIRE", "ACQUIRE", "DEVICE");
-	check_operations("double", 8, false, "RELAXED", "RELAXED", "DEVICE");
+	struct run run;
+
+	run_open_device(&run);
+	check_operations(&run, "float", 4, false, "ACQUIRE", "ACQUIRE", "DEVICE");
+	check_operations(&run, "double", 8, false, "RELAXED", "RELAXED", "DEVICE");
+	run_close(&run);
 }
 
 /* The wider scope acts as the work-group's there. */
 Test(portable_atomics, G11_a_device_scope_on_local_memory)
 {
-	check_operations("int", 4, true, "ACQ_REL", "ACQUIRE", "DEVICE");
-	check_operations("ulong", 8, true, "RELAXED", "RELAXED", "SYSTEM");
+	struct run run;
+
+	run_open_device(&run);
+	check_operations(&run, "int", 4, true, "ACQ_REL", "ACQUIRE", "DEVICE");
+	check_operations(&run, "ulong", 8, true, "RELAXED", "RELAXED", "SYSTEM");
+	run_close(&run);
 }
 
 Test(portable_atomics, G8_the_work_groups_scope_on_local_memory)
 {
-	check_operations("float", 4, true, "RELAXED", "RELAXED", "WORK_GROUP");
-	check_operations("uint", 4, true, "ACQ_REL", "ACQUIRE", "SUB_GROUP");
+	struct run run;
+
+	run_open_device(&run);
+	check_operations(&run, "float", 4, true, "RELAXED", "RELAXED", "WORK_GROUP");
+	check_operations(&run, "uint", 4, true, "ACQ_REL", "ACQUIRE", "SUB_GROUP");
+	run_close(&run);
 }
 
 /*

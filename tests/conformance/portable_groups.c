@@ -102,12 +102,12 @@ static void expect(const int *values, size_t first, size_t items, size_t at, dou
 	memcpy(expected, results, sizeof(results));
 }
 
-static void check_functions(const char *type, size_t size, uint32_t dimensions, const uint64_t *local, bool extremes)
+static void check_functions(struct run *run, const char *type, size_t size, uint32_t dimensions, const uint64_t *local,
+			    bool extremes)
 {
 	uint64_t global[3];
 	size_t items = 1;
 	char options[64];
-	struct run run;
 
 	for (uint32_t d = 0; d < dimensions; d++) {
 		items *= local[d];
@@ -121,21 +121,21 @@ static void check_functions(const char *type, size_t size, uint32_t dimensions, 
 		put_number(type, in, i, values[i]);
 	}
 	(void)snprintf(options, sizeof(options), "-DT=%s%s", type, extremes ? " -DEXTREMES" : "");
-	run_open(&run, BACKEND_SOURCE_PORTABLE, functions_source, options, "extremes");
-	struct backend_kernel *kernels[] = {run.kernel, extremes ? NULL : run_kernel(&run, "reduce"),
-					    extremes ? NULL : run_kernel(&run, "scan")};
+	run_program(run, BACKEND_SOURCE_PORTABLE, functions_source, options, "extremes");
+	struct backend_kernel *kernels[] = {run->kernel, extremes ? NULL : run_kernel(run, "reduce"),
+					    extremes ? NULL : run_kernel(run, "scan")};
 	const uint32_t last = (uint32_t)items - 1;
-	struct backend_memory *from = run_memory(&run, in, count * size);
-	struct backend_memory *to = run_memory(&run, NULL, count * RESULTS * size);
+	struct backend_memory *from = run_memory(run, in, count * size);
+	struct backend_memory *to = run_memory(run, NULL, count * RESULTS * size);
 	const struct backend_argument arguments[] = {global_argument(to), global_argument(from),
 						     value_argument(&last, 4)};
-	struct backend_command command = launch_command(run.kernel, dimensions, global, arguments, 3);
+	struct backend_command command = launch_command(run->kernel, dimensions, global, arguments, 3);
 	memcpy(command.launch.local, local, dimensions * sizeof(*local));
 	for (int k = 0; k < (extremes ? 1 : 3); k++) {
 		command.launch.kernel = kernels[k];
-		run_command(&run, &command);
+		run_command(run, &command);
 	}
-	fixture_read(&run.fixture, to, 0, out, count * RESULTS * size);
+	fixture_read(&run->fixture, to, 0, out, count * RESULTS * size);
 	for (size_t i = 0; i < count; i++) {
 		double expected[RESULTS];
 		expect(values, i / items * items, items, i % items, expected);
@@ -147,11 +147,10 @@ static void check_functions(const char *type, size_t size, uint32_t dimensions, 
 				     got, expected[k]);
 		}
 	}
-	run.fixture.ops->memory_free(from);
-	run.fixture.ops->memory_free(to);
-	run.fixture.ops->kernel_free(kernels[1]);
-	run.fixture.ops->kernel_free(kernels[2]);
-	run_close(&run);
+	run->fixture.ops->memory_free(from);
+	run->fixture.ops->memory_free(to);
+	run->fixture.ops->kernel_free(kernels[1]);
+	run->fixture.ops->kernel_free(kernels[2]);
 	free(values);
 	free(in);
 	free(out);
@@ -160,38 +159,53 @@ static void check_functions(const char *type, size_t size, uint32_t dimensions, 
 Test(portable_groups, E12_ints_of_groups_smaller_and_larger_than_a_sub_group)
 {
 	const uint64_t sizes[] = {1, 7, 100};
+	struct run run;
 
+	run_open_device(&run);
 	for (int i = 0; i < 3; i++)
-		check_functions("int", 4, 1, &sizes[i], false);
+		check_functions(&run, "int", 4, 1, &sizes[i], false);
+	run_close(&run);
 }
 
 Test(portable_groups, E1_E12_longs_of_three_dimensions)
 {
 	const uint64_t local[] = {2, 3, 11};
+	struct run run;
 
-	check_functions("long", 8, 3, local, true);
+	run_open_device(&run);
+	check_functions(&run, "long", 8, 3, local, true);
+	run_close(&run);
 }
 
 Test(portable_groups, E12_floats_of_two_dimensions)
 {
 	const uint64_t local[] = {5, 8};
+	struct run run;
 
-	check_functions("float", 4, 2, local, false);
+	run_open_device(&run);
+	check_functions(&run, "float", 4, 2, local, false);
+	run_close(&run);
 }
 
 Test(portable_groups, E12_unsigned)
 {
 	const uint64_t local = 33;
+	struct run run;
 
-	check_functions("uint", 4, 1, &local, true);
-	check_functions("ulong", 8, 1, &local, true);
+	run_open_device(&run);
+	check_functions(&run, "uint", 4, 1, &local, true);
+	check_functions(&run, "ulong", 8, 1, &local, true);
+	run_close(&run);
 }
 
 Test(portable_groups, E12_doubles_of_exactly_two_sub_groups)
 {
 	const uint64_t local = 64;
+	struct run run;
 
-	check_functions("double", 8, 1, &local, false);
+	run_open_device(&run);
+	check_functions(&run, "double", 8, 1, &local, false);
+	run_close(&run);
 }
 
 /* Values that any word of a sub-group gives, for a group of 40: the last sub-group has fewer. */

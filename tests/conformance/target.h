@@ -16,6 +16,8 @@ struct conformance_target {
 	enum backend_source_kind source_kind;
 	const char *source;
 	bool has_offsets; /* launches take an offset (E13) */
+	/* Fails the test where the devices are not those that it is meant for; NULL: they are. */
+	void (*check)(const struct backend_topology *topology);
 };
 
 extern const struct conformance_target conformance_target;

@@ -18,5 +18,8 @@ void target_cuda_prepare(void)
 	if (access(SYCLD_NVRTC_LIBRARY, R_OK) == 0)
 		target_cuda_options[count++] = "nvrtc=" SYCLD_NVRTC_LIBRARY;
 #endif
+#ifdef CONFORMANCE_CONNECTIONS
+	target_cuda_options[count++] = "connections=" CONFORMANCE_CONNECTIONS;
+#endif
 	target_cuda_options[count] = NULL;
 }

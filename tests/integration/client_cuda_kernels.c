@@ -117,6 +117,33 @@ Test(client_cuda_kernels, E14_wrong_arguments_of_ptx_are_told_at_once)
 	close_all();
 }
 
+Test(client_cuda_kernels, E13_a_kernel_that_computes_its_ids_itself_takes_no_offset)
+{
+	sycl_kernel_bundle bundle = NULL;
+	sycl_kernel kernel = NULL;
+	sycl_buffer buffer = NULL;
+	uint32_t value = 1;
+	const sycl_result expected[] = {SYCL_SUCCESS, SYCL_ERROR_FEATURE_NOT_SUPPORTED};
+	open_all();
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, ptx, NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, "put", &kernel));
+	MUST(sycl_buffer_create(connection, NULL, 4096, SYCL_HOST_NONE, &buffer));
+	for (uint64_t first = 0; first < 2; first++) {
+		sycl_handler handler = NULL;
+		MUST(sycl_handler_begin(queue, &handler));
+		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE));
+		MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
+		MUST(sycl_handler_set_offset(handler, sycl_range1(first)));
+		MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(128)));
+		cr_assert(eq(int, sycl_handler_submit(handler, NULL), expected[first]));
+	}
+	MUST(sycl_queue_wait(queue));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_kernel_bundle_release(bundle));
+	close_all();
+}
+
 Test(client_cuda_kernels, E8_occupancy_is_answered)
 {
 	sycl_kernel_bundle bundle = NULL;

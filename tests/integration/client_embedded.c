@@ -1,8 +1,11 @@
 /* The whole stack in one process: the embedded engine with the CPU device (PoCL). */
 #include "syclclient.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -172,6 +175,53 @@ Test(client_embedded_cpu, E8_a_kernels_required_size_is_the_only_one)
 	MUST(sycl_kernel_release(fixed));
 }
 
+Test(client_embedded_cpu, A15_every_query_of_a_kernel_is_answered_and_no_other)
+{
+	static const char source[] = "SYCL_REQUIRED_GROUP(2, 4, 8)\nSYCL_KERNEL void fixed(SYCL_GLOBAL(uint) p) { p[0] = 1; }\n"
+				     "SYCL_KERNEL void free_one(SYCL_GLOBAL(uint) p) { p[0] = 1; }\n";
+	const char *const names[] = {"fixed", "free_one"};
+	const char *const attributes[] = {"reqd_work_group_size(2,4,8)", ""};
+	sycl_kernel_bundle bundle = NULL;
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle));
+	for (int i = 0; i < 2; i++) {
+		sycl_kernel kernel = NULL;
+		char text[256] = "x";
+		size_t bytes = 0;
+		MUST(sycl_kernel_create(bundle, names[i], &kernel));
+		for (int info = SYCL_KERNEL_INFO_NAME; info <= SYCL_KERNEL_INFO_ATTRIBUTES; info++) {
+			MUST(sycl_kernel_get_info(kernel, (sycl_kernel_info)info, 0, NULL, &bytes));
+			cr_assert(bytes > 0 && bytes <= sizeof(text), "info %d", info);
+			MUST(sycl_kernel_get_info(kernel, (sycl_kernel_info)info, bytes, text, NULL));
+			cr_expect(eq(int, sycl_kernel_get_info(kernel, (sycl_kernel_info)info, bytes - 1, text, NULL),
+				     SYCL_ERROR_INVALID),
+				  "info %d", info);
+		}
+		cr_expect(eq(str, text, (char *)(uintptr_t)attributes[i]), "the last one");
+		cr_expect(eq(int, sycl_kernel_get_info(kernel, (sycl_kernel_info)0, 0, NULL, &bytes), SYCL_ERROR_INVALID));
+		cr_expect(eq(int, sycl_kernel_get_info(kernel, (sycl_kernel_info)(SYCL_KERNEL_INFO_ATTRIBUTES + 1), 0, NULL, &bytes),
+			     SYCL_ERROR_INVALID));
+		MUST(sycl_kernel_release(kernel));
+	}
+	MUST(sycl_kernel_bundle_release(bundle));
+}
+
+Test(client_embedded_cpu, A15_what_floating_point_types_can_do)
+{
+	const uint32_t least = SYCL_FP_INF_NAN | SYCL_FP_ROUND_TO_NEAREST;
+	sycl_device device = NULL;
+	uint32_t can[3], has[2];
+	MUST(sycl_queue_get_device(queue, &device));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_FP_CONFIG, sizeof(can), can, NULL));
+	MUST(sycl_device_has(device, SYCL_ASPECT_FP16, &has[0]));
+	MUST(sycl_device_has(device, SYCL_ASPECT_FP64, &has[1]));
+	cr_assert(eq(u32, can[1] & least, least), "single precision has these everywhere");
+	cr_assert(eq(u32, can[2] & (least | SYCL_FP_FMA | SYCL_FP_DENORM),
+		     has[1] ? least | SYCL_FP_FMA | SYCL_FP_DENORM : 0));
+	if (!has[0])
+		cr_assert(eq(u32, can[0], 0));
+	MUST(sycl_device_release(device));
+}
+
 Test(client_embedded_cpu, H4_times_are_ordered)
 {
 	sycl_event event = NULL;
@@ -225,4 +275,67 @@ Test(client_embedded_cpu, C8_E16_G13_a_buffer_as_constant_memory_and_as_parts)
 	for (uint32_t i = 0; i < ALIGNED / 4; i++)
 		cr_assert(eq(u32, host[ALIGNED / 4 + i], 1100 + i % 8));
 	MUST(sycl_kernel_release(look_up));
+}
+
+/* The process that builds for the engine here: this process' only child. 0: there is none. */
+static pid_t find_helper(void)
+{
+	DIR *folder = opendir("/proc");
+	const struct dirent *entry;
+	pid_t found = 0;
+	while (folder && (entry = readdir(folder))) {
+		char path[288], line[256] = "";
+		(void)snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+		FILE *file = fopen(path, "re");
+		if (!file)
+			continue;
+		const char *read = fgets(line, sizeof(line), file), *after = read ? strrchr(line, ')') : NULL;
+		int parent = 0;
+		if (after && sscanf(after, ") %*c %d", &parent) == 1 && parent == (int)getpid())
+			found = (pid_t)strtol(entry->d_name, NULL, 10);
+		(void)fclose(file);
+	}
+	if (folder)
+		(void)closedir(folder);
+	return found;
+}
+
+enum { ENVIRONMENT_BYTES = 1 << 16 };
+
+static size_t read_environment(pid_t pid, char bytes_out[ENVIRONMENT_BYTES])
+{
+	char path[64];
+	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	FILE *file = fopen(path, "re");
+	cr_assert(file != NULL, "%s", path);
+	size_t count = fread(bytes_out, 1, ENVIRONMENT_BYTES, file);
+	(void)fclose(file);
+	cr_assert(count > 0 && count < ENVIRONMENT_BYTES, "%zu bytes of environment", count);
+	return count;
+}
+
+/*
+ * Backends and vendors' libraries change the environment of this process. To a compiler in another process that could mean
+ * other devices than this one has, or none.
+ */
+Test(client_embedded, what_libraries_did_to_the_environment_reaches_no_compiler)
+{
+	static char first[ENVIRONMENT_BYTES], second[ENVIRONMENT_BYTES];
+	size_t first_bytes = 0, second_bytes = 0;
+	uint32_t count = 0;
+	cr_assert(eq(int, setenv("XDG_CACHE_HOME", TEST_CACHE, 1), 0));
+	cr_assert(eq(int, unsetenv("HWLOC_PLUGINS_PATH"), 0));
+	cr_assert(eq(int, unsetenv("CUDA_MODULE_LOADING"), 0));
+	for (int i = 0; i < 2; i++) {
+		sycl_platform opened = NULL;
+		MUST(sycl_platform_open("embedded:", &opened));
+		pid_t helper = find_helper();
+		cr_assert(helper > 0, "no process builds for the engine");
+		*(i ? &second_bytes : &first_bytes) = read_environment(helper, i ? second : first);
+		MUST(sycl_device_get_devices(opened, SYCL_DEVICE_TYPE_ALL, 0, NULL, &count));
+		MUST(sycl_platform_release(opened));
+		cr_assert(getenv("HWLOC_PLUGINS_PATH") || getenv("CUDA_MODULE_LOADING"), "nothing was changed here");
+	}
+	cr_assert(eq(sz, first_bytes, second_bytes));
+	cr_assert(eq(int, memcmp(first, second, first_bytes), 0));
 }

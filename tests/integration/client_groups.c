@@ -253,6 +253,50 @@ Test(client_groups, E4_E8_ranges_that_do_not_fit_are_refused_at_once)
 	MUST(sycl_kernel_release(noop));
 }
 
+static sycl_result submit_with_offset(sycl_kernel kernel, sycl_buffer buffer, sycl_range global, sycl_range offset)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE));
+	MUST(sycl_handler_parallel_for(handler, kernel, global));
+	sycl_result result = sycl_handler_set_offset(handler, offset);
+	if (result) {
+		MUST(sycl_handler_discard(handler));
+		return result;
+	}
+	return sycl_handler_submit(handler, NULL);
+}
+
+Test(client_groups, E13_an_offset_arrives_or_is_refused)
+{
+	sycl_kernel ids = fake_kernel(queue, "linear_id_u32");
+	sycl_buffer buffer = plain_buffer();
+	sycl_range odd = sycl_range1(1);
+	MUST(submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(70)));
+	cr_assert(eq(u32, word_of(buffer), 70));
+	MUST(submit_with_offset(ids, buffer, sycl_range3(2, 3, 5), sycl_range3(4, 2, 1)));
+	cr_assert(eq(u32, word_of(buffer), (4 * 3 + 2) * 5 + 1));
+	MUST(submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(0)));
+	cr_assert(eq(u32, word_of(buffer), 0));
+	MUST(submit_with_offset(ids, buffer, sycl_range2(4, 0), sycl_range2(UINT64_MAX, 1)));
+	MUST(sycl_queue_wait(queue));
+	cr_assert(eq(int, submit_with_offset(ids, buffer, sycl_range1(4), sycl_range2(1, 1)), SYCL_ERROR_ND_RANGE));
+	cr_assert(eq(int, submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(UINT64_MAX - 3)),
+		     SYCL_ERROR_ND_RANGE));
+	odd.dimensions = 4;
+	cr_assert(eq(int, submit_with_offset(ids, buffer, sycl_range1(4), odd), SYCL_ERROR_ND_RANGE));
+	odd = sycl_range1(1);
+	odd.reserved = 1;
+	cr_assert(eq(int, submit_with_offset(ids, buffer, sycl_range1(4), odd), SYCL_ERROR_INVALID));
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_offset(handler, sycl_range1(1)));
+	MUST(sycl_handler_update_host(handler, buffer));
+	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_ND_RANGE), "no launch at all");
+	MUST(sycl_kernel_release(ids));
+	MUST(sycl_buffer_release(buffer));
+}
+
 Test(client_groups, B1_one_action_for_each_group)
 {
 	sycl_kernel noop = fake_kernel(queue, "noop");

@@ -70,6 +70,95 @@ Test(kernels, E2_J19_a_function_comes_from_another_object)
 	MUST(sycl_context_release(context));
 }
 
+/* What item (i, j, k) of a launch in so many dimensions saw of itself: its ids from the offset on, all else without it. */
+static void run_with_offset(sycl_kernel kernel, sycl_range global, const sycl_range *local, sycl_range offset)
+{
+	enum { ITEMS = 4 * 6 * 10 };
+	uint64_t seen[ITEMS][4];
+	sycl_buffer buffer = NULL;
+	sycl_handler handler = NULL;
+	memset(seen, 0xff, sizeof(seen));
+	MUST(sycl_buffer_create(platform, seen, sizeof(seen), SYCL_HOST_BORROWED, &buffer));
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(uint64_t), &offset.size[0]));
+	MUST(sycl_handler_set_offset(handler, offset));
+	MUST(local ? sycl_handler_parallel_for_nd(handler, kernel, global, *local)
+		   : sycl_handler_parallel_for(handler, kernel, global));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_buffer_release(buffer));
+	uint64_t items = 1;
+	for (uint32_t d = 0; d < global.dimensions; d++)
+		items *= global.size[d];
+	for (uint64_t i = 0; i < ITEMS; i++) {
+		uint64_t rest = i;
+		cr_assert(eq(u64, seen[i][3], i < items ? i : UINT64_MAX), "the linear id has no offset in it");
+		for (uint32_t d = global.dimensions; d-- > 0 && i < items;) {
+			cr_assert(eq(u64, seen[i][d], offset.size[d] + rest % global.size[d]), "item %lu, dimension %u",
+				  (unsigned long)i, d);
+			rest /= global.size[d];
+		}
+	}
+}
+
+Test(kernels, E13_an_offset_shifts_global_ids_and_nothing_else)
+{
+	static const char source[] =
+		"SYCL_KERNEL void ids(SYCL_GLOBAL(ulong) o, ulong first)\n"
+		"{\n"
+		"	ulong n = sycl_global_linear_id();\n"
+		"	o[4 * n + 3] = n;\n"
+		"	o[4 * n] = sycl_global_id(0);\n"
+		"#if SYCL_DIMENSIONS > 1\n"
+		"	o[4 * n + 1] = sycl_global_id(1);\n"
+		"#endif\n"
+		"#if SYCL_DIMENSIONS > 2\n"
+		"	o[4 * n + 2] = sycl_global_id(2);\n"
+		"#endif\n"
+		"	if (sycl_global_offset(0) != first)\n"
+		"		o[4 * n + 3] = 1000000;\n"
+		"}\n";
+	const sycl_range flat = sycl_range1(8), plane = sycl_range2(2, 3), cube = sycl_range3(2, 3, 5);
+	sycl_kernel kernel = NULL;
+	MUST(sycl_kernel_from_source(queue, source, "ids", &kernel));
+	run_with_offset(kernel, sycl_range1(240), &flat, sycl_range1(5));
+	run_with_offset(kernel, sycl_range1(239), NULL, sycl_range1(1000));
+	run_with_offset(kernel, sycl_range2(12, 9), &plane, sycl_range2(0, 7));
+	run_with_offset(kernel, sycl_range2(7, 11), NULL, sycl_range2(3, 0));
+	run_with_offset(kernel, sycl_range3(4, 6, 10), &cube, sycl_range3(1, 20, 300));
+	run_with_offset(kernel, sycl_range3(2, 3, 5), NULL, sycl_range3(300, 20, 1));
+	run_with_offset(kernel, sycl_range1(16), &flat, sycl_range1(0));
+	MUST(sycl_kernel_release(kernel));
+}
+
+/* Not each of them counts itself, which would take long: every 4096th, and those whose ids an int does not hold. */
+Test(kernels, E10_more_than_two_to_the_31st_items)
+{
+	static const char source[] = "SYCL_KERNEL void count(SYCL_GLOBAL(uint) n)\n"
+				     "{\n"
+				     "	ulong i = sycl_global_id(0);\n"
+				     "	if (i % 4096 == 0) sycl_atomic_add(n, 1u);\n"
+				     "	if (i >> 31) sycl_atomic_add(n + 1, 1u);\n"
+				     "	if (i >= sycl_global_range(0)) sycl_atomic_add(n + 2, 1u);\n"
+				     "}\n";
+	const uint64_t items = (1ull << 31) + 8192;
+	uint32_t counted[3] = {0};
+	sycl_kernel kernel = NULL;
+	sycl_handler handler = NULL;
+	sycl_buffer buffer = NULL;
+	MUST(sycl_kernel_from_source(queue, source, "count", &kernel));
+	MUST(sycl_buffer_create(platform, counted, sizeof(counted), SYCL_HOST_BORROWED, &buffer));
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(items)));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(u32, counted[0], (uint32_t)(items / 4096)));
+	cr_assert(eq(u32, counted[1], 8192));
+	cr_assert(eq(u32, counted[2], 0), "none beyond the range");
+	MUST(sycl_kernel_release(kernel));
+}
+
 /* -D is how a kernel is made special before it is compiled. */
 Test(kernels, J19_options_specialise_a_source)
 {

@@ -547,6 +547,41 @@ Test(client_share, F10_events_that_cannot_be_are_refused)
 	cr_assert(eq(ptr, none, NULL));
 }
 
+/* What a session has sent is done, though nobody is left who would be told: who waits for its event goes on. */
+Test(client_share, F10_a_session_that_ends_before_its_event_happens_leaves_nobody_waiting)
+{
+	sycl_shared_event mine = NULL, theirs = NULL;
+	uint8_t handle[SYCL_SHARE_HANDLE_BYTES];
+	MUST(sycl_shared_event_create(device, &mine));
+	MUST(sycl_shared_event_get_handle(mine, handle));
+	MUST(sycl_shared_event_open(other_device, handle, &theirs));
+	sycl_kernel hold = fake_kernel(other_queue, "hold");
+	sycl_buffer held = NULL;
+	sycl_handler handler = NULL;
+	sycl_event recorded = NULL, waited = NULL;
+	MUST(sycl_buffer_create(second, NULL, BYTES, SYCL_HOST_NONE, &held));
+	submit_hold(other_queue, hold, 0, held, SYCL_ACCESS_READ_WRITE, NULL);
+	MUST(sycl_handler_begin(other_queue, &handler));
+	MUST(sycl_handler_require(handler, held, SYCL_ACCESS_READ));
+	MUST(sycl_handler_record_event(handler, theirs));
+	MUST(sycl_handler_submit(handler, &recorded));
+	cr_assert(eq(int, sycl_event_wait_for(recorded, SHORT_NS), SYCL_ERROR_TIMEOUT));
+
+	act(queue, mine, false, &waited);
+	cr_assert(eq(int, sycl_event_wait_for(waited, SHORT_NS), SYCL_ERROR_TIMEOUT));
+	MUST(sycl_event_release(recorded));
+	MUST(sycl_kernel_release(hold));
+	MUST(sycl_buffer_release(held));
+	MUST(sycl_shared_event_release(theirs));
+	end_second();
+	cr_assert(eq(int, sycl_event_wait_for(waited, SHORT_NS), SYCL_ERROR_TIMEOUT));
+	cr_assert(eq(u64, fake_event_happened(handle), 0));
+	fake_gate_open(0);
+	MUST(sycl_event_wait_for(waited, LONG_NS));
+	MUST(sycl_event_release(waited));
+	MUST(sycl_shared_event_release(mine));
+}
+
 /* The last launch that ended, in the fake device's words. */
 static struct fake_log_entry last_launch(void)
 {

@@ -1,5 +1,8 @@
 # Images, the same tests on fake devices, on the CPU device alone and doubled, on GPUs, and on the double of NVIDIA's driver.
-set(images_sources portable.c client_images.c)
+if(TARGET syclclient)
+  sycl_test_objects(images_objects SOURCES client_images.c LIBS syclclient m)
+endif()
+set(images_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:images_objects>)
 
 # images_test(NAME TYPE [CUDA])
 function(images_test name type)
@@ -28,6 +31,7 @@ if(TARGET client_service)
       COMMAND client_images_cpu --jobs=2 --tap=${CMAKE_BINARY_DIR}/tests/client_images_two_cpus.tap)
     sycl_test_properties(client_images_two_cpus 300 "")
     set_property(TEST client_images_two_cpus APPEND PROPERTY ENVIRONMENT "POCL_DEVICES=pthread pthread")
+    set_property(TEST client_images_two_cpus APPEND PROPERTY LABELS again)
     set_property(TEST client_images_two_cpus PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
   endif()
   if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)

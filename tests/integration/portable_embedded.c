@@ -4,6 +4,7 @@
  */
 #include "portable_engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <criterion/criterion.h>
@@ -59,10 +60,27 @@ const char *portable_engine_source(void)
 	return source;
 }
 
+/* There may be devices of several backends: which one's compiler it was, and all that it said. */
+static void tell_kernel(sycl_queue on, const char *name)
+{
+	char words[512], device_name[128] = "";
+	uint32_t backend = 0;
+	sycl_device device = NULL;
+	(void)snprintf(words, sizeof(words), "%s", sycl_get_last_error_text());
+	cr_log_error("%s", sycl_get_build_log());
+	if (sycl_queue_get_device(on, &device) == 0) {
+		(void)sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(device_name), device_name, NULL);
+		(void)sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL);
+	}
+	cr_log_error("%s on %s (%s): %s", name, device_name, backend == SYCL_BACKEND_KIND_CUDA ? "CUDA" : "OpenCL", words);
+	abort();
+}
+
 sycl_kernel portable_engine_kernel(sycl_queue on, const char *name)
 {
 	sycl_kernel kernel = NULL;
-	need(sycl_kernel_from_source(on, source, name, &kernel) == 0, name);
+	if (sycl_kernel_from_source(on, source, name, &kernel) != 0)
+		tell_kernel(on, name);
 	return kernel;
 }
 

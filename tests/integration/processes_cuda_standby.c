@@ -124,6 +124,37 @@ Test(processes_cuda_standby, M10_after_a_fault_the_standby_serves_the_next_conne
 	finish(&again);
 }
 
+/* How many builds its engine had kept, -1: status does not show the user. */
+static int kept_builds(unsigned uid)
+{
+	json_t *status = private_service_status(fake.service);
+	const json_t *tenant = NULL;
+	size_t i = 0;
+	int hits = -1;
+	json_array_foreach(json_object_get(status, "tenants"), i, tenant)
+		if (json_integer_value(json_object_get(tenant, "uid")) == (json_int_t)uid)
+			hits = (int)json_integer_value(json_object_get(tenant, "build_cache_hits"));
+	json_decref(status);
+	return hits;
+}
+
+/* What its user has built before is there, though it was nobody's when it started. */
+Test(processes_cuda_standby, M10_a_standby_that_became_an_engine_has_its_users_builds, .fini = teardown)
+{
+	struct child guilty, again;
+	start("", "", geteuid() == 0);
+	begin(&guilty, OWN);
+	ask(&guilty, "work 1"); /* this bundle, and no other */
+	pid_t waiting = standby();
+	fail(&guilty);
+	finish(&guilty);
+	begin(&again, OWN);
+	ask(&again, "work 1");
+	cr_expect_eq(engine_of(OWN), waiting);
+	cr_expect_eq(kept_builds(geteuid()), 1);
+	finish(&again);
+}
+
 Test(processes_cuda_standby, M10_faults_one_after_another_each_find_a_standby, .fini = teardown)
 {
 	enum { FAULTS = 4 };

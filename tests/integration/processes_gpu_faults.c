@@ -20,18 +20,35 @@ struct fault_case {
 	int native[NATIVE_CODES]; /* any of them; 0: no more */
 };
 
+/* "ready", "none", or the worker's own words for what went wrong. */
+static void read_state(struct child *worker, const struct private_service *service, const char *which,
+		       char line[LINE_BYTES])
+{
+	char last[LINE_BYTES] = "";
+	uint64_t begin_ns = clock_now_ns();
+	for (;;) {
+		int r = child_read_line(worker, line, LINE_BYTES, SOON);
+		bool is_bad = r != 1 || strncmp(line, "FAIL", 4) == 0;
+		if (is_bad)
+			private_service_print_log(service);
+		cr_assert(!is_bad, "%s after %llu ms: %s; the line before was '%s'", which,
+			  (unsigned long long)(clock_now_ns() - begin_ns) / 1000000,
+			  r == 1 ? line : r == 0 ? "its output ended" : strerror(-r), last);
+		if (strcmp(line, "none") == 0 || strcmp(line, "ready") == 0)
+			return;
+		(void)snprintf(last, sizeof(last), "%s", line);
+	}
+}
+
 /* False: this machine has no such GPU, and the worker has ended. */
-static bool worker_ready(struct child *worker)
+static bool worker_ready(struct child *worker, const struct private_service *service, const char *which)
 {
 	char line[LINE_BYTES];
-	do {
-		cr_assert_eq(child_read_line(worker, line, sizeof(line), SOON), 1, "the worker says nothing");
-		if (strcmp(line, "none") == 0) {
-			child_end(worker);
-			return false;
-		}
-	} while (strcmp(line, "ready") != 0);
-	return true;
+	read_state(worker, service, which, line);
+	if (strcmp(line, "ready") == 0)
+		return true;
+	child_end(worker);
+	return false;
 }
 
 static void start(struct child *worker, const struct private_service *service, const char *command, int uid)
@@ -98,11 +115,11 @@ static void run_case(const struct fault_case *fault)
 	struct child neighbour = CHILD_INIT, guilty = CHILD_INIT, again = CHILD_INIT;
 	int guilty_uid = root ? GUILTY_UID : 0, neighbour_uid = root ? NEIGHBOUR_UID : 0;
 	start(&guilty, service, fault->command, guilty_uid);
-	if (!worker_ready(&guilty))
+	if (!worker_ready(&guilty, service, "the guilty one"))
 		skip_without_gpu();
 	if (root) {
 		start(&neighbour, service, "gpu-steps", neighbour_uid);
-		cr_assert(worker_ready(&neighbour));
+		cr_assert(worker_ready(&neighbour, service, "the neighbour"));
 		step(&neighbour);
 	}
 	pid_t engine = root ? private_service_engine(service, NEIGHBOUR_UID) : 0;
@@ -115,7 +132,7 @@ static void run_case(const struct fault_case *fault)
 	uint64_t told_ns = clock_now_ns();
 
 	start(&again, service, "gpu-steps", guilty_uid);
-	cr_assert(worker_ready(&again));
+	cr_assert(worker_ready(&again, service, "the next one"));
 	cr_log_info("%s: told after %llu us, worked again %llu ms later", fault->kernel,
 		    (unsigned long long)(told_ns - begin_ns) / 1000,
 		    (unsigned long long)(clock_now_ns() - told_ns) / 1000000);
@@ -162,10 +179,10 @@ Test(processes_gpu_faults, M10_sessions_of_the_same_user_get_device_lost_once)
 	struct child bystander = CHILD_INIT, guilty = CHILD_INIT;
 	char line[LINE_BYTES];
 	start(&guilty, service, "gpu-illegal", 0);
-	if (!worker_ready(&guilty))
+	if (!worker_ready(&guilty, service, "the guilty one"))
 		skip_without_gpu();
 	start(&bystander, service, "gpu-steps", 0);
-	cr_assert(worker_ready(&bystander));
+	cr_assert(worker_ready(&bystander, service, "the bystander"));
 	step(&bystander);
 	cr_assert_eq(child_say(&guilty, "go"), 0);
 	expect_blame(&guilty, &(struct fault_case){ "gpu-illegal", "illegal", { 700 } });

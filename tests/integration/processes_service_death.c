@@ -80,6 +80,19 @@ Test(processes_service_death, N5_running_sessions_finish_and_new_ones_start_anot
 	autostart_end(&a);
 }
 
+/* The socket's listener was the first of the two itself: to the kernel it is its own peer, and yet the engine is elsewhere. */
+Test(processes_service_death, G14_who_started_the_service_has_the_usm_of_a_client)
+{
+	struct autostart a;
+	autostart_begin(&a);
+	for (int i = 0; i < 2; i++) {
+		struct child worker = CHILD_INIT;
+		start(&worker, &a, "usm", "2");
+		worker_finish(&worker);
+	}
+	autostart_end(&a);
+}
+
 Test(processes_service_death, ten_processes_that_start_together_start_one_service)
 {
 	enum { CLIENTS = 10 };

@@ -18,6 +18,7 @@
  *   useless      says that nothing can be prepared
  *   outdated     is of another version
  *   unwilling    exits when it is adopted
+ *   undecided    does nothing when it is adopted
  *   forbidden    says that its devices are not for who adopts it
  *
  * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2" (two entries),
@@ -409,6 +410,8 @@ static void stand_by(unsigned long *warm_out, long *prepared_out)
 		}
 		if (manner("forbidden"))
 			exit(6);
+		while (manner("undecided"))
+			(void)pause();
 		if (control->body_case != SYCL__V1__CONTROL__BODY_ADOPT || manner("unwilling"))
 			exit(11);
 		if (control->adopt->change_user)

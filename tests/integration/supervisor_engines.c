@@ -596,6 +596,46 @@ Test(engines, a_standby_that_cannot_become_an_engine_costs_nobody_a_connection)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* Is the last "started pid" of an engine before the line that tells of the standby's end? */
+static bool is_started_before_its_end(void)
+{
+	char line[512];
+	unsigned at = 0, started = 0, ended = 0;
+	FILE *file = fopen(service.log, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		at++;
+		if (strstr(line, "engine: started pid"))
+			started = at;
+		if (strstr(line, "the standby did not become an engine"))
+			ended = at;
+	}
+	if (file)
+		(void)fclose(file);
+	return started > 0 && started < ended;
+}
+
+Test(engines, whoever_waits_for_a_standby_that_hangs_gets_an_ordinary_engine)
+{
+	start_with("undecided", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	open_device(socket);
+	long pid = standby();
+	tell_engine(socket, "crash");
+	cr_assert(eq(ptr, client_receive(socket), NULL));
+	close_fd(&socket);
+	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
+	cr_assert(ne(ptr, again, NULL));
+	cr_assert(ne(long, fact(again, "pid="), pid));
+	cr_assert(eq(long, fact(again, "prepared="), -1), "it is a standby again");
+	await_log("the standby did not become an engine", 1);
+	/* SIGKILL may wait for a driver; whoever connects does not. */
+	cr_assert(is_started_before_its_end());
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 /* Else whoever may not use a GPU could take the standby, again and again, from those who may. */
 Test(engines, M10_a_standby_is_offered_once_to_who_may_not_have_its_devices)
 {
@@ -617,6 +657,41 @@ Test(engines, M10_a_standby_is_offered_once_to_who_may_not_have_its_devices)
 	}
 	cr_assert(eq(uint, service_log_count(&service, "engine: adopted pid"), 1u));
 	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* As a user who is not the service's: SO_PEERCRED tells the effective one. */
+static char *open_as(uid_t uid, int *socket_out)
+{
+	cr_assert(zero(int, seteuid(uid)));
+	char *facts = client_open(&service, socket_out);
+	cr_assert(zero(int, seteuid(0)));
+	return facts;
+}
+
+/* Adopted, it is a process of that user, who may kill it: three times in a row nobody would have one for minutes. */
+Test(engines, M10_a_user_can_spoil_one_standby_and_not_those_of_others)
+{
+	enum { SOMEBODY = 4242 };
+	if (geteuid() != 0)
+		cr_skip_test("several users need root");
+	start_with("unwilling", "");
+	int holder = -1, socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &holder);
+	cr_assert(ne(ptr, facts, NULL));
+	open_device(holder);
+	for (int i = 0; i < 4; i++) {
+		(void)standby();
+		CLEANUP(free_pointer) char *theirs = open_as(SOMEBODY, &socket);
+		cr_assert(ne(ptr, theirs, NULL), "round %d", i);
+		tell_engine(socket, "crash");
+		cr_assert(eq(ptr, client_receive(socket), NULL));
+		close_fd(&socket);
+	}
+	(void)standby();
+	cr_assert(eq(uint, service_log_count(&service, "engine: adopted pid"), 1u));
+	cr_assert(eq(uint, service_log_count(&service, "the next one is started in some minutes"), 0u));
+	close_fd(&holder);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 

@@ -1,6 +1,9 @@
 # USM, the same tests on fake devices, on real ones with the embedded engine, and against a service in another process;
 # on the double of NVIDIA's driver in both ways.
-set(usm_sources portable.c client_usm.c client_usm_work.c client_usm_common.c)
+if(TARGET syclclient)
+  sycl_test_objects(usm_objects SOURCES client_usm.c client_usm_work.c client_usm_common.c LIBS syclclient)
+endif()
+set(usm_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:usm_objects>)
 
 # usm_test(NAME KIND [SERVICE] [CUDA]): usm_real.c as these say.
 function(usm_test name type)

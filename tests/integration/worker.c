@@ -11,6 +11,7 @@ static const struct {
 	worker_command *run;
 } commands[] = {
 	{ "mix", worker_mix },
+	{ "usm", worker_usm },
 	{ "churn", worker_churn },
 	{ "endless", worker_endless },
 	{ "blocked", worker_blocked },

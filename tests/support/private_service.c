@@ -33,8 +33,7 @@ static void log_path(const struct private_service *service, char *path_out, size
 	(void)snprintf(path_out, size, "%s/log", service->directory);
 }
 
-/* What sycld and its engines said. */
-static void print_log(const struct private_service *service)
+void private_service_print_log(const struct private_service *service)
 {
 	char path[128], line[512];
 	log_path(service, path, sizeof(path));
@@ -89,7 +88,7 @@ static int launch(struct private_service *service, const char *const *options)
 		return r;
 	if (wait_until(answers, service, SECONDS_NS(20)))
 		return 0;
-	print_log(service);
+	private_service_print_log(service);
 	return -ETIMEDOUT;
 }
 
@@ -152,7 +151,7 @@ struct private_service *private_service_free(struct private_service *service)
 	bool bad = status != 0 || (!service->faults && log_complains(service));
 	if (bad) {
 		(void)fprintf(stderr, "sycld ended with status %d; it and its engines said:\n", status);
-		print_log(service);
+		private_service_print_log(service);
 	}
 	/* Engines end with sycld; one that a test left with endless work does not. */
 	for (int i = 0; i < count && i < ENGINES_MAX; i++)

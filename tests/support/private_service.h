@@ -32,6 +32,9 @@ DEFINE_CLEANUP(private_service)
 /* Run sycld again in the same folder, after it died. */
 int private_service_restart(struct private_service *service);
 
+/* Print what sycld and its engines have said to stderr: before a test fails, whose cleanup does not come then. */
+void private_service_print_log(const struct private_service *service);
+
 /* `syclctl status --json` of it; the caller's; NULL when it does not answer. */
 json_t *private_service_status(const struct private_service *service);
 /* How many sessions status shows, or -1. */

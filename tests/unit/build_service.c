@@ -100,16 +100,16 @@ Test(build, a_spawned_helper_builds_too)
 	struct build_service *service = NULL;
 	struct built built;
 
-	cr_assert_eq(build_service_spawn(BUILD_HELPER_PROGRAM, &service), 0);
+	cr_assert_eq(build_service_spawn(BUILD_HELPER_PROGRAM, environ, &service), 0);
 	bench_open_with(&bench, service, true);
 	bench_build(&bench, "fill_u32\n", &built);
 	cr_assert_eq(built.status, 0, "%s", built.text);
 	built_free(&built);
 	bench_close(&bench);
-	cr_assert_eq(build_service_spawn("/nonexistent/program", &service), -ENOENT);
+	cr_assert_eq(build_service_spawn("/nonexistent/program", environ, &service), -ENOENT);
 }
 
-/* The helper finds the device by its key. */
+/* The helper finds the device by its key, or says which there are instead. */
 Test(build, an_unknown_device_is_an_error)
 {
 	struct build_bench bench;
@@ -121,7 +121,9 @@ Test(build, an_unknown_device_is_an_error)
 	((char *)(uintptr_t)work->request.device_key)[0] ^= 1;
 	bench_wait(&bench, &built);
 	cr_assert_neq(built.status, 0);
-	cr_assert_not_null(strstr(built.text, "device"), "%s", built.text);
+	cr_assert_not_null(strstr(built.text, "does not find the device gake"), "%s", built.text);
+	cr_assert_not_null(strstr(built.text, "it sees "), "%s", built.text);
+	cr_assert_not_null(strstr(built.text, ": fake"), "%s", built.text);
 	built_free(&built);
 	bench_close(&bench);
 }

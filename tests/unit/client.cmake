@@ -4,10 +4,18 @@ if(TARGET syclclient_objects)
     client_arena_ranges.c
     client_errors.c
     client_flight.c
+    client_greeting.c
     client_handles.c
     client_object_ids.c
     client_slots.c
     client_stream.c
     client_usm.c
     LIBS syclclient_objects)
+endif()
+# Through the library itself: what is exported is tried.
+if(TARGET syclclient)
+  sycl_test(client_no_handle SOURCES client_no_handle.c LIBS syclclient ${CMAKE_DL_LIBS})
+  if(TARGET client_no_handle)
+    target_compile_definitions(client_no_handle PRIVATE SYMBOL_MAP="${PROJECT_SOURCE_DIR}/client/libsyclclient.map")
+  endif()
 endif()

@@ -209,7 +209,7 @@ static void no_handle_of_handlers(void)
 	cr_assert(eq(ptr, out, NULL), "outputs are untouched on failure");
 }
 
-Test(client_errors, M12_every_function_refuses_no_handle)
+Test(client_errors, M12_no_handle_is_refused_and_outputs_stay)
 {
 	no_handle_of_platforms_devices_and_contexts();
 	no_handle_of_queues_and_events();

@@ -322,6 +322,46 @@ Test(fake, a_lost_device_ends_what_it_has_and_refuses_the_rest)
 	ops->close(backend);
 }
 
+/*
+ * Whoever loses the process on one device frees what he had on all: what is on a lane of another then belongs to nobody,
+ * and is neither run nor told.
+ */
+Test(fake, M10_a_lost_process_runs_nothing_more_on_its_other_devices)
+{
+	struct backend_device *other;
+	struct backend_lane *lane;
+	struct backend_completion completion;
+	struct fake_counters counters;
+	open_all((struct fake_device_options){.manual = true});
+	cr_assert(eq(int, ops->device_open(backend, 0, wake, &bell, &other, &fault), 0));
+	struct backend_kernel *noop = kernel("noop");
+	const struct backend_command launch = {.kind = BACKEND_COMMAND_LAUNCH,
+					       .launch = {.kernel = noop, .dimensions = 1, .global = {1, 1, 1}}};
+	fake_device_gate_close(1);
+	submit(0, &launch, 1);
+	submit(0, &launch, 2);
+	submit(1, &launch, 1);
+	cr_assert(eq(u32, ops->progress(device, &completion, 1), 0));
+	cr_assert(fake_wait_started(1, 2, 0)); /* the first of each lane is held by the gate */
+
+	cr_assert(eq(int, fake_lose_process(FAKE_LANE_CREATE, 0, 0, "an illegal address"), 0));
+	cr_assert(lt(int, ops->lane_create(other, BACKEND_LANE_COMPUTE, &lane, &fault), 0));
+	cr_assert(fault.process_lost);
+	ops->kernel_free(noop);
+	fake_device_gate_open(1);
+	cr_expect(eq(u32, ops->progress(device, &completion, 1), 0));
+	fake_counters(1, &counters);
+	cr_expect(eq(u64, counters.launches, 0));
+	cr_expect(not(fake_wait_ended(1, 1, 0)));
+	/* What comes later is refused. */
+	fault = (struct backend_fault){.status = 0};
+	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
+	cr_expect(lt(int, ops->submit(lanes[1], &nothing, NULL, 0, 2, NULL, &fault), 0));
+	cr_expect(fault.process_lost);
+	ops->device_close(other);
+	close_all();
+}
+
 Test(fake, facts_are_complete)
 {
 	setup();

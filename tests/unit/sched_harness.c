@@ -359,6 +359,7 @@ struct task *harness_submit(struct harness *harness, struct task_request *reques
 	struct task *task;
 	*probe = (struct probe){.done = false};
 	request->owner = probe;
+	request->account = harness->account;
 	if (task_submit(harness->scheduler, request, &task) < 0)
 		give_up("a task could not be submitted");
 	probe->task = task;
@@ -458,7 +459,7 @@ struct task *harness_host_part(struct harness *harness, struct words *words, uin
 					      .size_bytes = (count ? count : words->count) * sizeof(uint32_t),
 					      .order_offset_bytes = first * sizeof(uint32_t),
 					      .order_size_bytes = count * sizeof(uint32_t)};
-	if (host_access_submit(harness->scheduler, &part, probe, &task) < 0)
+	if (host_access_submit(harness->scheduler, &part, harness->account, probe, &task) < 0)
 		give_up("a host access could not be submitted");
 	probe->task = task;
 	return task;

@@ -38,6 +38,7 @@ struct harness {
 		char name[32];
 		struct sched_kernel *kernel;
 	} kernels[HARNESS_DEVICES][16];
+	struct sched_account *account; /* of all that is submitted; the test's, NULL: none */
 	int bell;
 	_Atomic uint32_t wakes; /* how often wake_front was called; by any thread */
 	struct probe process_lost, imported;

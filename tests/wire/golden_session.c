@@ -118,6 +118,7 @@ static const uint8_t welcome_v0_1[] = {
 	0x28, 0x80, 0xa0, 0x80, 0x80, 0x10, /* ring_bytes = 4294971392 */
 	0x32, 0x02, /* limits: */
 		0x08, 0x08, /* objects = 8 */
+	0x38, 0x01, /* in_process = true */
 };
 
 Test(golden_session, welcome_bytes_never_change)
@@ -131,6 +132,7 @@ Test(golden_session, welcome_bytes_never_change)
 	message.ring_bytes = 4294971392ull;
 	limits.objects = 8;
 	message.limits = &limits;
+	message.in_process = true;
 	assert_golden(&message.base, BYTES_OF(welcome_v0_1));
 }
 

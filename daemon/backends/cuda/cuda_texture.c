@@ -35,15 +35,19 @@ static int make_texture(struct backend_device *device, struct cuda_array *array,
 {
 	const struct cuda_library *cuda = &device->backend->library;
 	const CUDA_RESOURCE_DESC resource = resource_of(array);
-	CUaddress_mode mode = native_addressing(sampler);
+	const CUaddress_mode mode = native_addressing(sampler), none = CU_TR_ADDRESS_MODE_CLAMP;
+	const uint32_t dimensions = array->image.dimensions;
 	CUtexObject *made = &array->textures[cuda_texture_index(sampler)];
 	bool is_float = image_format_is_float(array->image.format);
 
 	if (*made)
 		return 0;
-	/* The border's colour is 0, 0, 0, 0. */
+	/*
+	 * The border's colour is 0, 0, 0, 0. A dimension that the image has not is as wide as one pixel and read at 0, its
+	 * pixel's edge: a linear filter mixes what lies there with what lies before, which must not be the border.
+	 */
 	const CUDA_TEXTURE_DESC texture = {
-		.addressMode = {mode, mode, mode},
+		.addressMode = {mode, dimensions > 1 ? mode : none, dimensions > 2 ? mode : none},
 		.filterMode = sampler->linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT,
 		.flags = (is_float ? 0u : CU_TRSF_READ_AS_INTEGER) |
 			 (sampler->normalised ? CU_TRSF_NORMALIZED_COORDINATES : 0u),

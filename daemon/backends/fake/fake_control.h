@@ -15,7 +15,8 @@
  *   sampler_of_image (dst, sampled image), sampler_u32 (dst, sampler)  dst[0] = addressing | normalised << 8 | linear << 9
  *   noop (anything)                                    hold (gate)           ends when fake_gate_open opened the gate
  *   fail ([anything])          completes with STATUS_KERNEL      lose_device ([anything])  the device is lost
- *   lose_process ([anything])  the device is lost, and for the others nothing more can be done: what they have is not told
+ *   lose_process ([anything])  the device is lost, and for the others nothing more can be done: what they have is neither
+ *                              run nor told
  *   crash ([anything])         writes through a null pointer: the end of the process
  *
  * Lines "#build WORD [VALUE]" act when the program is built: log TEXT (the build's log), print TEXT (on stderr), crash,

@@ -285,6 +285,9 @@ static void start_command(struct backend_device *device, struct fake_command *co
 
 void fake_device_lose_locked(struct backend_device *device, const struct backend_fault *fault)
 {
+	/* The first loss counts: a driver says the same of every call that comes later. */
+	if (!device->slot->lost)
+		device->slot->lost_code = fault->native_code;
 	device->slot->lost = true;
 	/* The others find out when they are called: what they have is not told. */
 	for (uint32_t i = 0; fault->process_lost && i < FAKE_DEVICES_MAX; i++)
@@ -331,6 +334,10 @@ bool fake_run_locked(struct backend_device *device, uint64_t *due_ns_out)
 {
 	bool changed = false, ended = false, again;
 	uint64_t due_ns;
+	*due_ns_out = UINT64_MAX;
+	/* What is left was lost with another device: its owner has been told, and may have freed what it is about. */
+	if (device->slot->lost)
+		return false;
 	do {
 		again = false;
 		due_ns = UINT64_MAX;

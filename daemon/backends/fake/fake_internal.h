@@ -26,6 +26,7 @@ struct fake_slot {
 	struct fake_counters counters;
 	uint64_t started, ended, delay_ns, loading;
 	bool gate_closed, load_gate_closed, lost, process_lost;
+	int32_t lost_code; /* of the device that was lost, not of those that were lost with it */
 	struct backend_device *open; /* NULL: not open */
 };
 
@@ -189,7 +190,9 @@ uint64_t fake_now_locked(void);
 /* Counts the call; true: a script says that it fails, and how. */
 bool fake_scripted_locked(enum fake_entry entry, uint32_t device, struct backend_fault *fault_out);
 void fake_log_locked(const struct fake_command *command);
-/* The same without the lock; also fails with the loss of the device where it is lost. */
+/* Is the device lost? Then says so. */
+bool fake_lost_locked(const struct backend_device *device, struct backend_fault *fault_out);
+/* A script for this call, or the loss of the device; without the lock. */
 bool fake_entry_fails(enum fake_entry entry, struct backend_device *device, struct backend_fault *fault_out);
 /* The device lacks what the caller asks for: says so, -ENOTSUP. */
 int fake_refuse(const struct backend_device *device, const char *what, struct backend_fault *fault_out);

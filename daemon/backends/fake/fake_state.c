@@ -232,6 +232,19 @@ int fake_refuse(const struct backend_device *device, const char *what, struct ba
 	return -ENOTSUP;
 }
 
+bool fake_lost_locked(const struct backend_device *device, struct backend_fault *fault_out)
+{
+	if (!device->slot->lost)
+		return false;
+	fake_fault(fault_out, STATUS_DEVICE_LOST, "fake device %u is lost", device->index);
+	if (fault_out) {
+		fault_out->device_lost = true;
+		fault_out->process_lost = device->slot->process_lost;
+		fault_out->native_code = device->slot->lost_code;
+	}
+	return true;
+}
+
 bool fake_entry_fails(enum fake_entry entry, struct backend_device *device, struct backend_fault *fault_out)
 {
 	fake_lock();
@@ -242,14 +255,8 @@ bool fake_entry_fails(enum fake_entry entry, struct backend_device *device, stru
 		fake_device_lose_locked(device, fault_out);
 		fake_wake_locked(device);
 	}
-	if (!fails && device->slot->lost) {
-		fake_fault(fault_out, STATUS_DEVICE_LOST, "fake device %u is lost", device->index);
-		if (fault_out) {
-			fault_out->device_lost = true;
-			fault_out->process_lost = device->slot->process_lost;
-		}
-		fails = true;
-	}
+	if (!fails)
+		fails = fake_lost_locked(device, fault_out);
 	fake_unlock();
 	return fails;
 }

@@ -160,6 +160,12 @@ int fake_submit(struct backend_lane *lane, const struct backend_command *command
 		return -ENOMEM;
 	}
 	fake_lock();
+	/* Lost meanwhile: nobody would ever end it. */
+	if (fake_lost_locked(lane->device, fault_out)) {
+		fake_unlock();
+		free(copy);
+		return -EIO;
+	}
 	note_event_locked(copy);
 	if (lane->last)
 		lane->last->next = copy;

@@ -6,7 +6,9 @@
 
 #include "opencl_argument_types.h"
 #include "opencl_fault.h"
+#include "opencl_local_size.h"
 #include "opencl_missing.h"
+#include "opencl_parts.h"
 #include "opencl_program.h"
 #include "opencl_spirv.h"
 #include "portable_prelude.h"
@@ -71,17 +73,21 @@ static void take_log(struct opencl_build *build)
 
 /*
  * With arg-info: without, a driver keeps nothing of the arguments, and a wrong one could not be told from a right one.
- * Scratch memory of group functions has a word for each work-item: portable_opencl_groups.cl of the prelude.
+ * Scratch memory of group functions has a word for each work-item: portable_opencl_groups.cl of the prelude. Sub-groups
+ * are what the facts say, so that what a program was told and what its kernels may do are the same.
  */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
 			 struct backend_fault *fault_out)
 {
-	char define[96] = "";
+	bool sub_groups = build->kind == BACKEND_SOURCE_PORTABLE && build->facts->sub_group_size_count > 0;
+	char define[128] = "";
 
 	if (dimensions > 0)
-		(void)snprintf(define, sizeof(define), "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu", dimensions,
-			       (unsigned long long)build->facts->max_work_group_size);
-	if (asprintf(options_out, "-cl-kernel-arg-info %s %s", define, build->options ? build->options : "") >= 0)
+		(void)snprintf(define, sizeof(define), "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu%s", dimensions,
+			       (unsigned long long)build->facts->max_work_group_size,
+			       opencl_build_in_parts(build) ? " -DSYCL_IN_PARTS_" : "");
+	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s", define, sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "",
+		     build->options ? build->options : "") >= 0)
 		return 0;
 	*options_out = NULL;
 	return out_of_memory(fault_out);
@@ -231,6 +237,14 @@ bool opencl_build_asks_for_dimensions(const struct opencl_build *build)
 		memmem(build->source, build->source_bytes, "SYCL_DIMENSIONS", 15));
 }
 
+/* An offset has room for its marks in 64 bits only, and the prelude is careful with what PoCL's CPU devices do. */
+bool opencl_build_in_parts(const struct opencl_build *build)
+{
+	return build->compiles_each_size && build->facts->type == DEVICE_CPU && build->facts->address_bits == 64 &&
+	       opencl_build_asks_for_dimensions(build) &&
+	       opencl_parts_possible(build->source, build->source_bytes, build->options);
+}
+
 int opencl_build_take(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	int error = build->binary.kernels ? 0 : describe_kernels(build, fault_out);
@@ -261,6 +275,7 @@ static int build_source(struct opencl_build *build, struct backend_fault *fault_
 	}
 	if (!opencl_build_asks_for_dimensions(build))
 		return build_variant(build, 0, fault_out);
+	build->binary.in_parts = opencl_build_in_parts(build);
 	for (uint32_t dimensions = 1; error == 0 && dimensions <= OPENCL_VARIANTS; dimensions++)
 		error = build_variant(build, dimensions, fault_out);
 	return error;
@@ -278,6 +293,7 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 	build->cl = &backend->cl;
 	build->facts = &backend->devices[device];
 	build->device = backend->device_ids[device];
+	build->compiles_each_size = opencl_compiles_each_size(&backend->platforms[build->facts->platform]);
 	if (build->kind == BACKEND_SOURCE_SPIRV && !(build->facts->features & BACKEND_FEATURE_SPIRV)) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "%.100s takes no SPIR-V",
 				   build->facts->name);

@@ -113,17 +113,6 @@ static void fill_widths(const struct opencl_library *cl, cl_device_id device, st
 		facts->fp_config[i] = (uint32_t)opencl_device_ulong(cl, device, floats[i]);
 }
 
-static void fill_sub_groups(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
-{
-	size_t sizes[8] = {0}, bytes = 0;
-
-	if (!opencl_has_extension(facts->extensions, "cl_intel_required_subgroup_size") ||
-	    cl->GetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof(sizes), sizes, &bytes) != CL_SUCCESS)
-		return;
-	for (size_t i = 0; i < bytes / sizeof(*sizes) && i < 8; i++)
-		facts->sub_group_sizes[facts->sub_group_size_count++] = (uint32_t)sizes[i];
-}
-
 /*
  * The same for the same device and driver in every process, and for two equal devices: so no index and nothing that
  * changes while the machine runs. The platform's version names PoCL's compiler, the device's version its target.
@@ -187,7 +176,7 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 		facts.type == DEVICE_CPU && opencl_device_uint(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
 	fill_limits(cl, device, &facts);
 	fill_widths(cl, device, &facts);
-	fill_sub_groups(cl, device, &facts);
+	opencl_sub_groups_fill(cl, device, &facts);
 	facts.image_formats = opencl_image_formats(cl, device, &facts);
 	if (facts.image_formats != 0)
 		facts.features |= BACKEND_FEATURE_IMAGE;

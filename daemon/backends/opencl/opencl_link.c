@@ -161,11 +161,14 @@ static int link_all(struct link *link, struct backend_fault *fault_out)
 	uint32_t first = 0, last = 0;
 	int error = 0;
 
-	for (uint32_t i = 0; i < link->count; i++)
+	link->whole.binary.in_parts = true; /* unless one cannot */
+	for (uint32_t i = 0; i < link->count; i++) {
+		link->whole.binary.in_parts &= opencl_build_in_parts(&link->parts[i]);
 		if (opencl_build_asks_for_dimensions(&link->parts[i])) {
 			first = 1;
 			last = OPENCL_VARIANTS;
 		}
+	}
 	for (uint32_t dimensions = first; error == 0 && dimensions <= last; dimensions++) {
 		error = link_variant(link, dimensions, fault_out);
 		release_programs(link);
@@ -186,6 +189,7 @@ static int open_parts(struct link *link, const void *const *objects, const size_
 		part->cl = link->whole.cl;
 		part->facts = link->whole.facts;
 		part->device = link->whole.device;
+		part->compiles_each_size = link->whole.compiles_each_size;
 		part->context = link->whole.context;
 		if (unpack(objects[i], object_bytes[i], part) < 0) {
 			opencl_fault_words(fault_out, STATUS_INVALID, "input %u is no object of this device", i);

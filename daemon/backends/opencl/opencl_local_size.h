@@ -6,8 +6,10 @@
 #ifndef SYCL_BACKENDS_OPENCL_LOCAL_SIZE_H
 #define SYCL_BACKENDS_OPENCL_LOCAL_SIZE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "backend.h"
+
+/* Is it such a driver: PoCL? */
+bool opencl_compiles_each_size(const struct backend_platform_facts *platform);
 
 /*
  * Sizes in OpenCL's order (the first dimension varies fastest); local_out: as many as there are dimensions. Every size

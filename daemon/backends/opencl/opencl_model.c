@@ -73,6 +73,38 @@ static void fill_few(const struct opencl_library *cl, cl_device_id device, struc
 	facts->independent_progress = opencl_device_uint(cl, device, DEVICE_INDEPENDENT_PROGRESS) != 0;
 }
 
+static bool sub_group_sizes(const struct opencl_library *cl, cl_device_id device, size_t *sizes, size_t most,
+			    size_t *count_out)
+{
+	size_t bytes = 0;
+
+	/* A list that has no room for all is an error to the driver, and PoCL 5.0 has ten of them. */
+	if (cl->GetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, 0, NULL, &bytes) != CL_SUCCESS ||
+	    bytes > most * sizeof(*sizes) ||
+	    cl->GetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, bytes, sizes, NULL) != CL_SUCCESS)
+		return false;
+	*count_out = bytes / sizeof(*sizes);
+	return true;
+}
+
+void opencl_sub_groups_fill(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
+{
+	enum { ROOM = sizeof(facts->sub_group_sizes) / sizeof(*facts->sub_group_sizes) };
+	size_t sizes[64], count = 0;
+
+	facts->sub_group_size_count = 0;
+	if (opencl_has_extension(facts->extensions, "cl_khr_subgroups") &&
+	    opencl_has_extension(facts->extensions, "cl_intel_required_subgroup_size") && facts->max_sub_groups > 0)
+		(void)sub_group_sizes(cl, device, sizes, sizeof(sizes) / sizeof(*sizes), &count);
+	for (size_t i = 0; i < count && i < ROOM; i++)
+		if (sizes[i] > 0 && sizes[i] <= UINT32_MAX)
+			facts->sub_group_sizes[facts->sub_group_size_count++] = (uint32_t)sizes[i];
+	if (facts->sub_group_size_count > 0)
+		return;
+	facts->max_sub_groups = 0;
+	facts->independent_progress = false;
+}
+
 static int fill_identity(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)
 {
 	struct {

@@ -15,4 +15,10 @@ int opencl_model_fill(const struct opencl_library *cl, cl_device_id device, stru
 uint32_t opencl_memory_orders(uint64_t capabilities);
 uint32_t opencl_memory_scopes(uint64_t capabilities);
 
+/*
+ * Needs facts->extensions, and max_sub_groups and independent_progress as the driver tells them. Sub-groups whose sizes
+ * the driver does not list are none: then all of it becomes 0, and the portable form refuses them (E17).
+ */
+void opencl_sub_groups_fill(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts);
+
 #endif

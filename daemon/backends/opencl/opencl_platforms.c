@@ -84,13 +84,16 @@ static int grow_devices(struct backend *backend, cl_uint count)
 	return 0;
 }
 
-/* The devices of one platform and of some types; none is not an error (A1). */
+/* The devices of one platform and of some types; none is not an error (A1), but kept for whoever looks for one. */
 static int add_devices(struct backend *backend, cl_platform_id platform_id, uint32_t platform, cl_device_type types)
 {
 	const struct opencl_library *cl = &backend->cl;
 	cl_uint count = 0;
 
-	if (cl->GetDeviceIDs(platform_id, types, 0, NULL, &count) != CL_SUCCESS || count == 0)
+	cl_int code = cl->GetDeviceIDs(platform_id, types, 0, NULL, &count);
+	if (types == CL_DEVICE_TYPE_ALL)
+		backend->platforms[platform].no_devices_code = code;
+	if (code != CL_SUCCESS || count == 0)
 		return 0;
 	int error = grow_devices(backend, count);
 	if (error < 0)

@@ -1,6 +1,9 @@
 /*
  * What a texture gives, as CUDA's programming guide says it: coordinates in pixels, or as parts of the size; nearest is
  * the pixel that holds the coordinate; linear mixes the neighbours of x - 0.5, with weights of 8 bits behind the point.
+ *
+ * What the guide does not say (measured, H200, driver 580): a texture of one dimension is read as one of two, of one row,
+ * at y = 0. That is the row's edge, so with a linear filter and a border in y half of what comes is the border.
  */
 #include "fake.h"
 
@@ -115,6 +118,10 @@ bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions,
 		return false;
 	for (unsigned d = 0; d < dimensions; d++)
 		first[d] = split(texture, coordinate[d], sizes[d], &second[d]);
+	if (dimensions == 1) {
+		first[1] = split(texture, 0, sizes[1], &second[1]);
+		dimensions = 2;
+	}
 	memset(value_out, 0, 4 * sizeof(*value_out));
 	for (unsigned corner = 0; corner < 1u << dimensions; corner++) {
 		float weight = 1;

@@ -1,0 +1,57 @@
+/* Who may hold how much: what a client asks for in a few bytes can take megabytes of edges and nodes. */
+#include "sched_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct sched_account {
+	uint64_t most_bytes, bytes;
+	uint32_t references; /* the owner, tasks */
+};
+
+int sched_account_create(uint64_t most_bytes, struct sched_account **account_out)
+{
+	struct sched_account *account = malloc(sizeof(*account));
+	if (!account)
+		return -ENOMEM;
+	*account = (struct sched_account){.most_bytes = most_bytes, .references = 1};
+	*account_out = account;
+	return 0;
+}
+
+struct sched_account *sched_account_drop(struct sched_account *account)
+{
+	if (account && --account->references == 0)
+		free(account);
+	return NULL;
+}
+
+uint64_t sched_account_bytes(const struct sched_account *account)
+{
+	return account->bytes;
+}
+
+bool sched_account_allows(const struct sched_account *account, uint64_t bytes)
+{
+	return !account || (account->bytes <= account->most_bytes && bytes <= account->most_bytes - account->bytes);
+}
+
+void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes)
+{
+	if (!account)
+		return;
+	account->references++;
+	account->bytes += bytes;
+	task->account = account;
+	task->charged_bytes = bytes;
+}
+
+void sched_account_settle(struct task *task)
+{
+	struct sched_account *account = task->account;
+	if (!account)
+		return;
+	account->bytes -= task->charged_bytes;
+	task->account = NULL;
+	(void)sched_account_drop(account);
+}

@@ -1,0 +1,108 @@
+/* What a service answers to the first packet, and what the program is told of it: M11, codes that nothing else here gives. */
+#include "packet.h"
+#include "packet_socket.h"
+#include "protocol_limits.h"
+#include "status.h"
+#include "syclclient.h"
+
+#include "session.pb-c.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+TestSuite(greeting, .timeout = 20);
+
+struct service {
+	int listener;
+	const Sycl__V1__Packet *answer;
+};
+
+/* Takes one connection, reads what it says, and answers. */
+static void *serve(void *context)
+{
+	const struct service *service = context;
+	uint8_t hello[4096];
+	int socket = accept4(service->listener, NULL, NULL, SOCK_CLOEXEC);
+	if (socket < 0)
+		return (void *)1;
+	struct packet_fds fds = PACKET_FDS_INIT;
+	ssize_t bytes = packet_socket_receive(socket, hello, sizeof(hello), &fds, 0);
+	packet_fds_close(&fds);
+	int sent = message_send(socket, &service->answer->base, NULL, 0, 0);
+	(void)close(socket);
+	return bytes > 0 && sent >= 0 ? NULL : (void *)2;
+}
+
+static sycl_result open_with_answer(const Sycl__V1__Packet *answer)
+{
+	char folder[] = "/tmp/sycl-greeting.XXXXXX", path[64], endpoint[80];
+	struct service service = {.listener = -1, .answer = answer};
+	pthread_t thread;
+	void *failed = NULL;
+	sycl_platform platform = NULL;
+	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	(void)snprintf(path, sizeof(path), "%s/s", folder);
+	(void)snprintf(endpoint, sizeof(endpoint), "unix:%s", path);
+	cr_assert(eq(int, packet_socket_listen(path, 0600, 1, &service.listener), 0));
+	cr_assert(eq(int, pthread_create(&thread, NULL, serve, &service), 0));
+	sycl_result result = sycl_platform_open(endpoint, &platform);
+	(void)pthread_join(thread, &failed);
+	(void)close(service.listener);
+	(void)unlink(path);
+	(void)rmdir(folder);
+	cr_assert(eq(ptr, failed, NULL));
+	cr_assert(eq(ptr, platform, NULL));
+	return result;
+}
+
+Test(greeting, M11_a_service_of_another_protocol_is_told_as_such)
+{
+	const uint32_t wrong[] = {0, (PROTOCOL_MAJOR + 1) << 16, PROTOCOL_VERSION + 1, UINT32_MAX};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		Sycl__V1__Welcome welcome = SYCL__V1__WELCOME__INIT;
+		Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+		welcome.protocol = wrong[i];
+		packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
+		packet.welcome = &welcome;
+		cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_VERSION), "protocol %x", wrong[i]);
+		cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), "protocol"), NULL));
+	}
+}
+
+Test(greeting, M11_the_code_of_a_refusal_is_the_results)
+{
+	const sycl_result codes[] = {SYCL_ERROR_VERSION, SYCL_ERROR_QUOTA, SYCL_ERROR_PLATFORM, SYCL_ERROR_MEMORY_ALLOCATION};
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+		Sycl__V1__SessionError error = SYCL__V1__SESSION_ERROR__INIT;
+		Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+		char text[] = "not today";
+		error.code = codes[i];
+		error.text = text;
+		packet.body_case = SYCL__V1__PACKET__BODY_ERROR;
+		packet.error = &error;
+		cr_expect(eq(int, open_with_answer(&packet), codes[i]));
+		cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), text), NULL));
+	}
+}
+
+/* Without a ring there is no session, whatever it says of itself. */
+Test(greeting, M11_what_is_no_greeting_is_no_service)
+{
+	Sycl__V1__Welcome welcome = SYCL__V1__WELCOME__INIT;
+	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
+	packet.body_case = SYCL__V1__PACKET__BODY_HELLO;
+	packet.hello = &hello;
+	cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_CONNECTION_LOST), "what the program itself says");
+	welcome.protocol = PROTOCOL_VERSION;
+	packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
+	packet.welcome = &welcome;
+	cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_CONNECTION_LOST), "no descriptors");
+}

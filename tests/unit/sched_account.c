@@ -1,0 +1,173 @@
+/* What a client's open tasks may hold of the engine's memory: a few bytes of a request can ask for megabytes (N4, N6). */
+#include "sched_harness.h"
+
+#include "access_mode.h"
+#include "protocol_limits.h"
+#include "status.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define WORDS 2048u
+#define PARTS 600u
+
+static struct harness h;
+static struct words x;
+
+static void setup(void)
+{
+	harness_start(&h, 1);
+	harness_words(&h, &x, WORDS, false, 0);
+}
+
+TestSuite(account, .timeout = 60, .init = setup);
+
+static void open_account(uint64_t most_bytes)
+{
+	cr_assert(zero(int, sched_account_create(most_bytes, &h.account)));
+}
+
+/* Everything is over, and nobody holds anything. */
+static void finish(void)
+{
+	fake_gate_open(1);
+	cr_assert(harness_settle(&h));
+	cr_expect(zero(u64, sched_account_bytes(h.account)));
+	h.account = sched_account_drop(h.account);
+	harness_words_free(&h, &x);
+	const char *left = harness_stop(&h);
+	cr_assert(left == NULL, "%s", left);
+}
+
+/* A kernel that waits for the gate and has the buffer. */
+static void hold(uint32_t mode, struct probe *probe)
+{
+	struct use use = {.words = &x, .mode = mode};
+	(void)harness_hold(&h, 0, 1, &use, 1, probe);
+}
+
+/* A barrier that names the whole buffer `count` times. */
+static int submit_repeated(uint32_t mode, uint32_t count, struct probe *probe)
+{
+	static struct task_requirement requirements[REQUIREMENTS_MAX];
+	for (uint32_t i = 0; i < count; i++)
+		requirements[i] = (struct task_requirement){
+			.buffer = x.buffer, .mode = mode, .size_bytes = WORDS * sizeof(uint32_t)};
+	struct task *task;
+	struct task_request request = {.device = h.devices[0],
+				       .owner = probe,
+				       .account = h.account,
+				       .requirements = requirements,
+				       .requirement_count = count,
+				       .action = TASK_BARRIER};
+	*probe = (struct probe){.done = false};
+	return task_submit(h.scheduler, &request, &task);
+}
+
+Test(account, B12_N6_a_buffer_named_a_thousand_times_is_waited_for_once)
+{
+	enum { READERS = 40 };
+	static struct probe holder, readers[READERS], writer;
+	open_account(16u << 20);
+	hold(ACCESS_MODE_READ_WRITE, &holder);
+	for (uint32_t i = 0; i < READERS; i++)
+		cr_assert(zero(int, submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &readers[i])), "reader %u", i);
+	uint64_t before = sched_account_bytes(h.account);
+	cr_assert(zero(int, submit_repeated(ACCESS_MODE_READ_WRITE, REQUIREMENTS_MAX, &writer)));
+	/* One edge from each reader, and the uses themselves. */
+	cr_expect(lt(u64, sched_account_bytes(h.account) - before, 512u << 10));
+	cr_expect(not(writer.done));
+	fake_gate_open(1);
+	cr_assert(harness_wait(&h, &writer));
+	for (uint32_t i = 0; i < READERS; i++)
+		cr_expect(all(readers[i].done, lt(u64, readers[i].order, writer.order)), "reader %u", i);
+	finish();
+}
+
+Test(account, N6_what_has_no_room_is_refused_and_has_when_others_are_over)
+{
+	static struct probe holder, readers[64], again;
+	uint32_t taken = 0;
+	int result = 0;
+	open_account(1u << 20);
+	hold(ACCESS_MODE_READ_WRITE, &holder);
+	while (taken < 64 && (result = submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &readers[taken])) == 0)
+		taken++;
+	cr_assert(eq(int, result, -EDQUOT), "after %u", taken);
+	cr_expect(gt(u32, taken, 2));
+	cr_expect(le(u64, sched_account_bytes(h.account), 1u << 20));
+	fake_gate_open(1);
+	cr_assert(harness_settle(&h));
+	cr_expect(zero(u64, sched_account_bytes(h.account)));
+	cr_assert(zero(int, submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &again)));
+	cr_assert(harness_wait(&h, &again));
+	finish();
+}
+
+Test(account, D6_N6_a_host_access_released_early_counts_until_its_turn)
+{
+	enum { MOST = 10000 };
+	static struct probe holder, accesses[MOST];
+	const struct task_requirement part = {
+		.buffer = x.buffer, .mode = ACCESS_MODE_READ, .size_bytes = WORDS * sizeof(uint32_t)};
+	uint32_t taken = 0;
+	int result = 0;
+	open_account(1u << 20);
+	hold(ACCESS_MODE_READ_WRITE, &holder);
+	for (; taken < MOST; taken++) {
+		struct task *task;
+		result = host_access_submit(h.scheduler, &part, h.account, &accesses[taken], &task);
+		if (result < 0)
+			break;
+		host_access_release(task);
+		cr_assert(harness_wait(&h, &accesses[taken]), "%u: told early", taken);
+	}
+	cr_expect(eq(int, result, -EDQUOT));
+	cr_expect(lt(u32, taken, MOST), "each is kept in its place in the order, for ever");
+	finish();
+}
+
+/* The buffer in PARTS parts, each written by a task of its own. */
+static void cut_buffer(struct probe *probes)
+{
+	for (uint32_t i = 0; i < PARTS; i++) {
+		struct use use = {
+			.words = &x, .mode = ACCESS_MODE_READ_WRITE, .first = i, .count = 1, .sub_buffer = true};
+		(void)harness_hold(&h, 0, 1, &use, 1, &probes[i]);
+	}
+}
+
+Test(account, C8_N6_too_many_parts_in_one_task_are_refused)
+{
+	static struct probe writers[PARTS], reader;
+	open_account(64u << 20);
+	cut_buffer(writers);
+	uint64_t before = sched_account_bytes(h.account);
+	cr_expect(eq(int, submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &reader), -E2BIG));
+	cr_expect(eq(u64, sched_account_bytes(h.account), before));
+	cr_assert(zero(int, submit_repeated(ACCESS_MODE_READ, 8, &reader)));
+	cr_expect(not(reader.done));
+	fake_gate_open(1);
+	cr_assert(harness_wait(&h, &reader));
+	for (uint32_t i = 0; i < PARTS; i++)
+		cr_expect(writers[i].done, "part %u", i);
+	finish();
+}
+
+/* All of a task's accesses count before any of them is entered. */
+Test(account, C8_N6_links_of_one_task_are_limited_together)
+{
+	static struct probe writers[PARTS], reader;
+	open_account(64u << 20);
+	cut_buffer(writers);
+	uint64_t before = sched_account_bytes(h.account);
+	cr_assert(zero(int, submit_repeated(ACCESS_MODE_READ, 200, &reader)));
+	/* Not 200 times 600 links, and not one of each part for each time. */
+	cr_expect(lt(u64, sched_account_bytes(h.account) - before, 4u << 20));
+	fake_gate_open(1);
+	cr_assert(harness_wait(&h, &reader));
+	finish();
+}
