@@ -162,6 +162,7 @@ struct kernel {
 	uint32_t argument_count;
 	uint64_t max_work_group_size, preferred_multiple, private_mem_bytes, local_mem_bytes;
 	uint64_t required_work_group_size[3]; /* 0: none */
+	uint64_t max_global_size[3];          /* of a built-in kernel; 0: not told */
 	uint64_t max_local_mem_bytes;
 	uint32_t registers, sub_group_size, is_native;
 };

@@ -80,6 +80,8 @@ static void take_kernel(struct pending *pending, const Sycl__V1__Reply *reply)
 	kernel->is_native = facts->native ? 1 : 0;
 	for (size_t i = 0; i < 3 && i < facts->n_required_work_group_size; i++)
 		kernel->required_work_group_size[i] = facts->required_work_group_size[i];
+	for (size_t i = 0; i < 3 && i < facts->n_max_global_size; i++)
+		kernel->max_global_size[i] = facts->max_global_size[i];
 	answer->known = true;
 }
 

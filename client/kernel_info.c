@@ -22,6 +22,16 @@ static sycl_result give_attributes(const struct kernel *kernel, size_t bytes, vo
 	return info_give_text(text, bytes, value, bytes_out);
 }
 
+/* SYCL has it for built-in kernels and custom devices only. */
+static sycl_result give_global_size(const struct kernel *kernel, size_t bytes, void *value, size_t *bytes_out)
+{
+	if (kernel->max_global_size[2] == 0)
+		return error_set(SYCL_ERROR_INVALID,
+				 "'%.64s' is no built-in kernel and on no custom device, or the driver does not tell",
+				 kernel->name);
+	return info_give(kernel->max_global_size, sizeof(kernel->max_global_size), bytes, value, bytes_out);
+}
+
 static sycl_result give_info(const struct kernel *kernel, sycl_kernel_info info, size_t bytes, void *value,
 			     size_t *bytes_out)
 {
@@ -59,6 +69,8 @@ static sycl_result give_info(const struct kernel *kernel, sycl_kernel_info info,
 		return info_give(&none, sizeof(none), bytes, value, bytes_out);
 	case SYCL_KERNEL_INFO_ATTRIBUTES:
 		return give_attributes(kernel, bytes, value, bytes_out);
+	case SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE:
+		return give_global_size(kernel, bytes, value, bytes_out);
 	default:
 		return error_set(SYCL_ERROR_INVALID, "%d is no kernel info", (int)info);
 	}

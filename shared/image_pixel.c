@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* All that a half can be is a number of 2^-24 ths, or not finite. */
+/* All that a half can be is a whole number of parts of 2^-24, or not finite. */
 float image_half_to_float(uint16_t half)
 {
 	uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = half >> 10 & 31u, fraction = half & 1023u;

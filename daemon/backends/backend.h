@@ -190,6 +190,7 @@ struct backend_kernel_facts {
 	uint64_t max_work_group_size, preferred_multiple, private_mem_bytes, local_mem_bytes;
 	uint64_t required_work_group_size[3]; /* SYCL's order; 0: none */
 	uint64_t max_local_mem_bytes;         /* that a launch may ask for, beside local_mem_bytes; 0: the device's */
+	uint64_t max_global_size[3];          /* SYCL's order; of a built-in kernel or on a custom device; 0: not told */
 	uint32_t registers;                   /* of a work-item; 0: not known */
 	uint32_t sub_group_size;              /* 0: not known */
 	/*

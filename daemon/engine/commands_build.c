@@ -411,10 +411,13 @@ static void answer_kernel(struct kernel *kernel, const struct backend_kernel_fac
 	message.registers = facts->registers;
 	message.sub_group_size = facts->sub_group_size;
 	message.native = facts->native;
-	uint64_t required[3];
+	uint64_t required[3], most[3];
 	memcpy(required, facts->required_work_group_size, sizeof(required));
+	memcpy(most, facts->max_global_size, sizeof(most));
 	message.required_work_group_size = required;
 	message.n_required_work_group_size = required[2] ? 3 : 0;
+	message.max_global_size = most;
+	message.n_max_global_size = most[2] ? 3 : 0;
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
 	reply.number = kernel->number;
 	reply.body_case = SYCL__V1__REPLY__BODY_KERNEL;

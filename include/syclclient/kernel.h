@@ -136,7 +136,8 @@ SYCL_API sycl_result sycl_kernel_bundle_compile(sycl_kernel_bundle bundle, const
  * @param objects   Bundles of one context in the object state.
  * @param options   The linker's; NULL: none. CUDA takes none.
  * @param[out] bundle_out      The caller's.
- * @retval SYCL_ERROR_BUILD    Something is missing or there twice: sycl_get_build_log or the sentence says what.
+ * @retval SYCL_ERROR_BUILD    Something is missing or there twice: sycl_get_build_log or the sentence says what. Where the
+ *                             driver does not say (PoCL), it is what the sources let suppose.
  * @retval SYCL_ERROR_INVALID  A bundle in another state or of another context; no device that all of them have.
  * @since 0.1
  */
@@ -262,12 +263,16 @@ typedef enum sycl_kernel_info {
 	SYCL_KERNEL_INFO_MAX_NUM_SUB_GROUPS = 12, /**< uint32_t, of a work-group; 0: not known */
 	SYCL_KERNEL_INFO_COMPILE_NUM_SUB_GROUPS = 13, /**< uint32_t, that its source asks for; 0: none */
 	SYCL_KERNEL_INFO_COMPILE_SUB_GROUP_SIZE = 14, /**< uint32_t, that its source asks for; 0: none */
-	SYCL_KERNEL_INFO_ATTRIBUTES = 15 /**< char[]: "reqd_work_group_size(1,2,4)", SYCL's order; "": no such attribute */
+	SYCL_KERNEL_INFO_ATTRIBUTES = 15, /**< char[]: "reqd_work_group_size(1,2,4)", SYCL's order; "": no such attribute */
+	SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE = 16 /**< uint64_t[3], the largest range, SYCL's order: of a built-in kernel, or on a custom device, only */
 } sycl_kernel_info;
 
 /**
  * Ask a kernel something. Never blocks: all answers came with sycl_kernel_create. Parameters and errors as
  * sycl_device_get_info. Of a kernel for several devices it is the first one's answer.
+ *
+ * @retval SYCL_ERROR_INVALID  Also: SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE of a kernel that is not built in, on a device that
+ *                             is not a custom one, or where the driver does not tell (A28).
  * @since 0.1
  */
 SYCL_API sycl_result sycl_kernel_get_info(sycl_kernel kernel, sycl_kernel_info info, size_t bytes, void *value,

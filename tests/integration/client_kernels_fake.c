@@ -84,6 +84,37 @@ Test(client_kernels, A28_built_in_kernels_and_binaries_are_no_source_of_objects)
 	MUST(sycl_context_release(context));
 }
 
+Test(client_kernels, A15_A28_the_largest_range_is_known_of_built_in_kernels_only)
+{
+	const uint64_t expected[3] = {64, 4096, 1u << 20}; /* the fake backend's */
+	uint64_t most[3] = {1, 2, 3};
+	size_t bytes = 0;
+	sycl_kernel_bundle bundle = NULL;
+	sycl_kernel built_in = NULL, other = fake_kernel(queue, "noop");
+	sycl_device device = NULL;
+
+	cr_assert(eq(int, sycl_kernel_get_info(other, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most), most, &bytes),
+		     SYCL_ERROR_INVALID));
+	cr_assert(eq(u64, most[0], 1));
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, "noop", NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, "noop", &built_in));
+	MUST(sycl_kernel_get_info(built_in, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most), most, &bytes));
+	cr_assert(eq(sz, bytes, sizeof(most)));
+	for (int i = 0; i < 3; i++)
+		cr_assert(eq(u64, most[i], expected[i]));
+	MUST(sycl_queue_get_device(queue, &device));
+	MUST(sycl_kernel_get_device_info(built_in, device, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, 0, NULL, &bytes));
+	cr_assert(eq(int,
+		     sycl_kernel_get_device_info(other, device, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most), most, &bytes),
+		     SYCL_ERROR_INVALID));
+	cr_assert(eq(int, sycl_kernel_get_info(built_in, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, 8, most, NULL),
+		     SYCL_ERROR_INVALID));
+	MUST(sycl_device_release(device));
+	MUST(sycl_kernel_release(other));
+	MUST(sycl_kernel_release(built_in));
+	MUST(sycl_kernel_bundle_release(bundle));
+}
+
 Test(client_kernels, E25_a_device_without_sub_groups_says_so)
 {
 	sycl_kernel kernel = fake_kernel(queue, "fill_u32");

@@ -285,10 +285,10 @@ Test(groups, E14_G5_S1_samplers_are_checked)
 	begin_sampled(&b, IMAGE, ACCESS_MODE_READ);
 	b.argument->sampler = NULL;
 	expect_refused(&b.build, STATUS_INVALID, "sampler");
-	static const uint32_t addressings[] = {0, BACKEND_ADDRESSING_NONE + 1, UINT32_MAX};
+	static const uint32_t unknown[] = {0, BACKEND_ADDRESSING_NONE + 1, UINT32_MAX};
 	for (uint32_t i = 0; i < 3; i++) {
 		begin_sampled(&b, IMAGE, ACCESS_MODE_READ);
-		b.sampler.addressing = addressings[i];
+		b.sampler.addressing = unknown[i];
 		expect_refused(&b.build, STATUS_INVALID, "sampler");
 	}
 	begin_sampled(&b, INTEGERS, ACCESS_MODE_READ);

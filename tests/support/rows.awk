@@ -1,7 +1,8 @@
 # The table of requirement rows: awk -v gpus=N -v document=FILE -f rows.awk rows.txt RESULTS [LAST-RUN.md ...]
 # RESULTS has lines "pass|fail|skip TESTNAME" (results.awk). A row is shown by the tests that carry its id in their name.
-# LAST-RUN.md is what gpu/run.sh wrote: such lines between ```results and ```, and a line "| commit | ID |". It shows the
-# rows that need a GPU where there is none; a test that passed without one does not show them.
+# LAST-RUN.md is what gpu/run.sh wrote: such lines between ```results and ```, and the lines "| date | TIME |" and
+# "| commit | ID |". It shows the rows that need a GPU where there is none; a test that passed without one does not show them.
+# Of a test that several pages tell of, the youngest page counts.
 BEGIN {
 	while ((getline line <document) > 0) {
 		count = split(line, words, /[^A-Z0-9]+/)
@@ -30,8 +31,15 @@ file > 2 && /^\| commit \| / {
 file > 2 && /^```/ {
 	in_results = /^```results/
 }
-file > 2 && in_results && /^(pass|fail|skip) / {
-	take_result("gpu", $1, $2)
+file > 2 && /^\| date \| / {
+	date = $4
+}
+file > 2 && in_results && /^(pass|fail|skip) / && !($2 in date_of && date_of[$2] > date) {
+	if ($2 in date_of && date_of[$2] < date)
+		delete found[$2]
+	date_of[$2] = date
+	found[$2] = found[$2] " " $1
+	commit_at[$2] = commit
 }
 
 function take_result(run, result, name,    count, words, i) {
@@ -82,7 +90,18 @@ function state(id,    reason) {
 	return "no test yet"
 }
 
+# What GPUs showed, when all pages are read.
+function take_pages(    name, count, results, i) {
+	for (name in found) {
+		commit = commit_at[name]
+		count = split(found[name], results, " ")
+		for (i = 1; i <= count; i++)
+			take_result("gpu", results[i], name)
+	}
+}
+
 END {
+	take_pages()
 	for (i = 1; i <= rows; i++) {
 		s = state(order[i])
 		printf "%-4s %-42s %s\n", order[i], s, text[order[i]]

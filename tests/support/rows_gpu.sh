@@ -29,15 +29,29 @@ pass gpu::suite::H8_works
 ```
 pass gpu::A7_behind_the_results
 TXT
+# Another page tells of the same test: the younger one counts, in whichever order they are read.
+for hour in 11 13; do
+	cat >"$folder/last-run-$hour.md" <<TXT
+| date | 2026-01-02T$hour:00Z |
+| commit | ba98765432$hour |
+\`\`\`results
+$([ "$hour" = 11 ] && echo fail || echo pass) gpu::suite::F3_fails
+pass gpu::suite$hour::A5_too
+\`\`\`
+TXT
+done
+sed -i 's/^| commit | 0123/| date | 2026-01-02T12:00Z |\n&/' "$folder/last-run.md"
 
-# expect ID START: so must the row's state begin, with the last run and without it.
+# expect ID START GPUS [PAGE ...]: so must the row's state begin.
 expect() {
-	got=$(awk -v gpus="$3" -v document=/dev/null -f "$tests/support/rows.awk" "$folder/rows.txt" "$folder/results" ${4:+"$4"} |
-		sed -n "s/^$1  *//p")
+	id=$1 start=$2 gpus=$3
+	shift 3
+	got=$(awk -v gpus="$gpus" -v document=/dev/null -f "$tests/support/rows.awk" "$folder/rows.txt" "$folder/results" "$@" |
+		sed -n "s/^$id  *//p")
 	case $got in
-	"$2"*) ;;
+	"$start"*) ;;
 	*)
-		echo "$1: '$got' instead of '$2'"
+		echo "$id: '$got' instead of '$start'"
 		bad=1
 		;;
 	esac
@@ -46,13 +60,20 @@ expect() {
 run=$folder/last-run.md
 expect A1 'pass (1 test)' 0 "$run"
 expect A5 'pass on a GPU (1 test, commit 0123456789ab)' 0 "$run"
-expect A5 'out of reach here: needs a GPU' 0 ''
+expect A5 'out of reach here: needs a GPU' 0
 expect A6 'out of reach here: needs a GPU, 1 test without' 0 "$run"
-expect A6 'pass (1 test)' 1 ''
+expect A6 'pass (1 test)' 1
 expect A7 'out of reach here: needs two GPUs' 0 "$run"
 expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit 0123456789ab)' 0 "$run"
 expect H8 'pass on a GPU (1 test, commit 0123456789ab)' 0 "$run"
-expect H8 'no test yet' 0 ''
+expect H8 'no test yet' 0
+
+older=$folder/last-run-11.md younger=$folder/last-run-13.md
+expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit 0123456789ab)' 0 "$older" "$run"
+expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit 0123456789ab)' 0 "$run" "$older"
+expect F3 'pass on a GPU (1 test, commit ba9876543213)' 0 "$run" "$younger"
+expect F3 'pass on a GPU (1 test, commit ba9876543213)' 0 "$younger" "$run"
+expect A5 'pass on a GPU (2 tests, ' 0 "$younger" "$run"
 
 # What was committed is what run.sh writes.
 for run in "$tests"/gpu/last-run*.md; do

@@ -86,6 +86,21 @@ Test(golden_device, kernel_facts_of_a_native_kernel_bytes_never_change)
 	assert_golden(&message.base, BYTES_OF(kernel_facts_of_a_native_kernel_v0_1));
 }
 
+static const uint8_t kernel_facts_of_a_built_in_kernel_v0_1[] = {
+	0x08, 0x82, 0x80, 0x80, 0x80, 0x90, 0x80, 0x80, 0x80, 0x05, /* kernel = 0x500000100000002 */
+	0x62, 0x06, 0x40, 0x80, 0x20, 0x80, 0x80, 0x40, /* max_global_size = 64, 4096, 1048576, packed */
+};
+
+Test(golden_device, A15_A28_kernel_facts_of_a_built_in_kernel_bytes_never_change)
+{
+	Sycl__V1__KernelFacts message = SYCL__V1__KERNEL_FACTS__INIT;
+	uint64_t most[] = {64, 4096, 1048576};
+	message.kernel = 0x500000100000002ull;
+	message.n_max_global_size = 3;
+	message.max_global_size = most;
+	assert_golden(&message.base, BYTES_OF(kernel_facts_of_a_built_in_kernel_v0_1));
+}
+
 static const uint8_t launch_with_properties_v0_1[] = {
 	0x08, 0x82, 0x80, 0x80, 0x80, 0x90, 0x80, 0x80, 0x80, 0x05, /* kernel = 0x500000100000002 */
 	0x30, 0x01, /* cooperative = true */

@@ -131,12 +131,14 @@ struct backend_event {
 
 struct backend_program {
 	struct backend_device *device;
+	bool is_builtin;
 	uint32_t count;
 	const struct fake_function *functions[];
 };
 
 struct backend_kernel {
 	struct backend_device *device;
+	bool is_builtin;
 	const struct fake_function *function;
 	struct backend_argument_facts arguments[FAKE_ARGUMENTS_MAX];
 };

@@ -1,6 +1,6 @@
 /*
- * Programs of the fake backend: names of built-in functions, one per line. The binary is a magic line and those
- * names.
+ * Programs of the fake backend: names of its functions, one per line. The binary is a magic line and those names. Of a
+ * source of built-in kernels another line: they have a largest range.
  */
 #include "fake_internal.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char magic[] = "fake program 1\n";
+static const char magic[] = "fake program 1\n", magic_builtin[] = "fake builtin 1\n";
 #define MAGIC_BYTES (sizeof(magic) - 1)
 
 /* The next line that names something; false at the end. `line_out`: 1 for the first. */
@@ -52,7 +52,6 @@ int fake_build(struct backend *backend, uint32_t device, enum backend_source_kin
 	       struct backend_fault *fault_out)
 {
 	(void)backend;
-	(void)kind;
 	(void)options;
 	(void)pthread_mutex_lock(&fake_state.lock);
 	bool fails = fake_scripted_locked(FAKE_BUILD, device, fault_out);
@@ -67,7 +66,7 @@ int fake_build(struct backend *backend, uint32_t device, enum backend_source_kin
 		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the program");
 		return -ENOMEM;
 	}
-	memcpy(binary, magic, MAGIC_BYTES);
+	memcpy(binary, kind == BACKEND_SOURCE_BUILTIN ? magic_builtin : magic, MAGIC_BYTES);
 	size_t used = MAGIC_BYTES;
 	const char *at = source, *name;
 	size_t length;
@@ -96,7 +95,8 @@ int fake_program_load(struct backend_device *device, const void *binary, size_t 
 {
 	if (fake_entry_fails(FAKE_PROGRAM_LOAD, device, fault_out))
 		return -EIO;
-	if (binary_bytes < MAGIC_BYTES || memcmp(binary, magic, MAGIC_BYTES) != 0)
+	bool is_builtin = binary_bytes >= MAGIC_BYTES && memcmp(binary, magic_builtin, MAGIC_BYTES) == 0;
+	if (!is_builtin && (binary_bytes < MAGIC_BYTES || memcmp(binary, magic, MAGIC_BYTES) != 0))
 		return refuse_binary(fault_out);
 
 	const char *end = (const char *)binary + binary_bytes;
@@ -110,6 +110,7 @@ int fake_program_load(struct backend_device *device, const void *binary, size_t 
 		return -ENOMEM;
 	}
 	program->device = device;
+	program->is_builtin = is_builtin;
 	const char *at = (const char *)binary + MAGIC_BYTES, *name;
 	size_t length;
 	uint32_t line = 0;
@@ -194,6 +195,7 @@ int fake_kernel_create(struct backend_program *program, const char *name, struct
 			return -ENOMEM;
 		}
 		kernel->device = program->device;
+		kernel->is_builtin = program->is_builtin;
 		kernel->function = program->functions[i];
 		describe_arguments(kernel);
 		(void)pthread_mutex_lock(&fake_state.lock);
@@ -214,6 +216,9 @@ void fake_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_fact
 		.max_work_group_size = 1024,
 		.preferred_multiple = 1,
 	};
+	if (kernel->is_builtin)
+		memcpy(facts_out->max_global_size, (const uint64_t[]){64, 4096, 1u << 20},
+		       sizeof(facts_out->max_global_size));
 }
 
 void fake_kernel_free(struct backend_kernel *kernel)

@@ -8,9 +8,6 @@
 
 static const char magic[8] = {'S', 'Y', 'C', 'L', 'O', 'C', 'L', '2'};
 
-#define FLAG_BUILTIN  1u
-#define FLAG_IN_PARTS 2u
-
 int opencl_binary_pack(const struct opencl_binary *binary, void **bytes_out, size_t *count_out)
 {
 	char *bytes = NULL;
@@ -20,7 +17,7 @@ int opencl_binary_pack(const struct opencl_binary *binary, void **bytes_out, siz
 		return -ENOMEM;
 
 	(void)fwrite(magic, 1, sizeof(magic), file);
-	binary_put_number(file, (binary->is_builtin ? FLAG_BUILTIN : 0) | (binary->in_parts ? FLAG_IN_PARTS : 0), 4);
+	binary_put_number(file, binary->is_builtin, 4);
 	binary_put_number(file, binary->kernel_count, 4);
 	binary_put_number(file, binary->payload_count, 4);
 	for (uint32_t k = 0; k < binary->kernel_count; k++) {
@@ -110,13 +107,10 @@ int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary *
 
 	if (!binary_get_magic(&reader, magic, sizeof(magic)))
 		return -EINVAL;
-	uint64_t flags = binary_get_number(&reader, 4);
+	binary->is_builtin = binary_get_number(&reader, 4) != 0;
 	uint64_t kernels = binary_get_number(&reader, 4), payloads = binary_get_number(&reader, 4);
-	if (reader.failed || kernels > OPENCL_BINARY_KERNELS_MAX || (payloads != 1 && payloads != OPENCL_VARIANTS) ||
-	    flags > (FLAG_BUILTIN | FLAG_IN_PARTS))
+	if (reader.failed || kernels > OPENCL_BINARY_KERNELS_MAX || (payloads != 1 && payloads != OPENCL_VARIANTS))
 		return -EINVAL;
-	binary->is_builtin = (flags & FLAG_BUILTIN) != 0;
-	binary->in_parts = (flags & FLAG_IN_PARTS) != 0;
 	binary->kernels = calloc(kernels ? kernels : 1, sizeof(*binary->kernels));
 	if (!binary->kernels)
 		return -ENOMEM;

@@ -6,8 +6,8 @@
  * A portable source is compiled once per number of dimensions, because "dimension 0" is OpenCL's last: if a kernel had
  * to ask at run time which one that is, PoCL would not vectorise it (measured: 4 times the time for y[i] += a * x[i]).
  *
- * Little-endian: "SYCLOCL2", u32 flags (1: built-in kernels, 2: in parts), u32 kernel count, u32 payload count (1, or 3: by
- * dimensions); per kernel: name, u32 argument count; per argument: u8 kind, u8 is_const, u8 address space, u32 size, type name, name. A text is u16 length and its
+ * Little-endian: "SYCLOCL2", u32 is_builtin, u32 kernel count, u32 payload count (1, or 3: by dimensions); per kernel:
+ * name, u32 argument count; per argument: u8 kind, u8 is_const, u8 address space, u32 size, type name, name. A text is u16 length and its
  * bytes. Then per payload u64 length and its bytes: the driver's binary, or the names of built-in kernels.
  */
 #ifndef SYCL_BACKENDS_OPENCL_BINARY_H
@@ -35,7 +35,6 @@ struct opencl_payload {
 
 struct opencl_binary {
 	bool is_builtin;
-	bool in_parts; /* its kernels may be launched in parts: opencl_parts.h */
 	uint32_t kernel_count, payload_count;
 	struct opencl_binary_kernel *kernels;
 	struct opencl_payload payloads[OPENCL_VARIANTS];

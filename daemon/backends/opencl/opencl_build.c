@@ -6,9 +6,8 @@
 
 #include "opencl_argument_types.h"
 #include "opencl_fault.h"
-#include "opencl_local_size.h"
+#include "opencl_log.h"
 #include "opencl_missing.h"
-#include "opencl_parts.h"
 #include "opencl_program.h"
 #include "opencl_spirv.h"
 #include "portable_prelude.h"
@@ -32,11 +31,16 @@ static int out_of_memory(struct backend_fault *fault_out)
 	return -ENOMEM;
 }
 
+static const char *prelude_of(const struct opencl_build *build)
+{
+	return build->kind == BACKEND_SOURCE_PORTABLE ? portable_prelude_opencl : "";
+}
+
 /* "#line" so that the compiler's line numbers are the user's own, whatever comes before. */
 int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	static const char line[] = "#line 1 \"kernel\"\n";
-	const char *prelude = build->kind == BACKEND_SOURCE_PORTABLE ? portable_prelude_opencl : "";
+	const char *prelude = prelude_of(build);
 	const char *parts[] = {prelude, line, build->source};
 	const size_t sizes[] = {strlen(prelude), sizeof(line) - 1, build->source_bytes};
 	cl_int code = CL_SUCCESS;
@@ -48,6 +52,16 @@ int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_
 	}
 	build->program = build->cl->CreateProgramWithSource(build->context, 3, parts, sizes, &code);
 	return build->program ? 0 : opencl_fault_code(fault_out, code, "take the source");
+}
+
+/* Of what goes before the user's text, with the "#line" itself. */
+static unsigned long lines_before(const struct opencl_build *build)
+{
+	unsigned long lines = 1;
+
+	for (const char *at = prelude_of(build); (at = strchr(at, '\n')); at++)
+		lines++;
+	return lines;
 }
 
 /* The compiler's words, cut off, unless there are some already. */
@@ -68,6 +82,8 @@ static void take_log(struct opencl_build *build)
 		log[0] = '\0';
 	if (size > BACKEND_LOG_BYTES_MAX)
 		log[BACKEND_LOG_BYTES_MAX - 1] = '\0';
+	if (build->kind != BACKEND_SOURCE_SPIRV)
+		opencl_log_renumber(log, lines_before(build));
 	build->log = log;
 }
 
@@ -80,12 +96,11 @@ int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, 
 			 struct backend_fault *fault_out)
 {
 	bool sub_groups = build->kind == BACKEND_SOURCE_PORTABLE && build->facts->sub_group_size_count > 0;
-	char define[128] = "";
+	char define[96] = "";
 
 	if (dimensions > 0)
-		(void)snprintf(define, sizeof(define), "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu%s", dimensions,
-			       (unsigned long long)build->facts->max_work_group_size,
-			       opencl_build_in_parts(build) ? " -DSYCL_IN_PARTS_" : "");
+		(void)snprintf(define, sizeof(define), "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu", dimensions,
+			       (unsigned long long)build->facts->max_work_group_size);
 	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s", define, sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "",
 		     build->options ? build->options : "") >= 0)
 		return 0;
@@ -237,14 +252,6 @@ bool opencl_build_asks_for_dimensions(const struct opencl_build *build)
 		memmem(build->source, build->source_bytes, "SYCL_DIMENSIONS", 15));
 }
 
-/* An offset has room for its marks in 64 bits only, and the prelude is careful with what PoCL's CPU devices do. */
-bool opencl_build_in_parts(const struct opencl_build *build)
-{
-	return build->compiles_each_size && build->facts->type == DEVICE_CPU && build->facts->address_bits == 64 &&
-	       opencl_build_asks_for_dimensions(build) &&
-	       opencl_parts_possible(build->source, build->source_bytes, build->options);
-}
-
 int opencl_build_take(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	int error = build->binary.kernels ? 0 : describe_kernels(build, fault_out);
@@ -275,7 +282,6 @@ static int build_source(struct opencl_build *build, struct backend_fault *fault_
 	}
 	if (!opencl_build_asks_for_dimensions(build))
 		return build_variant(build, 0, fault_out);
-	build->binary.in_parts = opencl_build_in_parts(build);
 	for (uint32_t dimensions = 1; error == 0 && dimensions <= OPENCL_VARIANTS; dimensions++)
 		error = build_variant(build, dimensions, fault_out);
 	return error;
@@ -293,7 +299,6 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 	build->cl = &backend->cl;
 	build->facts = &backend->devices[device];
 	build->device = backend->device_ids[device];
-	build->compiles_each_size = opencl_compiles_each_size(&backend->platforms[build->facts->platform]);
 	if (build->kind == BACKEND_SOURCE_SPIRV && !(build->facts->features & BACKEND_FEATURE_SPIRV)) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "%.100s takes no SPIR-V",
 				   build->facts->name);

@@ -10,7 +10,6 @@ struct opencl_build {
 	const struct opencl_library *cl;
 	const struct backend_device_facts *facts;
 	cl_device_id device;
-	bool compiles_each_size; /* as opencl_objects.h's of a device */
 	cl_context context;
 	cl_program program; /* of the variant that is being built */
 	struct opencl_binary binary;
@@ -26,8 +25,6 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 void opencl_build_fini(struct opencl_build *build);
 /* May its meaning depend on the number of dimensions? */
 bool opencl_build_asks_for_dimensions(const struct opencl_build *build);
-/* Is it a source whose kernels may be launched in parts (opencl_parts.h)? */
-bool opencl_build_in_parts(const struct opencl_build *build);
 /* build->program, of the source and what goes before it. */
 int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out);
 /* Ours and the user's; `dimensions` 0: the source does not ask. malloc'ed. */

@@ -1,6 +1,7 @@
 #include "opencl_kernel.h"
 
 #include "opencl_argument_types.h"
+#include "opencl_aspects.h"
 #include "opencl_fault.h"
 #include "opencl_image_arguments.h"
 #include "opencl_program.h"
@@ -33,13 +34,20 @@ static uint64_t group_bytes(struct backend_kernel *kernel, cl_kernel_work_group_
 static void fill_facts(struct backend_kernel *kernel)
 {
 	const struct backend_device *device = kernel->program->device;
-	size_t required[3] = {0};
+	size_t required[3] = {0}, most[3] = {0};
 
 	kernel->facts.arguments = kernel->arguments;
 	kernel->facts.max_work_group_size = group_size(kernel, CL_KERNEL_WORK_GROUP_SIZE);
 	kernel->facts.preferred_multiple = group_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
 	kernel->facts.private_mem_bytes = group_bytes(kernel, CL_KERNEL_PRIVATE_MEM_SIZE);
 	kernel->facts.local_mem_bytes = group_bytes(kernel, CL_KERNEL_LOCAL_MEM_SIZE);
+	/* Of other kernels it is an error, which some drivers do not tell. */
+	bool is_custom = (device->facts->aspects & 1ull << OPENCL_ASPECT_CUSTOM) != 0;
+	if ((kernel->program->binary->is_builtin || is_custom) &&
+	    device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, CL_KERNEL_GLOBAL_WORK_SIZE, sizeof(most),
+					       most, NULL) == CL_SUCCESS)
+		for (int i = 0; i < 3; i++)
+			kernel->facts.max_global_size[i] = most[2 - i];
 	if (device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
 					       sizeof(required), required, NULL) != CL_SUCCESS)
 		return;

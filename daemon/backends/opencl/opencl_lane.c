@@ -47,8 +47,6 @@ static void unlink_lane(struct backend_lane *lane)
 static void end_flight(const struct opencl_library *cl, struct opencl_flight *flight)
 {
 	(void)cl->ReleaseEvent(flight->event);
-	if (flight->first)
-		(void)cl->ReleaseEvent(flight->first);
 	opencl_kernel_drop(flight->kernel);
 	free(flight->staging);
 }
@@ -212,8 +210,8 @@ static bool read_times(const struct backend_lane *lane, const struct opencl_flig
 
 	if (!lane->device->profiling ||
 	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL) != CL_SUCCESS ||
-	    cl->GetEventProfilingInfo(flight->first ? flight->first : flight->event, CL_PROFILING_COMMAND_START,
-				      sizeof(start), &start, NULL) != CL_SUCCESS)
+	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL) !=
+		    CL_SUCCESS)
 		return false;
 	*start_out = start;
 	*end_out = end;
@@ -278,8 +276,6 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 	}
 	if (is_told)
 		tell_times(lane, flight, start, end, &completion);
-	if (flight->cut_short != CL_SUCCESS)
-		(void)opencl_fault_code(&completion.fault, flight->cut_short, "start the kernel");
 	complete(lane, flight, &completion);
 	*completion_out = completion;
 	return true;

@@ -2,6 +2,7 @@
 
 #include "opencl_build.h"
 #include "opencl_fault.h"
+#include "opencl_link_words.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -135,6 +136,28 @@ static void hand_log(struct link *link, struct opencl_build *part)
 	part->log = NULL;
 }
 
+/*
+ * What a linker without words has found is looked for in the sources. The log has all of it, the sentence the last line,
+ * if something was seen that is missing or there twice.
+ */
+static void explain(struct link *link, struct backend_fault *fault_out)
+{
+	CLEANUP(free_pointer) struct opencl_text *sources = calloc(link->count, sizeof(*sources));
+
+	for (uint32_t i = 0; sources && i < link->count; i++)
+		sources[i] = (struct opencl_text){link->parts[i].source, link->parts[i].source_bytes};
+	char *words = sources ? opencl_link_words(sources, link->count) : NULL;
+	if (!words) /* the code is told all the same */
+		return;
+	free(link->whole.log);
+	link->whole.log = words;
+	const char *last = memrchr(words, '\n', strlen(words) - 1);
+	bool is_known = last && last[1] != 'o'; /* no line of an object */
+	(void)snprintf(fault_out->text, sizeof(fault_out->text),
+		       "these %u objects do not link, and the driver does not say why; see the build log%s%.*s",
+		       link->count, is_known ? ": " : "", is_known ? (int)strcspn(last + 1, "\n") : 0, is_known ? last + 1 : "");
+}
+
 static int link_variant(struct link *link, uint32_t dimensions, struct backend_fault *fault_out)
 {
 	struct opencl_build *whole = &link->whole;
@@ -150,8 +173,12 @@ static int link_variant(struct link *link, uint32_t dimensions, struct backend_f
 	}
 	whole->program = whole->cl->LinkProgram(whole->context, 1, &whole->device, whole->options ? whole->options : "",
 						link->count, link->programs, NULL, NULL, &code);
-	if (!whole->program)
-		return opencl_fault_code(fault_out, code ? code : CL_LINK_PROGRAM_FAILURE, "link the program");
+	if (!whole->program) {
+		int error = opencl_fault_code(fault_out, code ? code : CL_LINK_PROGRAM_FAILURE, "link the program");
+		if (code == CL_LINK_PROGRAM_FAILURE)
+			explain(link, fault_out);
+		return error;
+	}
 	int error = opencl_build_result(whole, code, "link the program", fault_out);
 	return error < 0 ? error : opencl_build_take(whole, fault_out);
 }
@@ -161,9 +188,7 @@ static int link_all(struct link *link, struct backend_fault *fault_out)
 	uint32_t first = 0, last = 0;
 	int error = 0;
 
-	link->whole.binary.in_parts = true; /* unless one cannot */
 	for (uint32_t i = 0; i < link->count; i++) {
-		link->whole.binary.in_parts &= opencl_build_in_parts(&link->parts[i]);
 		if (opencl_build_asks_for_dimensions(&link->parts[i])) {
 			first = 1;
 			last = OPENCL_VARIANTS;
@@ -189,7 +214,6 @@ static int open_parts(struct link *link, const void *const *objects, const size_
 		part->cl = link->whole.cl;
 		part->facts = link->whole.facts;
 		part->device = link->whole.device;
-		part->compiles_each_size = link->whole.compiles_each_size;
 		part->context = link->whole.context;
 		if (unpack(objects[i], object_bytes[i], part) < 0) {
 			opencl_fault_words(fault_out, STATUS_INVALID, "input %u is no object of this device", i);

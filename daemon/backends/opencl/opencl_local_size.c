@@ -1,12 +1,5 @@
 #include "opencl_local_size.h"
 
-#include <string.h>
-
-bool opencl_compiles_each_size(const struct backend_platform_facts *platform)
-{
-	return strcmp(platform->name, "Portable Computing Language") == 0;
-}
-
 /* Powers of two fit most ranges; the others are for ranges that people write in tens. */
 static const size_t sizes[] = {256, 250, 128, 125, 100, 64, 50, 32, 25, 20, 16, 10, 8, 5, 4, 3, 2, 1};
 

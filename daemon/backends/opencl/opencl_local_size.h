@@ -6,10 +6,8 @@
 #ifndef SYCL_BACKENDS_OPENCL_LOCAL_SIZE_H
 #define SYCL_BACKENDS_OPENCL_LOCAL_SIZE_H
 
-#include "backend.h"
-
-/* Is it such a driver: PoCL? */
-bool opencl_compiles_each_size(const struct backend_platform_facts *platform);
+#include <stddef.h>
+#include <stdint.h>
 
 /*
  * Sizes in OpenCL's order (the first dimension varies fastest); local_out: as many as there are dimensions. Every size

@@ -51,8 +51,6 @@ struct backend_device {
 struct opencl_flight {
 	uint64_t sequence, submit_ns;
 	cl_event event;
-	cl_event first;     /* of a launch in parts that of the first, `event` that of the last; NULL: there is one */
-	cl_int cut_short;   /* why a launch in parts has not all of them; CL_SUCCESS: it has */
 	struct backend_kernel *kernel; /* of a launch; a reference */
 	void *staging;                 /* host bytes that the command reads; NULL: none */
 	uint64_t period_ns;            /* estimate for what is no launch */

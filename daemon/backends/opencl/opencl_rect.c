@@ -99,6 +99,32 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy a box");
 }
 
+/*
+ * Row by row; the lane is in order, so the first waits and the last tells. For drivers that refuse a box as a whole though
+ * it lies inside of its memory: NVIDIA's refuses some with long rows.
+ */
+static cl_int put_rows(struct backend_lane *lane, const struct copy_box *box, const struct end *device, char *host,
+		       const struct box_pitch *host_pitch, bool writes, const struct order *order)
+{
+	const struct opencl_library *cl = lane->device->cl;
+	const uint64_t rows = box->rows * box->slices;
+	cl_int code = CL_SUCCESS;
+
+	for (uint64_t i = 0; i < rows && code == CL_SUCCESS; i++) {
+		const uint64_t slice = i / box->rows, row = i % box->rows;
+		const size_t at = device->offset + slice * device->pitch.slice_bytes + row * device->pitch.row_bytes;
+		char *there = host + slice * host_pitch->slice_bytes + row * host_pitch->row_bytes;
+		cl_uint wait_count = i == 0 ? order->wait_count : 0;
+		const cl_event *waits = i == 0 ? order->waits : NULL;
+		cl_event *event_out = i == rows - 1 ? order->event_out : NULL;
+		code = writes ? cl->EnqueueWriteBuffer(lane->queue, device->buffer, CL_FALSE, at, box->width_bytes, there,
+						       wait_count, waits, event_out)
+			      : cl->EnqueueReadBuffer(lane->queue, device->buffer, CL_FALSE, at, box->width_bytes, there,
+						      wait_count, waits, event_out);
+	}
+	return code;
+}
+
 static int transfer(struct backend_lane *lane, const struct backend_command *command, cl_uint wait_count,
 		    const cl_event *waits, cl_event *event_out, struct backend_fault *fault_out)
 {
@@ -130,6 +156,11 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 						 box.source.row_bytes, box.source.slice_bytes,
 						 box.destination.row_bytes, box.destination.slice_bytes, host,
 						 wait_count, waits, event_out);
+	if (code == CL_INVALID_VALUE && box.rows > 1) {
+		const struct end device = {buffer, offset, writes ? box.destination : box.source};
+		const struct order order = {wait_count, waits, event_out};
+		code = put_rows(lane, &box, &device, host, writes ? &box.source : &box.destination, writes, &order);
+	}
 	if (code == CL_SUCCESS)
 		return 0;
 	return opencl_fault_code(fault_out, code, writes ? "write a box" : "read a box");

@@ -6,7 +6,7 @@
 #include "opencl_image.h"
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
-#include "opencl_parts.h"
+#include "opencl_local_size.h"
 #include "opencl_rect.h"
 #include "opencl_usm.h"
 #include "status.h"
@@ -70,86 +70,41 @@ static void reverse(const uint64_t *sycl, uint32_t dimensions, size_t *opencl, b
 	*any_out = any;
 }
 
-/* Work-groups that the driver need not choose; 0: it does. */
-static uint32_t choose_parts(const struct backend_lane *lane, const struct backend_kernel *kernel, uint32_t dimensions,
-			     struct opencl_part *parts)
-{
-	const uint64_t *required = kernel->facts.required_work_group_size;
-
-	/* A kernel that requires a size gets that, or OpenCL refuses. */
-	if (required[2] != 0) {
-		for (uint32_t i = 0; i < dimensions; i++)
-			parts[0].local[i] = required[2 - i];
-		return 1;
-	}
-	if (!lane->device->compiles_each_size)
-		return 0;
-	const struct opencl_part whole = parts[0];
-	return opencl_parts(dimensions, whole.global, whole.offset, kernel->facts.max_work_group_size,
-			    kernel->program->binary->in_parts, parts);
-}
-
-/*
- * Each part waits for the one before it, so that the last one ends when all have, and fails if one has. What fails after
- * the first part was sent is told when that one has ended: its memory is in use until then.
- */
-static int enqueue(struct backend_lane *lane, cl_kernel kernel, uint32_t dimensions, const struct opencl_part *parts,
-		   uint32_t count, const struct wait_list *list, struct opencl_flight *flight,
-		   struct backend_fault *fault_out)
-{
-	const struct opencl_library *cl = lane->device->cl;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct opencl_part *part = &parts[i];
-		cl_event event = NULL;
-		bool has_offset = part->offset[0] || part->offset[1] || part->offset[2];
-		cl_int code = cl->EnqueueNDRangeKernel(lane->queue, kernel, dimensions, has_offset ? part->offset : NULL,
-						       part->global, part->local[0] ? part->local : NULL,
-						       i == 0 ? list->count : 1, i == 0 ? list->events : &flight->event,
-						       &event);
-		if (code != CL_SUCCESS && i == 0)
-			return opencl_fault_code(fault_out, code, "start the kernel");
-		flight->cut_short = code;
-		if (code != CL_SUCCESS)
-			break;
-		if (i == 1)
-			flight->first = flight->event;
-		else if (i > 1)
-			(void)cl->ReleaseEvent(flight->event);
-		flight->event = event;
-	}
-	return 0;
-}
-
 static int launch(struct backend_lane *lane, const struct backend_command *command, const struct wait_list *list,
 		  struct opencl_flight *flight, struct backend_fault *fault_out)
 {
 	struct backend_kernel *kernel = command->launch.kernel;
-	uint32_t dimensions = command->launch.dimensions, count = 1;
-	struct opencl_part parts[OPENCL_PARTS_MAX] = {{.global = {0}}};
-	bool has_local, ignored;
+	uint32_t dimensions = command->launch.dimensions;
+	size_t global[3], local[3], offset[3];
+	bool any, has_local, has_offset;
 	cl_kernel prepared = NULL;
 
 	if (dimensions < 1 || dimensions > 3) {
 		opencl_fault_words(fault_out, STATUS_ND_RANGE, "a range has 1 to 3 dimensions, not %u", dimensions);
 		return -EINVAL;
 	}
-	reverse(command->launch.global, dimensions, parts[0].global, &ignored);
-	reverse(command->launch.offset, dimensions, parts[0].offset, &ignored);
-	reverse(command->launch.local, dimensions, parts[0].local, &has_local);
-	for (uint32_t i = 0; kernel->program->binary->in_parts && i < dimensions; i++)
-		if (parts[0].offset[i] >> OPENCL_PART_MARK != 0) {
-			opencl_fault_words(fault_out, STATUS_ND_RANGE, "the offset %zu is too large for this device",
-					   parts[0].offset[i]);
-			return -EINVAL;
-		}
-	if (!has_local)
-		count = choose_parts(lane, kernel, dimensions, parts);
+	reverse(command->launch.global, dimensions, global, &any);
+	reverse(command->launch.offset, dimensions, offset, &has_offset);
+	reverse(command->launch.local, dimensions, local, &has_local);
+	/* The driver chooses for a basic range; but a kernel that requires a size gets that, or OpenCL refuses. */
+	if (!has_local && kernel->facts.required_work_group_size[2] != 0) {
+		for (uint32_t i = 0; i < dimensions; i++)
+			local[i] = kernel->facts.required_work_group_size[2 - i];
+		has_local = true;
+	} else if (!has_local && lane->device->compiles_each_size) {
+		opencl_local_size(dimensions, global, kernel->facts.max_work_group_size, local);
+		has_local = true;
+	}
 
 	int error = opencl_kernel_prepare(kernel, dimensions, command->launch.arguments, command->launch.argument_count,
 					  &prepared, fault_out);
-	if (error == 0)
-		error = enqueue(lane, prepared, dimensions, parts, count ? count : 1, list, flight, fault_out);
+	if (error == 0) {
+		cl_int code = lane->device->cl->EnqueueNDRangeKernel(
+			lane->queue, prepared, dimensions, has_offset ? offset : NULL, global, has_local ? local : NULL,
+			list->count, list->events, &flight->event);
+		if (code != CL_SUCCESS)
+			error = opencl_fault_code(fault_out, code, "start the kernel");
+	}
 	opencl_kernel_drop_temporaries(kernel);
 	if (error == 0) {
 		flight->kernel = kernel;

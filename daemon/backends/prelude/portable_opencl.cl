@@ -88,52 +88,13 @@ typedef ulong uint64_t;
  */
 #ifdef SYCL_DIMENSIONS
 #define sycl_dimensions()     ((uint)SYCL_DIMENSIONS)
-#define sycl_global_id(d)     SYCL_OF_(SYCL_ID_, d)
-#define sycl_global_range(d)  SYCL_OF_(SYCL_RANGE_, d)
-#define sycl_global_offset(d) SYCL_OF_(SYCL_OFFSET_, d)
-
-/*
- * A range may be launched in parts (opencl_parts.h). Which one this is, is in the offset's bits, where bit 62 is set; the
- * others are then: 61 to 52, how many work-items are left over behind this part; 51 to 0, how many are before it. No
- * branch, and nothing that differs between work-items, so that loops over them stay simple. The build says which
- * sources may be launched like this; what such a source cannot ask for is not there.
- */
-#ifdef SYCL_IN_PARTS_
-#define SYCL_BEFORE_     ((1ul << 52) - 1)
-#define SYCL_IS_PART_(e) (-((e) >> 62 & 1ul))
-/* PoCL tells its compiler that where sizes are below 65,535 offsets are, too; the empty statement makes that forgotten. */
-static inline __attribute__((always_inline)) ulong sycl_seen_(ulong e)
-{
-	__asm__("" : "+r"(e));
-	return e;
-}
-static inline __attribute__((always_inline)) ulong sycl_part_id_(ulong id, ulong offset)
-{
-	ulong e = sycl_seen_(offset);
-	return id - (e & SYCL_IS_PART_(e) & ~SYCL_BEFORE_);
-}
-static inline __attribute__((always_inline)) ulong sycl_part_range_(ulong size, ulong offset)
-{
-	ulong e = sycl_seen_(offset);
-	return size + (((e >> 52 & 1023ul) + (e & SYCL_BEFORE_)) & SYCL_IS_PART_(e));
-}
-static inline __attribute__((always_inline)) ulong sycl_part_offset_(ulong offset)
-{
-	ulong e = sycl_seen_(offset);
-	return e & ~SYCL_IS_PART_(e);
-}
-#define SYCL_ID_(k)     sycl_part_id_(get_global_id(k), get_global_offset(k))
-#define SYCL_RANGE_(k)  sycl_part_range_(get_global_size(k), get_global_offset(k))
-#define SYCL_OFFSET_(k) sycl_part_offset_(get_global_offset(k))
-#else
-#define SYCL_ID_(k)           ((ulong)get_global_id(k))
-#define SYCL_RANGE_(k)        ((ulong)get_global_size(k))
-#define SYCL_OFFSET_(k)       ((ulong)get_global_offset(k))
+#define sycl_global_id(d)     SYCL_OF_(get_global_id, d)
+#define sycl_global_range(d)  SYCL_OF_(get_global_size, d)
+#define sycl_global_offset(d) SYCL_OF_(get_global_offset, d)
 #define sycl_local_id(d)      SYCL_OF_(get_local_id, d)
 #define sycl_local_range(d)   SYCL_OF_(get_local_size, d)
 #define sycl_group_id(d)      SYCL_OF_(get_group_id, d)
 #define sycl_group_range(d)   SYCL_OF_(get_num_groups, d)
-#endif
 
 /*
  * Every dimension is asked for by its number, then one is chosen; nothing is left of that where d is known. Asked for a
@@ -152,25 +113,21 @@ static inline __attribute__((always_inline)) ulong sycl_of_(uint d, ulong first,
 #define SYCL_OF_(get, d) sycl_of_((uint)(d), get(2), get(1), get(0))
 #endif
 
-#define SYCL_GLOBAL_(k) (SYCL_ID_(k) - SYCL_OFFSET_(k))
+#define SYCL_GLOBAL_(d) ((ulong)get_global_id(d) - (ulong)get_global_offset(d))
 #if SYCL_DIMENSIONS == 1
 #define sycl_global_linear_id() SYCL_GLOBAL_(0)
 #define sycl_local_linear_id()  ((ulong)get_local_id(0))
 #define sycl_group_linear_id()  ((ulong)get_group_id(0))
 #elif SYCL_DIMENSIONS == 2
-#define sycl_global_linear_id() (SYCL_GLOBAL_(1) * SYCL_RANGE_(0) + SYCL_GLOBAL_(0))
+#define sycl_global_linear_id() (SYCL_GLOBAL_(1) * get_global_size(0) + SYCL_GLOBAL_(0))
 #define sycl_local_linear_id()  ((ulong)get_local_id(1) * get_local_size(0) + get_local_id(0))
 #define sycl_group_linear_id()  ((ulong)get_group_id(1) * get_num_groups(0) + get_group_id(0))
 #else
 #define sycl_global_linear_id() \
-	((SYCL_GLOBAL_(2) * SYCL_RANGE_(1) + SYCL_GLOBAL_(1)) * SYCL_RANGE_(0) + SYCL_GLOBAL_(0))
+	((SYCL_GLOBAL_(2) * get_global_size(1) + SYCL_GLOBAL_(1)) * get_global_size(0) + SYCL_GLOBAL_(0))
 #define sycl_local_linear_id() \
 	(((ulong)get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0))
 #define sycl_group_linear_id() \
 	(((ulong)get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0))
-#endif
-#ifdef SYCL_IN_PARTS_
-#undef sycl_local_linear_id
-#undef sycl_group_linear_id
 #endif
 #endif /* without it the source was taken for one that asks for none of these */

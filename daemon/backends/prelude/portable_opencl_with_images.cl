@@ -33,9 +33,18 @@
 #define sycl_image_read_uint_2d(image, i, j)     read_imageui(image, SYCL_AT_2D_(i, j))
 #define sycl_image_read_uint_3d(image, i, j, k)  read_imageui(image, SYCL_AT_3D_(i, j, k))
 
-#define sycl_image_write_float_1d(image, i, value)       write_imagef(image, (int)(i), value)
-#define sycl_image_write_float_2d(image, i, j, value)    write_imagef(image, SYCL_AT_2D_(i, j), value)
-#define sycl_image_write_float_3d(image, i, j, k, value) write_imagef(image, SYCL_AT_3D_(i, j, k), value)
+/* Normalised pixels halfway between two values become the even one, as S1's table has it: drivers may round otherwise. */
+static float4 sycl_rounded_(int type, float4 value)
+{
+	float most = type == CLK_UNORM_INT8 ? 255.0f : type == CLK_UNORM_INT16 ? 65535.0f : 0.0f;
+	return most == 0.0f ? value : rint(fmin(fmax(value, 0.0f), 1.0f) * most) / most;
+}
+#define SYCL_ROUNDED_(image, value) sycl_rounded_(get_image_channel_data_type(image), value)
+
+#define sycl_image_write_float_1d(image, i, value)    write_imagef(image, (int)(i), SYCL_ROUNDED_(image, value))
+#define sycl_image_write_float_2d(image, i, j, value) write_imagef(image, SYCL_AT_2D_(i, j), SYCL_ROUNDED_(image, value))
+#define sycl_image_write_float_3d(image, i, j, k, value) \
+	write_imagef(image, SYCL_AT_3D_(i, j, k), SYCL_ROUNDED_(image, value))
 #define sycl_image_write_int_1d(image, i, value)         write_imagei(image, (int)(i), value)
 #define sycl_image_write_int_2d(image, i, j, value)      write_imagei(image, SYCL_AT_2D_(i, j), value)
 #define sycl_image_write_int_3d(image, i, j, k, value)   write_imagei(image, SYCL_AT_3D_(i, j, k), value)
