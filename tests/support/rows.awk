@@ -49,8 +49,10 @@ function take_result(run, result, name,    count, words, i) {
 			number[run, words[i], result]++
 			if (result != "pass")
 				example[run, words[i], result] = name
-			if (run == "gpu")
-				commit_of[words[i]] = commit
+			if (run == "gpu" && date_of[name] >= commit_date[words[i], result]) {
+				commit_date[words[i], result] = date_of[name]
+				commit_of[words[i], result] = commit
+			}
 		}
 }
 
@@ -74,9 +76,9 @@ function state(id,    reason) {
 	if (number["here", id, "fail"])
 		return "FAIL (" example["here", id, "fail"] ")"
 	if (number["gpu", id, "fail"])
-		return "FAIL on a GPU (" example["gpu", id, "fail"] ", commit " commit_of[id] ")"
+		return "FAIL on a GPU (" example["gpu", id, "fail"] ", commit " commit_of[id, "fail"] ")"
 	if (number["gpu", id, "pass"] && (reason != "" || !number["here", id, "pass"]))
-		return "pass on a GPU (" tests(number["gpu", id, "pass"]) ", commit " commit_of[id] ")"
+		return "pass on a GPU (" tests(number["gpu", id, "pass"]) ", commit " commit_of[id, "pass"] ")"
 	if (reason != "" && number["here", id, "pass"])
 		return "out of reach here: " reason ", " tests(number["here", id, "pass"]) " without"
 	if (number["here", id, "pass"])

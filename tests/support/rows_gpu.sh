@@ -73,7 +73,7 @@ expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit 0123456789ab)' 0 "$older"
 expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit 0123456789ab)' 0 "$run" "$older"
 expect F3 'pass on a GPU (1 test, commit ba9876543213)' 0 "$run" "$younger"
 expect F3 'pass on a GPU (1 test, commit ba9876543213)' 0 "$younger" "$run"
-expect A5 'pass on a GPU (2 tests, ' 0 "$younger" "$run"
+expect A5 'pass on a GPU (2 tests, commit ba9876543213)' 0 "$younger" "$run"
 
 # What was committed is what run.sh writes.
 for run in "$tests"/gpu/last-run*.md; do
