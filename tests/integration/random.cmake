@@ -28,7 +28,8 @@ endfunction()
 
 one_more(client_random_two_cpus client_random_cpu "POCL_DEVICES=pthread pthread")
 if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
-  set(double "SYCLD_BACKEND_OPTIONS=cuda:library=$<TARGET_FILE:fake_cuda> cuda:nvrtc=${SYCLD_NVRTC}" "OCL_ICD_VENDORS=/nonexistent")
+  set(double "SYCLD_BACKEND_OPTIONS=cuda:library=$<TARGET_FILE:fake_cuda> cuda:nvrtc=${SYCLD_NVRTC}" "OCL_ICD_VENDORS=/nonexistent"
+    "PORTABLE_DOUBLE=1")
   foreach(subject model random)
     one_more(client_${subject}_double client_${subject}_gpu ${double})
     one_more(client_${subject}_two_doubles client_${subject}_gpu ${double} "FAKE_CUDA=devices 2")
