@@ -4,9 +4,15 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,6 +96,18 @@ void fixture_close(struct fixture *fixture)
 	*fixture = (struct fixture){.wake_fd = -1};
 }
 
+static void build(struct fixture *fixture, enum backend_source_kind kind, const char *source, const char *options,
+		  void **binary_out, size_t *bytes_out)
+{
+	struct backend_fault fault = {0};
+	char *log = NULL;
+
+	int error = fixture->ops->build(fixture->backend, fixture->index, kind, source, strlen(source), options,
+					binary_out, bytes_out, &log, &fault);
+	cr_assert_eq(error, 0, "%s\n%s", fault.text, log ? log : "");
+	free(log);
+}
+
 struct backend_program *fixture_build(struct fixture *fixture, enum backend_source_kind kind, const char *source,
 				      const char *options)
 {
@@ -97,15 +115,86 @@ struct backend_program *fixture_build(struct fixture *fixture, enum backend_sour
 	struct backend_program *program = NULL;
 	void *binary = NULL;
 	size_t binary_bytes = 0;
-	char *log = NULL;
 
-	int error = fixture->ops->build(fixture->backend, fixture->index, kind, source, strlen(source), options,
-					&binary, &binary_bytes, &log, &fault);
-	cr_assert_eq(error, 0, "%s\n%s", fault.text, log ? log : "");
-	error = fixture->ops->program_load(fixture->device, binary, binary_bytes, &program, &fault);
+	build(fixture, kind, source, options, &binary, &binary_bytes);
+	int error = fixture->ops->program_load(fixture->device, binary, binary_bytes, &program, &fault);
 	cr_assert_eq(error, 0, "%s", fault.text);
 	free(binary);
-	free(log);
+	return program;
+}
+
+static uint64_t hash(uint64_t so_far, const void *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		so_far = (so_far ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+	return so_far;
+}
+
+/* Where the list's program is kept for the other tests of this program, for this device. */
+static void kept_path(const struct fixture *fixture, const char *end, char *path, size_t size)
+{
+	struct stat self = {0};
+	uint64_t key = hash(14695981039346656037u, fixture->facts->key, strlen(fixture->facts->key));
+
+	(void)stat("/proc/self/exe", &self);
+	key = hash(key, conformance_target.source, strlen(conformance_target.source));
+	key = hash(key, &self.st_size, sizeof(self.st_size));
+	key = hash(key, &self.st_mtim, sizeof(self.st_mtim));
+	(void)snprintf(path, size, "%s/list-%016" PRIx64 "%s", CONFORMANCE_CACHE, key, end);
+}
+
+static struct backend_program *kept_program(struct fixture *fixture, const char *path)
+{
+	struct backend_fault fault = {0};
+	struct backend_program *program = NULL;
+	static char bytes[4u << 20];
+	FILE *file = fopen(path, "rbe");
+	if (!file)
+		return NULL;
+	size_t count = fread(bytes, 1, sizeof(bytes), file);
+	(void)fclose(file);
+	(void)fixture->ops->program_load(fixture->device, bytes, count, &program, &fault);
+	return program;
+}
+
+static void keep(const char *path, const void *binary, size_t bytes)
+{
+	char made[4096];
+	(void)snprintf(made, sizeof(made), "%s.%d", path, (int)getpid());
+	FILE *file = fopen(made, "wbe");
+	if (!file)
+		return;
+	bool is_whole = fwrite(binary, 1, bytes, file) == bytes;
+	if (fclose(file) != 0 || !is_whole || rename(made, path) != 0)
+		(void)unlink(made);
+}
+
+/*
+ * Built by whichever test comes first; the others wait for it. That is quicker, and PoCL ends a process that reads a
+ * program out of its cache while another one writes a kernel of the same program there.
+ */
+static struct backend_program *list_program(struct fixture *fixture)
+{
+	struct backend_fault fault = {0};
+	char path[2048], lock_path[2048];
+	void *binary = NULL;
+	size_t bytes = 0;
+
+	kept_path(fixture, "", path, sizeof(path));
+	kept_path(fixture, ".lock", lock_path, sizeof(lock_path));
+	int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (lock >= 0)
+		(void)flock(lock, LOCK_EX);
+	struct backend_program *program = kept_program(fixture, path);
+	if (!program) {
+		build(fixture, conformance_target.source_kind, conformance_target.source, "", &binary, &bytes);
+		int error = fixture->ops->program_load(fixture->device, binary, bytes, &program, &fault);
+		cr_assert_eq(error, 0, "%s", fault.text);
+		keep(path, binary, bytes);
+		free(binary);
+	}
+	if (lock >= 0)
+		(void)close(lock);
 	return program;
 }
 
@@ -115,8 +204,7 @@ struct backend_kernel *fixture_kernel(struct fixture *fixture, const char *name)
 	struct backend_kernel *kernel = NULL;
 
 	if (!fixture->program)
-		fixture->program =
-			fixture_build(fixture, conformance_target.source_kind, conformance_target.source, "");
+		fixture->program = list_program(fixture);
 	int error = fixture->ops->kernel_create(fixture->program, name, &kernel, &fault);
 	cr_assert_eq(error, 0, "%s: %s", name, fault.text);
 	return kernel;

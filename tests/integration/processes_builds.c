@@ -59,7 +59,7 @@ static struct helpers start_endless_build(const struct private_service *service,
 Test(processes_builds, a_build_that_does_not_end_is_stopped_while_others_go_on)
 {
 	CLEANUP(private_service_cleanup) struct private_service *service =
-		processes_service("[limits]\nbuild_seconds = 5\n", false);
+		processes_service("[limits]\nbuild_seconds = 15\n", false); /* others build here too, slowly under ASan */
 	struct child worker = CHILD_INIT;
 	char line[LINE_BYTES];
 	struct helpers helpers = start_endless_build(service, &worker);
