@@ -496,7 +496,6 @@ prepare() {
 	export SYCLD_TEST_CUDA=real # tests that have a double of the driver leave it alone
 	link_build_folder || fail "cannot make $(cat "$here/build-folder")"
 	find_libraries
-	export SYCLD_TEST_CUDA=real
 	make_vendors || exit 1
 	facts >"$out/facts"
 	printf 'parts\t%s\n' "${parts_before:+$parts_before, then }${parts# }${quick:+ quick}" >>"$out/facts"

@@ -4,6 +4,7 @@
 
 #include <CL/cl_layer.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define VISIBLE __attribute__((visibility("default")))
@@ -176,6 +177,23 @@ VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void
 	return CL_SUCCESS;
 }
 
+/* As a driver that has boxes and does not take this one. */
+static cl_int CL_API_CALL refused_write(cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho,
+					const size_t *r, size_t mrp, size_t msp, size_t hrp, size_t hsp, const void *p,
+					cl_uint n, const cl_event *w, cl_event *event)
+{
+	(void)q, (void)m, (void)b, (void)mo, (void)ho, (void)r, (void)mrp, (void)msp, (void)hrp, (void)hsp, (void)p;
+	(void)n, (void)w, (void)event;
+	return CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL refused_read(cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho,
+				       const size_t *r, size_t mrp, size_t msp, size_t hrp, size_t hsp, void *p,
+				       cl_uint n, const cl_event *w, cl_event *event)
+{
+	return refused_write(q, m, b, mo, ho, r, mrp, msp, hrp, hsp, p, n, w, event);
+}
+
 #define OWN(name) table.name = own_##name;
 
 VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *target, cl_uint *entries_out,
@@ -198,6 +216,10 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	OWN(clEnqueueWriteBuffer) OWN(clEnqueueReadBuffer) OWN(clEnqueueWriteBufferRect) OWN(clEnqueueReadBufferRect)
 	OWN(clEnqueueFillBuffer) OWN(clEnqueueCopyImage) OWN(clEnqueueWriteImage) OWN(clEnqueueReadImage)
 	OWN(clEnqueueMarkerWithWaitList) OWN(clEnqueueSVMMemcpy)
+	if (getenv("OPENCL_COUNTER_REFUSES_BOXES")) {
+		table.clEnqueueWriteBufferRect = refused_write;
+		table.clEnqueueReadBufferRect = refused_read;
+	}
 	*entries_out = sizeof(table) / sizeof(table.clGetPlatformIDs);
 	*dispatch_out = &table;
 	return CL_SUCCESS;
