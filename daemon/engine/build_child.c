@@ -252,7 +252,8 @@ static int make(const struct backend_ops *ops, struct backend *backend, uint32_t
 			    &made->binary_bytes, &made->log, &made->fault);
 }
 
-static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, const char *source, size_t source_bytes)
+static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, const char *folder, const char *source,
+		  size_t source_bytes)
 {
 	struct backend *backend = NULL;
 	struct backend_topology topology = {0};
@@ -261,7 +262,7 @@ static void build(const struct backend_ops *ops, const Sycl__V1__BuildJob *job, 
 
 	CLEANUP(free_pointer) const char **options = options_for(ops, job);
 	const struct backend_settings settings = {
-		.cache_directory = job->cache_directory[0] ? job->cache_directory : NULL,
+		.cache_directory = folder,
 		.options = options,
 	};
 	if (ops->prepare)
@@ -300,7 +301,7 @@ _Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build
 		_exit(1);
 	}
 	limit_self(job);
-	build(ops, job, source, source_bytes);
+	build(ops, job, files->folder, source, source_bytes);
 	/* Not exit: drivers stop threads and clean up then, for nothing and sometimes for ever. */
 	_exit(0);
 }

@@ -14,6 +14,7 @@ struct build_report {
 
 struct build_child_files {
 	int source, log, binary, report;
+	const char *folder; /* of this build's own, where the compiler may write; NULL: none */
 };
 
 /* Never returns. Whatever the compiler prints goes to the log file as well. */

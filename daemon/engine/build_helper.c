@@ -7,6 +7,7 @@
 #include "build_internal.h"
 #include "cleanup.h"
 #include "clock.h"
+#include "private_folder.h"
 #include "protocol_limits.h"
 #include "packet.h"
 #include "status.h"
@@ -31,6 +32,7 @@ struct helper_job {
 	int pidfd, log, binary, report;
 	uint64_t start_ns, deadline_ns, memory_limit_bytes, time_limit_ns;
 	bool timed_out;
+	struct private_folder folder; /* where the compiler may write */
 };
 
 struct helper {
@@ -73,6 +75,7 @@ static void close_job(struct helper *helper, struct helper_job *job)
 	close_fd(&job->log);
 	close_fd(&job->binary);
 	close_fd(&job->report);
+	private_folder_remove(&job->folder);
 	*job = helper->jobs[--helper->count];
 }
 
@@ -155,6 +158,16 @@ static int make_files(struct helper_job *job, int *report_end_out)
 	return job->log < 0 || job->binary < 0 ? -errno : 0;
 }
 
+/*
+ * A cache of this build's own. In one that is shared PoCL would read back what it has compiled while others, which have the same
+ * source, compile more there or remove it: the binary would be broken. Without a folder the backend does without a cache.
+ */
+static void make_folder(struct helper_job *job, const char *cache_directory)
+{
+	if (private_folder_make(cache_directory[0] ? cache_directory : NULL, "sycld-compiler", &job->folder) < 0)
+		job->folder = PRIVATE_FOLDER_NONE;
+}
+
 static int fork_job(struct helper_job *job, const Sycl__V1__BuildJob *message, const struct build_child_files *files)
 {
 	pid_t helper = getpid();
@@ -203,10 +216,12 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message, 
 		.deadline_ns = clock_deadline_ns(message->time_limit_ns),
 		.time_limit_ns = message->time_limit_ns,
 		.memory_limit_bytes = message->memory_limit_bytes,
+		.folder = PRIVATE_FOLDER_NONE,
 	};
 	int error = make_files(job, &report_end);
 	if (error == 0) {
-		const struct build_child_files files = {source, job->log, job->binary, report_end};
+		make_folder(job, message->cache_directory);
+		const struct build_child_files files = {source, job->log, job->binary, report_end, job->folder.path};
 		error = fork_job(job, message, &files);
 	}
 	if (error < 0) {

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 __attribute__((visibility("default"))) embedded_start sycl_engine_embedded_start;
@@ -77,12 +78,25 @@ static int start_helper(const char *program, struct build_service **builds_out)
 	return environment ? build_service_spawn(program, environment, builds_out) : -ENOMEM;
 }
 
+/* A new user has no ~/.cache yet. Whether it is there now is seen by whoever opens the folder. */
+static void make_parent(const char *path)
+{
+	CLEANUP(free_pointer) char *parent = strdup(path);
+	char *slash = parent ? strrchr(parent, '/') : NULL;
+	if (!slash || slash == parent)
+		return;
+	*slash = '\0';
+	(void)mkdir(parent, 0700);
+}
+
 static int make_engine(const struct embedded_options *options, int *socket, struct engine **engine_out)
 {
 	const char *backend_options[BACKEND_OPTIONS_MAX + 1];
 	CLEANUP(free_pointer) char *words = strdup(options->backend_options ? options->backend_options : "");
 	if (!words || split(words, backend_options) < 0)
 		return words ? -EINVAL : -ENOMEM;
+	if (options->cache_directory)
+		make_parent(options->cache_directory);
 	struct build_service *builds = NULL;
 	if (options->helper) {
 		int r = start_helper(options->helper, &builds);

@@ -1,6 +1,7 @@
 #include "target.h"
 
 #include "clock.h"
+#include "private_folder.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -26,6 +27,23 @@ static void wake(void *token)
 	(void)written; /* full: readable already */
 }
 
+/*
+ * A cache of this process's own: these tests build themselves, and PoCL packs a broken binary where another process writes
+ * kernels of the same source meanwhile. One for all backends that a test opens, because PoCL asks for its place once; it is removed
+ * by the next test that makes one.
+ */
+static const char *own_cache(void)
+{
+	static struct private_folder cache;
+
+	if (!cache.path) {
+		(void)mkdir(CONFORMANCE_CACHE, 0700);
+		int error = private_folder_make(CONFORMANCE_CACHE, "sycld-conformance", &cache);
+		cr_assert_eq(error, 0, "no folder in %s: %s", CONFORMANCE_CACHE, strerror(-error));
+	}
+	return cache.path;
+}
+
 void fixture_open_backend(struct fixture *fixture)
 {
 	struct backend_fault fault = {0};
@@ -34,7 +52,7 @@ void fixture_open_backend(struct fixture *fixture)
 	if (conformance_target.prepare)
 		conformance_target.prepare();
 	const struct backend_settings settings = {
-		.cache_directory = CONFORMANCE_CACHE,
+		.cache_directory = own_cache(),
 		.options = conformance_target.options,
 	};
 	cr_assert_eq(fixture->ops->version, BACKEND_OPS_VERSION);
@@ -169,10 +187,7 @@ static void keep(const char *path, const void *binary, size_t bytes)
 		(void)unlink(made);
 }
 
-/*
- * Built by whichever test comes first; the others wait for it. That is quicker, and PoCL ends a process that reads a
- * program out of its cache while another one writes a kernel of the same program there.
- */
+/* Built by whichever test comes first; the others wait for it, which is quicker. */
 static struct backend_program *list_program(struct fixture *fixture)
 {
 	struct backend_fault fault = {0};

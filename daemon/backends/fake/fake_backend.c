@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FAKE_TEXT_BYTES 32
 
@@ -22,7 +23,13 @@ struct backend {
 	struct backend_platform_facts platform;
 	struct backend_device_facts devices[FAKE_DEVICES_MAX];
 	char names[FAKE_DEVICES_MAX][FAKE_TEXT_BYTES], keys[FAKE_DEVICES_MAX][FAKE_TEXT_BYTES];
+	char *cache_directory; /* NULL: none */
 };
+
+const char *fake_cache_directory(const struct backend *backend)
+{
+	return backend ? backend->cache_directory : NULL; /* devices may be used without a backend */
+}
 
 /* Facts are not const in the table; these never change. */
 static char platform_name[] = "Fake platform", vendor[] = "sycld", version[] = "1.0", profile[] = "FULL_PROFILE";
@@ -48,7 +55,10 @@ static int fake_open(const struct backend_settings *settings, struct backend **b
 	if (result < 0)
 		return result;
 	struct backend *backend = calloc(1, sizeof(*backend));
-	if (!backend) {
+	if (backend && settings->cache_directory)
+		backend->cache_directory = strdup(settings->cache_directory);
+	if (!backend || (settings->cache_directory && !backend->cache_directory)) {
+		free(backend);
 		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the backend");
 		return -ENOMEM;
 	}
@@ -66,6 +76,7 @@ static void fake_close(struct backend *backend)
 	(void)pthread_mutex_lock(&fake_state.lock);
 	fake_state.counters.backends--;
 	(void)pthread_mutex_unlock(&fake_state.lock);
+	free(backend->cache_directory);
 	free(backend);
 }
 

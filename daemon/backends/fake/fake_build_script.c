@@ -32,6 +32,17 @@ static void touch(const char *path)
 		(void)!write(fd, "x", 1);
 }
 
+static void keep(const char *directory, const char *name)
+{
+	CLEANUP(free_pointer) char *path = NULL;
+
+	if (!directory || asprintf(&path, "%s/%s", directory, name) < 0) {
+		path = NULL;
+		return;
+	}
+	touch(path);
+}
+
 /* Blocks until somebody opens the other end. */
 static void wait_for_fifo(const char *path)
 {
@@ -39,7 +50,7 @@ static void wait_for_fifo(const char *path)
 	(void)fd;
 }
 
-static void act(const char *word, const char *value, char **log_out)
+static void act(const char *word, const char *value, const char *cache_directory, char **log_out)
 {
 	if (strcmp(word, "log") == 0) {
 		free(*log_out);
@@ -64,12 +75,14 @@ static void act(const char *word, const char *value, char **log_out)
 		_exit((int)strtol(value, NULL, 10));
 	} else if (strcmp(word, "touch") == 0) {
 		touch(value);
+	} else if (strcmp(word, "keep") == 0) {
+		keep(cache_directory, value);
 	} else if (strcmp(word, "wait") == 0) {
 		wait_for_fifo(value);
 	}
 }
 
-void fake_build_script(const char *source, size_t source_bytes, char **log_out)
+void fake_build_script(const char *source, size_t source_bytes, const char *cache_directory, char **log_out)
 {
 	static const char prefix[] = "#build ";
 	CLEANUP(free_pointer) char *text = strndup(source, source_bytes);
@@ -80,6 +93,6 @@ void fake_build_script(const char *source, size_t source_bytes, char **log_out)
 			continue;
 		char *value = line + sizeof(prefix) - 1;
 		const char *word = strsep(&value, " ");
-		act(word, value ? value : "", log_out);
+		act(word, value ? value : "", cache_directory, log_out);
 	}
 }

@@ -20,8 +20,8 @@
  *   crash ([anything])         writes through a null pointer: the end of the process
  *
  * Lines "#build WORD [VALUE]" act when the program is built: log TEXT (the build's log), print TEXT (on stderr), crash,
- * hang, eat (memory, until there is none), exit STATUS, touch FILE (appends a byte), wait FIFO (until its other end is
- * opened), fork FIFO (opens it, and starts a process that keeps it open).
+ * hang, eat (memory, until there is none), exit STATUS, touch FILE (appends a byte), keep NAME (the same to a file in the
+ * cache directory), wait FIFO (until its other end is opened), fork FIFO (opens it, and starts a process that keeps it open).
  *
  * dst, src: global memory; value, gate: uint32_t by value; i: linear index over the range (offset added per dimension
  * for linear_id_u32 only). Other work goes on while a command is held, also on lanes of the same device.

@@ -290,7 +290,13 @@ void fake_kernel_free(struct backend_kernel *kernel);
 int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes,
 			  struct backend_occupancy *occupancy_out, struct backend_fault *fault_out);
 
-/* Do what the source's "#build" lines say; `log_out`: a log that they ask for, malloc'ed. */
-void fake_build_script(const char *source, size_t source_bytes, char **log_out);
+/*
+ * Do what the source's "#build" lines say; `cache_directory`: NULL if there is none; `log_out`: a log that they ask for,
+ * malloc'ed.
+ */
+void fake_build_script(const char *source, size_t source_bytes, const char *cache_directory, char **log_out);
+
+/* What the backend was opened with; NULL: none, or no backend. */
+const char *fake_cache_directory(const struct backend *backend);
 
 #endif

@@ -51,7 +51,6 @@ int fake_build(struct backend *backend, uint32_t device, enum backend_source_kin
 	       size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
 	       struct backend_fault *fault_out)
 {
-	(void)backend;
 	(void)options;
 	(void)pthread_mutex_lock(&fake_state.lock);
 	bool fails = fake_scripted_locked(FAKE_BUILD, device, fault_out);
@@ -60,7 +59,7 @@ int fake_build(struct backend *backend, uint32_t device, enum backend_source_kin
 		return -EINVAL;
 
 	CLEANUP(free_pointer) char *log = NULL;
-	fake_build_script(source, source_bytes, &log);
+	fake_build_script(source, source_bytes, fake_cache_directory(backend), &log);
 	CLEANUP(free_pointer) char *binary = malloc(MAGIC_BYTES + source_bytes + 1);
 	if (!binary) {
 		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the program");

@@ -2,12 +2,42 @@
 
 #include "cleanup.h"
 #include "opencl_fault.h"
+#include "private_folder.h"
 #include "status.h"
 #include "vendor_environment.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+
+static struct private_folder own_cache;
+static pid_t own_cache_maker;
+
+/* Not by a child that an application has forked. */
+static void remove_own_cache(void)
+{
+	if (own_cache_maker == getpid())
+		private_folder_remove(&own_cache);
+}
+
+/*
+ * Without a cache PoCL writes all the same, to a folder which it shares with everything of this user that has no cache either, and
+ * removes there what another process of the same program is using. Made once: PoCL asks for its place once only.
+ */
+static const char *own_cache_path(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	(void)pthread_mutex_lock(&lock);
+	if (!own_cache.path && private_folder_make(NULL, "sycld-pocl", &own_cache) == 0) {
+		own_cache_maker = getpid();
+		(void)atexit(remove_own_cache);
+	}
+	const char *path = own_cache.path;
+	(void)pthread_mutex_unlock(&lock);
+	return path;
+}
 
 /*
  * Drivers read their environment when they are loaded or first asked, and take their cache from there only: without
@@ -18,8 +48,9 @@ void opencl_library_prepare(const char *cache_directory)
 {
 	CLEANUP(free_pointer) char *path = vendor_cache_folder(cache_directory, "pocl");
 
-	if (path)
-		vendor_variable_set("POCL_CACHE_DIR", path);
+	const char *folder = path ? path : own_cache_path();
+	if (folder)
+		vendor_variable_set("POCL_CACHE_DIR", folder);
 	else
 		vendor_variable_set("POCL_KERNEL_CACHE", "0");
 	/*
