@@ -16,7 +16,8 @@ void sched_contents_init(struct sched_contents *contents, struct sched_buffer *b
 	interval_map_init(&contents->spans, &contents->first_span.interval, bytes);
 	interval_map_init(&contents->pieces, &contents->first_piece.interval, bytes);
 	contents->first_piece.valid = valid;
-	contents->first_piece.host_of = valid & (1ull << SCHED_HOST_PLACE) ? buffer : NULL;
+	contents->first_piece.hosts = valid & (1ull << SCHED_HOST_PLACE) ? buffer->host_bit : 0;
+	contents->host_bits = buffer->host_bit;
 }
 
 void sched_contents_fini(struct sched_contents *contents)
@@ -40,6 +41,7 @@ int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *
 		.host = host,
 		.contents = &buffer->own,
 		.references = 1,
+		.host_bit = 1,
 	};
 	sched_contents_init(&buffer->own, buffer, size_bytes, initialised ? 1ull << SCHED_HOST_PLACE : 0);
 	scheduler->counters.buffers++;
@@ -88,6 +90,7 @@ static void leave_contents(struct sched_buffer *buffer)
 {
 	struct sched_contents *contents = buffer->contents;
 	sched_residency_host_gone(buffer);
+	contents->host_bits &= ~buffer->host_bit;
 	if (--contents->references > 0)
 		return;
 	sched_contents_fini(contents);

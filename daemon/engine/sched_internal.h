@@ -135,7 +135,7 @@ struct sched_span {
 struct sched_piece {
 	struct interval interval;
 	uint64_t valid;                /* bit per place; 0: no contents anywhere */
-	struct sched_buffer *host_of;  /* in whose range the host's place is */
+	uint64_t hosts;                /* of the host's place: bit per buffer in whose range they are good */
 	struct task *author;           /* whose write these contents are, while it is open */
 	struct sched_cause *poison;    /* that write failed */
 	struct task_link_list moves;   /* open, since that write */
@@ -185,12 +185,14 @@ struct sched_contents {
 	uint32_t planned;    /* and that the task will have whose identity is `planned_for` */
 	uint64_t planned_for;
 	uint32_t references; /* of shared ones: buffers */
+	uint64_t host_bits;  /* that these have */
 };
 
 struct sched_buffer {
 	struct sched_contents *contents; /* `own`, or shared with other buffers */
 	uint32_t references;             /* open tasks, and the owner */
 	uint32_t frees_away;
+	uint64_t host_bit;               /* for its own range in a piece's hosts; 0: there are too many, it is never good */
 	struct sched_contents own;
 	struct sched_memory *memories; /* of devices with unified memory */
 	struct scheduler *scheduler;

@@ -29,7 +29,7 @@ static void copy_piece(void *context, struct interval *to, struct interval *from
 	struct sched_contents *contents = context;
 	struct sched_piece *upper = sched_piece_of(to), *lower = sched_piece_of(from);
 	upper->valid = lower->valid;
-	upper->host_of = lower->host_of;
+	upper->hosts = lower->hosts;
 	upper->author = lower->author;
 	upper->poison = lower->poison ? sched_cause_hold(lower->poison) : NULL;
 	upper->moves = (struct task_link_list){.count = 0};
@@ -40,7 +40,7 @@ static bool equal_pieces(const struct interval *lower, const struct interval *up
 {
 	const struct sched_piece *a = (const struct sched_piece *)(const void *)lower;
 	const struct sched_piece *b = (const struct sched_piece *)(const void *)upper;
-	return a->valid == b->valid && a->host_of == b->host_of && a->author == b->author && a->poison == b->poison &&
+	return a->valid == b->valid && a->hosts == b->hosts && a->author == b->author && a->poison == b->poison &&
 	       !a->moves.first && !b->moves.first;
 }
 
@@ -59,7 +59,7 @@ static struct sched_piece *piece_at(const struct sched_contents *contents, uint3
 /* Where the piece is good, as this buffer sees it. */
 static uint64_t valid_places(const struct sched_buffer *buffer, const struct sched_piece *piece)
 {
-	return piece->host_of == buffer ? piece->valid : piece->valid & ~place_bit(SCHED_HOST_PLACE);
+	return piece->hosts & buffer->host_bit ? piece->valid : piece->valid & ~place_bit(SCHED_HOST_PLACE);
 }
 
 static bool is_stale(const struct sched_buffer *buffer, const struct sched_piece *piece, uint32_t place)
@@ -161,10 +161,10 @@ struct sched_cause *sched_access_poison(const struct sched_access *access)
 	return NULL;
 }
 
-static struct task *open_move_to(const struct sched_piece *piece, uint32_t place)
+static struct task *open_move_to(const struct sched_buffer *buffer, const struct sched_piece *piece, uint32_t place)
 {
 	for (const struct task_link *link = piece->moves.first; link; link = link->next)
-		if (link->use->place == place)
+		if (link->use->place == place && (place != SCHED_HOST_PLACE || link->use->buffer == buffer))
 			return link->use->task;
 	return NULL;
 }
@@ -199,10 +199,24 @@ static void fill_move(struct task *move, struct sched_buffer *buffer, const stru
 	move->send.source = sched_memory_of(buffer, move->device);
 }
 
-static void set_host(struct sched_piece *piece, struct sched_buffer *buffer, uint32_t place)
+static void set_only_place(struct sched_piece *piece, const struct sched_buffer *buffer, uint32_t place)
 {
+	piece->valid = place_bit(place);
+	piece->hosts = place == SCHED_HOST_PLACE ? buffer->host_bit : 0;
+}
+
+static void add_place(struct sched_piece *piece, const struct sched_buffer *buffer, uint32_t place)
+{
+	piece->valid |= place_bit(place);
 	if (place == SCHED_HOST_PLACE)
-		piece->host_of = buffer;
+		piece->hosts |= buffer->host_bit;
+}
+
+static void keep_hosts(struct sched_piece *piece, uint64_t hosts)
+{
+	piece->hosts &= hosts;
+	if (piece->hosts == 0)
+		piece->valid &= ~place_bit(SCHED_HOST_PLACE);
 }
 
 /* A move between two places that needs no third one. `beneficiary`: who pays and is blamed, or NULL. */
@@ -216,7 +230,7 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 	if (beneficiary)
 		flight_of(&move->send, &beneficiary->send);
 
-	struct task *earlier = open_move_to(piece, from);
+	struct task *earlier = open_move_to(buffer, piece, from);
 	if (earlier)
 		task_edge_add(earlier, move, true);
 	if (piece->author)
@@ -225,8 +239,7 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 	struct task_use *use = sched_use_add(move, buffer, TASK_USE_MOVE, to, &nothing, &piece->interval);
 	use->from = (uint8_t)from;
 	sched_link(use, &use->link, &piece->moves);
-	piece->valid |= place_bit(to);
-	set_host(piece, buffer, to);
+	add_place(piece, buffer, to);
 	task_open(move);
 	task_consider(move);
 	return move;
@@ -254,8 +267,7 @@ void sched_access_bring(struct task *task, const struct sched_access *access)
 			 * Nothing was ever written: whatever is there is as good as anything, but from now on it is
 			 * the contents.
 			 */
-			piece->valid = place_bit(access->place);
-			set_host(piece, buffer, access->place);
+			set_only_place(piece, buffer, access->place);
 		} else if (is_stale(buffer, piece, access->place)) {
 			(void)make_moves(task, buffer, piece, source_place(buffer, piece), access->place);
 		}
@@ -264,7 +276,7 @@ void sched_access_bring(struct task *task, const struct sched_access *access)
 
 static void wait_for_moves(struct task *task, const struct sched_access *access, const struct sched_piece *piece)
 {
-	struct task *move = brings(access) && !task->cause ? open_move_to(piece, access->place) : NULL;
+	struct task *move = brings(access) && !task->cause ? open_move_to(access->buffer, piece, access->place) : NULL;
 	if (move)
 		task_edge_add(move, task, true);
 	for (const struct task_link *link = piece->moves.first; link && access->writes; link = link->next)
@@ -291,7 +303,7 @@ void sched_residency_wait_moves(struct task *task, const struct sched_access *ac
 	const struct sched_contents *contents = access->buffer->contents;
 	for (uint32_t i = access->pieces.first; i < access->pieces.end; i++) {
 		const struct sched_piece *piece = piece_at(contents, i);
-		struct task *move = open_move_to(piece, access->place);
+		struct task *move = open_move_to(access->buffer, piece, access->place);
 		if (move)
 			task_edge_add(move, task, false);
 	}
@@ -310,8 +322,7 @@ void sched_residency_enter(struct task *task, const struct sched_access *access)
 			continue;
 		/* Moves of the old contents are of no use any more. */
 		sched_links_detach(&piece->moves);
-		piece->valid = place_bit(access->place);
-		set_host(piece, buffer, access->place);
+		set_only_place(piece, buffer, access->place);
 		if (!access->needs && piece->poison) {
 			sched_cause_drop(piece->poison);
 			piece->poison = NULL;
@@ -341,8 +352,7 @@ void sched_residency_first(struct sched_buffer *buffer)
 {
 	struct sched_contents *contents = buffer->contents;
 	struct sched_piece *piece = &contents->first_piece;
-	piece->valid = place_bit(SCHED_HOST_PLACE);
-	piece->host_of = buffer;
+	set_only_place(piece, buffer, SCHED_HOST_PLACE);
 	(void)make_moves(NULL, buffer, piece, SCHED_HOST_PLACE, contents->home->device->place);
 }
 
@@ -357,10 +367,12 @@ void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause
 			(struct sched_piece *)(void *)((char *)link->list - offsetof(struct sched_piece, moves));
 		if (home && home->device->place == use->place) {
 			/* Home has old contents now, and others would take them for the new ones. */
-			piece->valid = place_bit(use->place);
+			set_only_place(piece, buffer, use->place);
 			sched_cause_drop(piece->poison);
 			piece->poison = sched_cause_hold(cause);
-		} else if (use->place != SCHED_HOST_PLACE || piece->host_of == buffer) {
+		} else if (use->place == SCHED_HOST_PLACE) {
+			keep_hosts(piece, ~buffer->host_bit);
+		} else {
 			piece->valid &= ~place_bit(use->place);
 		}
 	}
@@ -382,31 +394,36 @@ void sched_residency_written(struct task *task, const struct task_use *use)
 	}
 }
 
-static uint64_t places_of(const struct task_link_list *list, const struct sched_piece *piece)
+struct places {
+	uint64_t valid, hosts; /* as a piece's */
+};
+
+static void add_places_of(const struct task_link_list *list, const struct sched_piece *piece, struct places *used)
 {
-	uint64_t places = 0;
 	for (const struct task_link *link = list->first; link; link = link->next) {
 		const struct task_use *use = link->use;
 		if (!interval_overlap(&use->bytes, &piece->interval))
 			continue;
-		if (use->place != SCHED_HOST_PLACE || use->buffer == piece->host_of)
-			places |= place_bit(use->place);
+		used->valid |= place_bit(use->place);
 		if (use->from != SCHED_NO_PLACE)
-			places |= place_bit(use->from);
+			used->valid |= place_bit(use->from);
+		if (use->place == SCHED_HOST_PLACE || use->from == SCHED_HOST_PLACE)
+			used->hosts |= use->buffer->host_bit;
 	}
-	return places;
 }
 
 /* In use. A writer that is still open may be anywhere. */
-static uint64_t used_places(const struct sched_contents *contents, const struct sched_piece *piece)
+static struct places used_places(const struct sched_contents *contents, const struct sched_piece *piece)
 {
-	uint64_t used = places_of(&piece->moves, piece);
+	struct places used = {0};
+	add_places_of(&piece->moves, piece, &used);
 	struct interval_run run = interval_map_run(&contents->spans, &piece->interval);
 	for (uint32_t i = run.first; i < run.end; i++) {
 		const struct sched_span *span = sched_span_of(interval_map_get(&contents->spans, i));
 		if (span->writer)
-			return UINT64_MAX;
-		used |= places_of(&span->readers, piece) | places_of(&span->host_readers, piece);
+			return (struct places){UINT64_MAX, UINT64_MAX};
+		add_places_of(&span->readers, piece, &used);
+		add_places_of(&span->host_readers, piece, &used);
 	}
 	return used;
 }
@@ -417,8 +434,11 @@ void sched_residency_forget(struct sched_contents *contents, const struct interv
 	struct interval_run run = interval_map_run(&contents->pieces, range);
 	for (uint32_t i = run.first; i < run.end; i++) {
 		struct sched_piece *piece = piece_at(contents, i);
-		if ((piece->valid & home) != 0 && piece->valid != home && !piece->author)
-			piece->valid &= used_places(contents, piece) | home;
+		if ((piece->valid & home) == 0 || piece->valid == home || piece->author)
+			continue;
+		struct places used = used_places(contents, piece);
+		piece->valid &= used.valid | home;
+		keep_hosts(piece, used.hosts);
 	}
 }
 
@@ -427,9 +447,7 @@ void sched_residency_host_gone(struct sched_buffer *buffer)
 	const struct sched_contents *contents = buffer->contents;
 	for (uint32_t i = 0; i < contents->pieces.count; i++) {
 		struct sched_piece *piece = piece_at(contents, i);
-		if (piece->host_of != buffer)
-			continue;
-		piece->host_of = NULL;
-		piece->valid &= ~place_bit(SCHED_HOST_PLACE);
+		if (piece->hosts & buffer->host_bit)
+			keep_hosts(piece, ~buffer->host_bit);
 	}
 }

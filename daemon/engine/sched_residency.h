@@ -9,8 +9,8 @@
  *
  * Shared contents have a home, and other processes write there when they like: so a copy elsewhere is good only while
  * somebody uses it (a piece is forgotten as a whole, when nobody does), and what is written elsewhere goes home at
- * once, before the writer counts as done. Their host's place is in the range of one buffer at a time; for another buffer
- * it is as if it were not valid.
+ * once, before the writer counts as done. Of their buffers each has a host range of its own: a piece says in which of these it is
+ * good, so that no other buffer's reader has a range written over again that a host accessor holds.
  */
 #ifndef SYCL_ENGINE_SCHED_RESIDENCY_H
 #define SYCL_ENGINE_SCHED_RESIDENCY_H

@@ -28,7 +28,9 @@ static struct sched_buffer *make_buffer(struct scheduler *scheduler, struct sche
 		.host = host,
 		.contents = contents,
 		.references = 1,
+		.host_bit = ~contents->host_bits & (contents->host_bits + 1), /* the lowest that nobody has */
 	};
+	contents->host_bits |= buffer->host_bit;
 	contents->references++;
 	scheduler->counters.buffers++;
 	return buffer;

@@ -424,6 +424,37 @@ Test(shared, F10_two_buffers_with_the_same_contents_keep_one_order)
 	finish();
 }
 
+/* A range that a host accessor holds is not filled again because another buffer was asked for meanwhile. */
+Test(shared, D6_F10_what_a_reader_holds_is_not_written_over)
+{
+	struct probe first, other, second;
+	struct words x, y;
+	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
+	harness_words_again(&y, &x);
+	increment(2, &x);
+	struct task *held = harness_host(&h, &x, ACCESS_MODE_READ, &first);
+	expect_good(&first);
+	cr_expect(eq(u32, x.host[5], 6));
+	x.host[5] = 4242; /* a reader must not; but whoever writes there is found out */
+	struct task *of_other = harness_host(&h, &y, ACCESS_MODE_READ, &other);
+	expect_good(&other);
+	cr_expect(eq(u32, y.host[5], 6));
+	struct task *also = harness_host(&h, &x, ACCESS_MODE_READ, &second);
+	expect_good(&second);
+	cr_expect(eq(u32, x.host[5], 4242));
+	host_access_release(held);
+	host_access_release(also);
+	host_access_release(of_other);
+	expect_words(&x, 1);
+	harness_words_free(&h, &y);
+	/* The place of the one that went is the next one's, which has nothing there yet. */
+	harness_words_again(&y, &x);
+	expect_words(&y, 1);
+	harness_words_free(&h, &y);
+	harness_words_free(&h, &x);
+	finish();
+}
+
 Test(shared, F10_both_buffers_in_one_group)
 {
 	struct probe probe;
