@@ -64,6 +64,7 @@ static struct connection *connection_free(struct connection *c)
 	usm_fini(c);
 	arenas_fini(&c->arenas);
 	free_ids(c);
+	shapes_fini(&c->shapes);
 	slots_fini(&c->slots);
 	c->ring = memory_region_free(c->ring);
 	c->flight = memory_region_free(c->flight);

@@ -18,6 +18,7 @@
 #include "packet.h"
 #include "replies.h"
 #include "ring.h"
+#include "shapes.h"
 #include "slots.h"
 #include "usm.h"
 #include "session.pb-c.h"
@@ -57,6 +58,7 @@ struct connection {
 	struct ring_writer writer;
 	uint64_t records;           /* written so far, from 1 */
 	uint32_t records_unchecked; /* since the socket was last asked whether the peer lives */
+	struct shapes shapes;
 
 	pthread_mutex_t state_lock;
 	pthread_cond_t changed; /* replies, a datagram or the end have come */
@@ -143,6 +145,9 @@ void connection_embedded_end(struct connection *connection);
 sycl_result connection_send(struct connection *connection, const Sycl__V1__Command *command);
 /* As above with the submit lock held. */
 sycl_result connection_write(struct connection *connection, const Sycl__V1__Command *command);
+/* Room for a RESUBMIT record of so many bytes, to be filled and committed; the submit lock is held until then. */
+sycl_result connection_reserve_resubmit(struct connection *connection, uint32_t bytes, void **payload_out);
+void connection_commit(struct connection *connection);
 /* Send and wait for the answer; the answer's failure is the result. */
 sycl_result connection_request(struct connection *connection, const Sycl__V1__Command *command, struct pending *pending,
 			       uint64_t deadline_ns);

@@ -5,12 +5,22 @@
 
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 static sycl_result protocol_error(const char *what)
 {
 	return error_set(SYCL_ERROR_CONNECTION_LOST, "the service's greeting is wrong: %s", what);
+}
+
+/* SYCLD_RESUBMIT=0: every group travels as a message. For tests, and to tell whether a fault has to do with it. */
+static uint64_t features_wanted(void)
+{
+	const char *resubmit = secure_getenv("SYCLD_RESUBMIT");
+	if (resubmit && strcmp(resubmit, "0") == 0)
+		return 0;
+	return FEATURE_RESUBMIT;
 }
 
 static int say_hello(struct connection *c, const char *name)
@@ -20,7 +30,7 @@ static int say_hello(struct connection *c, const char *name)
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
 	hello.protocol_min = PROTOCOL_VERSION;
 	hello.protocol_max = PROTOCOL_VERSION;
-	hello.features = 0;
+	hello.features = features_wanted();
 	hello.command = command;
 	hello.library_version = (char *)SYCLD_VERSION;
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
@@ -122,6 +132,9 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 				 welcome->protocol >> 16, welcome->protocol & 0xffff, PROTOCOL_MAJOR, PROTOCOL_MINOR);
 	if (fds->count != 3)
 		return protocol_error("it carries another number of descriptors");
+	if (welcome->features & ~features_wanted())
+		return protocol_error("it names features that were not asked for");
+	c->shapes.agreed_on = welcome->features & FEATURE_RESUBMIT;
 	c->session = welcome->session;
 	c->in_process = c->in_process && welcome->in_process;
 	c->bell = packet_fds_take(fds, 1);

@@ -7,6 +7,7 @@
 #define RECORDS_BETWEEN_PROBES 64
 
 struct room_wait {
+	uint16_t kind;
 	uint32_t bytes;
 	void *payload;
 	int r;
@@ -17,17 +18,17 @@ static bool room_ready(struct connection *c, void *context)
 {
 	struct room_wait *wait = context;
 	wake_prepare_sleep(&c->header->client_wants_room);
-	wait->r = ring_writer_reserve(&c->writer, RING_RECORD_MESSAGE, wait->bytes, &wait->payload);
+	wait->r = ring_writer_reserve(&c->writer, wait->kind, wait->bytes, &wait->payload);
 	if (wait->r == -EAGAIN)
 		return false;
 	wake_cancel_sleep(&c->header->client_wants_room);
 	return true;
 }
 
-static sycl_result reserve(struct connection *c, uint32_t bytes, void **payload_out)
+static sycl_result reserve(struct connection *c, uint16_t kind, uint32_t bytes, void **payload_out)
 {
-	struct room_wait wait = {.bytes = bytes};
-	wait.r = ring_writer_reserve(&c->writer, RING_RECORD_MESSAGE, bytes, &wait.payload);
+	struct room_wait wait = {.kind = kind, .bytes = bytes};
+	wait.r = ring_writer_reserve(&c->writer, kind, bytes, &wait.payload);
 	if (wait.r == -EAGAIN) {
 		sycl_result result = connection_wait(c, room_ready, &wait, 0, UINT64_MAX);
 		if (result)
@@ -46,6 +47,19 @@ static sycl_result reserve(struct connection *c, uint32_t bytes, void **payload_
 	return SYCL_SUCCESS;
 }
 
+void connection_commit(struct connection *c)
+{
+	ring_writer_commit(&c->writer);
+	c->records++;
+	bool rings = wake_claim(&c->header->engine_sleeps);
+	if (rings)
+		wake_ring_bell(c->bell);
+	if (rings || ++c->records_unchecked >= RECORDS_BETWEEN_PROBES) {
+		c->records_unchecked = 0;
+		connection_probe(c);
+	}
+}
+
 sycl_result connection_write(struct connection *c, const Sycl__V1__Command *command)
 {
 	sycl_result result = connection_check(c);
@@ -56,20 +70,18 @@ sycl_result connection_write(struct connection *c, const Sycl__V1__Command *comm
 		return error_set(SYCL_ERROR_QUOTA, "this request needs %zu bytes, more than the %u of one record",
 				 bytes, PACKET_BYTES_MAX);
 	void *payload = NULL;
-	result = reserve(c, (uint32_t)bytes, &payload);
+	result = reserve(c, RING_RECORD_MESSAGE, (uint32_t)bytes, &payload);
 	if (result)
 		return result;
 	(void)sycl__v1__command__pack(command, payload);
-	ring_writer_commit(&c->writer);
-	c->records++;
-	bool rings = wake_claim(&c->header->engine_sleeps);
-	if (rings)
-		wake_ring_bell(c->bell);
-	if (rings || ++c->records_unchecked >= RECORDS_BETWEEN_PROBES) {
-		c->records_unchecked = 0;
-		connection_probe(c);
-	}
+	connection_commit(c);
 	return SYCL_SUCCESS;
+}
+
+sycl_result connection_reserve_resubmit(struct connection *c, uint32_t bytes, void **payload_out)
+{
+	sycl_result result = connection_check(c);
+	return result ? result : reserve(c, RING_RECORD_RESUBMIT, bytes, payload_out);
 }
 
 sycl_result connection_send(struct connection *c, const Sycl__V1__Command *command)

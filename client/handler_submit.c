@@ -1,9 +1,11 @@
 /* From a built command group to its record and its event. */
 #include "handler_messages.h"
+#include "handler_shape.h"
 
 #include "access_mode.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What the event can be asked for: the events that the program named. */
 static sycl_result keep_waits(struct event *event, const struct handler *handler)
@@ -65,41 +67,91 @@ static void drop_event(struct event *event)
 	object_unref(&event->object);
 }
 
-/* The submit lock is held: numbers and records have the same order. */
-static sycl_result write_group(struct queue *queue, struct group_messages *m, struct event *event,
-			       struct host_task *task)
+/* A group on its way into the ring. */
+struct submission {
+	struct handler *handler;
+	struct event *event;    /* NULL: nobody wants one */
+	struct host_task *task; /* of a host task */
+	bool has_shape;         /* `messages` are filled when they are needed, which is seldom */
+	uint32_t rest_bytes;    /* of a record */
+	struct shape_key key;
+	struct group_messages messages;
+};
+
+static sycl_result write_record(struct submission *s, struct shape_name name, uint64_t group)
 {
-	struct connection *c = queue->object.connection;
-	struct queue_line *line = queue->line;
+	struct connection *c = s->handler->object.connection;
+	struct resubmit_record head = {
+		.shape = name.shape, .generation = name.generation, .group = group, .rest_bytes = s->rest_bytes};
+	if (s->event && s->event->own_slot) {
+		head.flags = RESUBMIT_WANTS_SLOT;
+		head.slot = s->event->slot;
+		head.slot_value = s->event->value;
+	}
+	void *payload = NULL;
+	sycl_result result = connection_reserve_resubmit(c, (uint32_t)sizeof(head) + s->rest_bytes, &payload);
+	if (result)
+		return result;
+	memcpy(payload, &head, sizeof(head));
+	handler_write_rest(s->handler, (uint8_t *)payload + sizeof(head));
+	connection_commit(c);
+	return SYCL_SUCCESS;
+}
+
+static sycl_result write_message(struct submission *s, const struct shape_name *defines, uint64_t group)
+{
+	struct connection *c = s->handler->object.connection;
+	struct group_messages *m = &s->messages;
+	sycl_result result = s->has_shape ? group_messages_fill(m, s->handler) : SYCL_SUCCESS;
+	if (result)
+		return result;
+	m->group.group = group;
+	if (s->event && s->event->own_slot) {
+		m->group.wants_slot = true;
+		m->group.slot = s->event->slot;
+		m->group.slot_value = s->event->value;
+	}
+	if (s->task) {
+		m->host_task.slot = s->task->slot;
+		m->host_task.slot_value = s->task->value;
+		host_task_list(c, s->task, group);
+	}
+	if (defines) {
+		m->group.shape = defines->shape;
+		m->group.shape_generation = defines->generation;
+	}
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_COMMAND_GROUP;
+	command.command_group = &m->group;
+	result = connection_write(c, &command);
+	if (!result && defines)
+		shapes_defined(&c->shapes, *defines);
+	return result;
+}
+
+/* The submit lock is held: numbers and records have the same order. */
+static sycl_result write_group(struct submission *s)
+{
+	struct queue_line *line = s->handler->queue->line;
+	struct connection *c = s->handler->object.connection;
 	uint32_t done = atomic_load_explicit(&c->slot_memory[line->slot].sequence, memory_order_relaxed);
 	uint32_t open = (uint32_t)line->groups - done;
 	if (c->limits.groups_in_flight && (int32_t)open >= 0 && open >= c->limits.groups_in_flight)
 		return error_set_object(SYCL_ERROR_QUOTA, line->remote.id,
 					"%u command groups of this queue are in flight, as many as are allowed", open);
-	m->group.group = line->groups + 1;
-	if (event && event->own_slot) {
-		m->group.wants_slot = true;
-		m->group.slot = event->slot;
-		m->group.slot_value = event->value;
-	}
-	if (task) {
-		m->host_task.slot = task->slot;
-		m->host_task.slot_value = task->value;
-		host_task_list(c, task, m->group.group);
-	}
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_COMMAND_GROUP;
-	command.command_group = &m->group;
-	sycl_result result = connection_write(c, &command);
+	struct shape_name name;
+	enum shape_use use = s->has_shape ? shapes_look(&c->shapes, &s->key, &name) : SHAPE_MESSAGE;
+	sycl_result result = use == SHAPE_KNOWN ? write_record(s, name, line->groups + 1)
+						: write_message(s, use == SHAPE_DEFINE ? &name : NULL, line->groups + 1);
 	if (result)
 		return result;
 	line->groups++;
-	if (m->lent)
-		lent_range_commit(c, line, TAKE(m->lent), line->groups);
-	if (event) {
-		event->group = line->groups;
-		if (!event->own_slot)
-			event->value = (uint32_t)line->groups;
+	if (s->messages.lent)
+		lent_range_commit(c, line, TAKE(s->messages.lent), line->groups);
+	if (s->event) {
+		s->event->group = line->groups;
+		if (!s->event->own_slot)
+			s->event->value = (uint32_t)line->groups;
 	}
 	return SYCL_SUCCESS;
 }
@@ -165,50 +217,58 @@ static sycl_result check_for_other_queue(struct handler *handler)
 	return handler_check_range(handler, handler->kernel, &global, handler->is_nd ? &local : NULL);
 }
 
-/* `origin`: the handler itself, where `handler` is a copy of it that looks at another queue. */
-static sycl_result transmit(struct handler *handler, struct handler *origin, struct group_messages *m,
-			    sycl_event *event_out)
+/* `origin`: the handler itself, where the submission's is a copy of it that looks at another queue. */
+static sycl_result transmit(struct submission *s, struct handler *origin, sycl_event *event_out)
 {
-	struct queue *queue = handler->queue;
+	struct handler *handler = s->handler;
 	struct connection *c = handler->object.connection;
-	struct event *event = NULL;
-	struct host_task *task = NULL;
 	/* So that nobody takes the last handle for gone before this one gives out another (host_tasks_look). */
 	atomic_fetch_add_explicit(&c->handles, 1, memory_order_relaxed);
-	sycl_result result = event_out ? make_event(handler, &event) : SYCL_SUCCESS;
+	sycl_result result = event_out ? make_event(handler, &s->event) : SYCL_SUCCESS;
 	if (!result && handler->action == HANDLER_ACTION_HOST_TASK)
-		result = host_task_new(c, origin, queue->line, &task);
+		result = host_task_new(c, origin, handler->queue->line, &s->task);
 	bool sent = false;
 	if (!result) {
 		mark_buffers(handler);
 		(void)pthread_mutex_lock(&c->submit_lock);
-		result = write_group(queue, m, event, task);
+		result = write_group(s);
 		(void)pthread_mutex_unlock(&c->submit_lock);
 		sent = !result;
 	}
-	if (sent && event)
-		*event_out = handle_of(&event->object);
-	if (task)
-		host_task_settle(c, task, sent);
-	if (!sent && event)
-		drop_event(event);
+	if (sent && s->event)
+		*event_out = handle_of(&s->event->object);
+	if (s->task)
+		host_task_settle(c, s->task, sent);
+	if (!sent && s->event)
+		drop_event(s->event);
 	atomic_fetch_sub_explicit(&c->handles, 1, memory_order_acq_rel);
 	return result;
 }
 
+static void submission_fini(struct submission *s)
+{
+	group_messages_fini(&s->messages);
+}
+
 static sycl_result send(struct handler *handler, struct handler *origin, sycl_event *event_out)
 {
-	take_answers(handler->object.connection);
+	struct connection *c = handler->object.connection;
+	take_answers(c);
 	sycl_result result = handler_check(handler);
 	if (result)
 		return result;
 	if (usm_is_staged(handler))
 		return usm_send_staged(handler, event_out);
-	CLEANUP(group_messages_fini) struct group_messages m;
-	m.block = m.small;
-	m.lent = NULL;
-	result = group_messages_fill(&m, handler);
-	return result ? result : transmit(handler, origin, &m, event_out);
+	CLEANUP(submission_fini) struct submission s; /* large: nothing is written that is not needed */
+	s.handler = handler;
+	s.event = NULL;
+	s.task = NULL;
+	s.messages.block = s.messages.small;
+	s.messages.lent = NULL;
+	s.has_shape = c->shapes.agreed_on && handler_shape(handler, &s.key, &s.rest_bytes);
+	if (!s.has_shape)
+		result = group_messages_fill(&s.messages, handler);
+	return result ? result : transmit(&s, origin, event_out);
 }
 
 sycl_result handler_send_whole(struct handler *handler, sycl_event *event_out)

@@ -7,7 +7,7 @@
 #define PROTOCOL_VERSION ((PROTOCOL_MAJOR << 16) | PROTOCOL_MINOR)
 
 /* Feature bits of Hello and Welcome. */
-#define FEATURE_RESUBMIT (1ull << 0) /* fixed-layout Resubmit records; room is kept, not offered yet */
+#define FEATURE_RESUBMIT (1ull << 0) /* shapes, and fixed-layout RESUBMIT records (resubmit.h) */
 
 #define PACKET_BYTES_MAX 65536u      /* a datagram, and a record of a ring, at most */
 #define PACKET_DESCRIPTORS_MAX 8u    /* descriptors with one datagram, at most */
@@ -28,6 +28,12 @@
 #define SHARED_EVENTS_MAX 1024u  /* of a session: made and opened ones */
 #define HOST_TASKS_MAX 1024u     /* of a session: host tasks that are not over */
 #define OBJECT_BYTES_MAX (256ull << 20) /* of a session: compiled and not linked yet */
+/* Shapes of a session, and what one may have. */
+#define SHAPES_MAX 128u
+#define SHAPE_REQUIREMENTS_MAX 16u
+#define SHAPE_EVENTS_MAX 16u
+#define SHAPE_ARGUMENTS_MAX 32u
+#define SHAPE_VALUE_BYTES_MAX 1024u /* of all value arguments together */
 #define CLUSTER_GROUPS_MAX 8u   /* what every device with clusters takes */
 
 /* Defaults of Limits (session.proto); the configuration may change them. */

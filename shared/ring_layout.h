@@ -71,7 +71,7 @@ static_assert(sizeof(struct ring_record) == 8, "part of the layout");
 enum ring_record_kind {
 	RING_RECORD_PAD = 0,
 	RING_RECORD_MESSAGE = 1,  /* a packed Command or Reply */
-	RING_RECORD_RESUBMIT = 2, /* reserved for the fixed-layout form */
+	RING_RECORD_RESUBMIT = 2, /* a command group of a known shape (resubmit.h); with FEATURE_RESUBMIT */
 };
 
 /* Written by the engine (or by the device, success only): status first, then sequence with release. */

@@ -145,7 +145,11 @@ int command_group(struct session *session, const Sycl__V1__CommandGroup *message
 {
 	struct queue *queue;
 	struct backend_fault fault;
-	int r = object_get(session, message->queue, OBJECT_QUEUE, &queue, &fault);
+	/* First: whatever becomes of this group, others of its shape are on their way. */
+	int r = message->shape ? command_define_shape(session, message) : 0;
+	if (r < 0)
+		return r;
+	r = object_get(session, message->queue, OBJECT_QUEUE, &queue, &fault);
 	if (r < 0)
 		return r;
 	struct group slots;

@@ -210,6 +210,7 @@ void session_close(struct session *session)
 
 static void free_session(struct session *session)
 {
+	session_shapes_free(session);
 	free(session->arenas);
 	object_table_fini(&session->objects);
 	usm_table_fini(&session->usm);

@@ -38,7 +38,7 @@
 enum session_state { SESSION_HANDSHAKE, SESSION_OPEN, SESSION_CLOSING };
 
 struct session_usage {
-	uint64_t groups_submitted, groups_completed, groups_failed;
+	uint64_t groups_submitted, groups_completed, groups_failed, groups_resubmitted;
 	uint64_t device_ns, bytes_to_device, bytes_to_host;
 	uint64_t buffer_bytes, arena_bytes; /* held now */
 };
@@ -72,6 +72,8 @@ struct session {
 	uint64_t waiting_bytes;
 	bool more; /* the last turn left records in the submit ring */
 
+	uint64_t features;                /* agreed on */
+	struct shape *shapes[SHAPES_MAX]; /* by their numbers; NULL: not defined */
 	struct object_table objects;
 	struct arena **arenas; /* limits.arenas */
 	struct session_usage usage;
@@ -214,6 +216,10 @@ int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *m
 int command_bundle_link(struct session *session, const Sycl__V1__BundleLink *message);
 int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate *message);
 int command_group(struct session *session, const Sycl__V1__CommandGroup *message);
+/* commands_resubmit.c: keep the group's shape; it is not run. A group by its shape: a RESUBMIT record's payload, copied. */
+int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *message);
+int command_resubmit(struct session *session, const void *bytes, uint32_t count);
+void session_shapes_free(struct session *session);
 int command_host_access(struct session *session, const Sycl__V1__HostAccess *message);
 int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message);
 int command_usage_query(struct session *session);

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 /* Features of this engine; a bit is offered when it exists. */
-#define ENGINE_FEATURES 0ull
+#define ENGINE_FEATURES FEATURE_RESUBMIT
 
 static int violation_of(struct session *session, int error)
 {
@@ -91,6 +91,7 @@ static void hello(struct session *session, const Sycl__V1__Hello *message)
 	/* The mapping is enough from here on. */
 	close_fd(&session->ring->fd);
 	(void)uv_timer_stop(&session->hello_timer);
+	session->features = features;
 	session->state = SESSION_OPEN;
 	session_make_hot(session);
 	const struct engine_observer *observer = &session->engine->observer;

@@ -167,9 +167,10 @@ static int run_record(struct session *session)
 		return session_violation(session, "the submit ring's head, or the head of a record, is out of range");
 	session->record++;
 	engine->commands_decoded++;
-	if (kind != RING_RECORD_MESSAGE)
-		return session_violation(session, "record %llu is of kind %u, which was not agreed on",
-					 (unsigned long long)session->record, kind);
+	if (kind == RING_RECORD_RESUBMIT) {
+		r = command_resubmit(session, engine->record, bytes);
+		return r < 0 ? r : 1;
+	}
 	ProtobufCMessage *message;
 	r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record, bytes, &message);
 	if (r < 0)

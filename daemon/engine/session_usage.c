@@ -11,4 +11,5 @@ void session_usage_fill(const struct session *session, Sycl__V1__Usage *usage)
 	usage->bytes_to_host = session->usage.bytes_to_host;
 	usage->buffer_bytes = session->usage.buffer_bytes;
 	usage->arena_bytes = session->usage.arena_bytes;
+	usage->groups_resubmitted = session->usage.groups_resubmitted;
 }

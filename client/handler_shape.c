@@ -1,0 +1,104 @@
+/* A handler as a shape, and what changes from one group of a shape to the next as a record. */
+#include "handler_shape.h"
+
+#include <string.h>
+
+static void put_requirements(const struct handler *handler, struct shape_key *key)
+{
+	for (uint32_t i = 0; i < handler->requirements.count; i++) {
+		const struct handler_requirement *requirement = handler_requirement_at(handler, i);
+		const struct buffer *buffer = requirement->buffer;
+		shape_key_put(key, buffer->remote.id);
+		shape_key_put(key, (uint64_t)requirement->mode << 32 | (buffer->is_part ? 1u : 0u) |
+					   (buffer->root ? 2u : 0u));
+		shape_key_put(key, requirement->begin);
+		shape_key_put(key, requirement->end);
+		shape_key_put(key, buffer->origin_bytes);
+		shape_key_put(key, buffer->size_bytes);
+	}
+}
+
+/* False: it has an argument that no shape has. */
+static bool put_arguments(const struct handler *handler, struct shape_key *key, uint32_t *rest_bytes_out)
+{
+	uint64_t usm_bytes = 0, value_bytes = 0;
+	for (uint32_t i = 0; i < handler->arguments.count; i++) {
+		const struct handler_argument *argument = handler_argument_at(handler, i);
+		uint64_t head = (uint64_t)argument->kind << 32;
+		switch (argument->kind) {
+		case HANDLER_ARGUMENT_ACCESSOR:
+			shape_key_put(key, head | argument->requirement);
+			shape_key_put(key, argument->offset_bytes);
+			break;
+		case HANDLER_ARGUMENT_VALUE:
+			shape_key_put(key, head | argument->size_bytes); /* a record's bytes at most */
+			value_bytes += argument->size_bytes;
+			break;
+		case HANDLER_ARGUMENT_LOCAL:
+			shape_key_put(key, head);
+			shape_key_put(key, argument->size_bytes);
+			break;
+		case HANDLER_ARGUMENT_USM:
+			shape_key_put(key, head);
+			usm_bytes += sizeof(uint64_t);
+			break;
+		default:
+			return false;
+		}
+	}
+	if (value_bytes > SHAPE_VALUE_BYTES_MAX)
+		return false;
+	*rest_bytes_out = (uint32_t)(handler->depends_on.count * sizeof(struct resubmit_event) + usm_bytes + value_bytes);
+	return true;
+}
+
+static void put_range(struct shape_key *key, const uint64_t *sizes, uint32_t dimensions)
+{
+	for (uint32_t i = 0; i < dimensions; i++)
+		shape_key_put(key, sizes[i]);
+}
+
+bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_t *rest_bytes_out)
+{
+	if (handler->action != HANDLER_ACTION_LAUNCH || handler->requirements.count > SHAPE_REQUIREMENTS_MAX ||
+	    handler->depends_on.count > SHAPE_EVENTS_MAX || handler->arguments.count > SHAPE_ARGUMENTS_MAX)
+		return false;
+	shape_key_begin(key);
+	shape_key_put(key, handler->queue->line->remote.id);
+	shape_key_put(key, handler->kernel->remote.id);
+	shape_key_put(key, (uint64_t)handler->requirements.count | (uint64_t)handler->depends_on.count << 8 |
+				   (uint64_t)handler->arguments.count << 16 | (uint64_t)handler->dimensions << 24 |
+				   (uint64_t)handler->cluster.dimensions << 28 | (uint64_t)handler->is_nd << 32 |
+				   (uint64_t)handler->is_empty << 33 | (uint64_t)handler->cooperative << 34 |
+				   (uint64_t)handler->after_all << 35);
+	put_range(key, handler->global, handler->dimensions);
+	if (handler->is_nd)
+		put_range(key, handler->local, handler->dimensions);
+	put_range(key, handler->cluster.size, handler->cluster.dimensions);
+	put_requirements(handler, key);
+	return put_arguments(handler, key, rest_bytes_out) && key->count <= SHAPE_KEY_WORDS_MAX;
+}
+
+void handler_write_rest(const struct handler *handler, uint8_t *at)
+{
+	for (uint32_t i = 0; i < handler->depends_on.count; i++) {
+		const struct event *event = handler_dependency_at(handler, i)->event;
+		const struct resubmit_event named = {event->line->remote.id, event->group};
+		memcpy(at, &named, sizeof(named));
+		at += sizeof(named);
+	}
+	for (uint32_t i = 0; i < handler->arguments.count; i++) {
+		const struct handler_argument *argument = handler_argument_at(handler, i);
+		if (argument->kind != HANDLER_ARGUMENT_USM)
+			continue;
+		memcpy(at, &argument->offset_bytes, sizeof(argument->offset_bytes));
+		at += sizeof(argument->offset_bytes);
+	}
+	for (uint32_t i = 0; i < handler->arguments.count; i++) {
+		const struct handler_argument *argument = handler_argument_at(handler, i);
+		if (argument->kind != HANDLER_ARGUMENT_VALUE)
+			continue;
+		memcpy(at, (const uint8_t *)handler->values.items + argument->offset_bytes, argument->size_bytes);
+		at += argument->size_bytes;
+	}
+}

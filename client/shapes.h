@@ -1,0 +1,81 @@
+/*
+ * The shapes of command groups that this session has sent, so that a group of a known one travels as a RESUBMIT record
+ * (shared/resubmit.h). A shape is everything about a group but its number, its slot, its events, the values of its
+ * arguments and its USM addresses. It is held here as a key: words that are equal when, and only when, the messages would be.
+ * A key has ids, no objects: it keeps nothing alive, and an id is never used twice.
+ *
+ *   unknown --sent--> seen --sent again: the message defines it--> defined --sent again--> a record
+ *      ^                                                              |
+ *      +------------ another shape needs its place <------------------+
+ *
+ * A place is a number that the service keeps a shape under. Whoever takes a place over defines it anew, with a generation
+ * of its own, before it names it: so both sides forget together, and nobody has to be asked.
+ * Called with the submit lock held.
+ */
+#ifndef SYCL_CLIENT_SHAPES_H
+#define SYCL_CLIENT_SHAPES_H
+
+#include "protocol_limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SHAPE_KEY_WORDS_MAX 96u /* larger ones are sent as messages */
+#define SHAPE_WAYS          4u  /* places where a key may be */
+#define SHAPE_SETS          (SHAPES_MAX / SHAPE_WAYS)
+
+/* The words, and a sum over them that grows with each. */
+struct shape_key {
+	uint64_t sum;
+	uint32_t count; /* beyond SHAPE_KEY_WORDS_MAX: no key */
+	uint64_t words[SHAPE_KEY_WORDS_MAX];
+};
+
+struct shape_place {
+	uint64_t sum, used; /* used: when, by shapes.clock */
+	uint32_t generation; /* 0: not defined */
+	uint32_t count;
+	uint64_t words[]; /* SHAPE_KEY_WORDS_MAX */
+};
+
+struct shapes {
+	bool agreed_on;
+	uint32_t generation; /* the last one that was given out */
+	uint64_t clock;
+	struct shape_place *places[SHAPES_MAX]; /* made on demand */
+};
+
+enum shape_use {
+	SHAPE_MESSAGE, /* send the group as a message, nothing more */
+	SHAPE_DEFINE,  /* send it as a message that defines the shape; then call shapes_defined */
+	SHAPE_KNOWN,   /* send a record */
+};
+
+/* What a record names. */
+struct shape_name {
+	uint32_t shape, generation;
+};
+
+static inline void shape_key_begin(struct shape_key *key)
+{
+	key->sum = 0;
+	key->count = 0;
+}
+
+/* Sums of odd multiples: each word is multiplied by itself, so that none waits for the one before. */
+static inline void shape_key_put(struct shape_key *key, uint64_t word)
+{
+	uint32_t at = key->count++;
+	if (at >= SHAPE_KEY_WORDS_MAX)
+		return;
+	key->words[at] = word;
+	key->sum += (word ^ word >> 32) * (0x9e3779b97f4a7c15ull + (uint64_t)at * 0xc2b2ae3d27d4eb4eull);
+}
+
+void shapes_fini(struct shapes *shapes);
+/* What to do with a group of this key. `name_out`: of SHAPE_DEFINE and SHAPE_KNOWN. */
+enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key, struct shape_name *name_out);
+/* The message with that definition is in the ring. */
+void shapes_defined(struct shapes *shapes, struct shape_name name);
+
+#endif
