@@ -52,6 +52,8 @@ void groups_start(void)
 	fixture_options(&options);
 	fixture_start(&fixture, &options, true);
 	client = &fixture.clients[0];
+	client->features = FEATURE_RESUBMIT;
+	numbers[0] = numbers[1] = 0;
 	raw_open(client);
 	device = raw_fake_device(client);
 	raw_arena(client, 0, 65536);
@@ -75,6 +77,19 @@ void groups_stop(void)
 {
 	raw_round_trip(client);
 	fixture_stop(&fixture);
+}
+
+void groups_expect_closed(const char *words)
+{
+	raw_wait_closed(client);
+	cr_assert(eq(i32, client->error_code, STATUS_CONNECTION_LOST), "%s", client->error_text);
+	cr_assert(ne(ptr, strstr(client->error_text, words), NULL), "said: %s", client->error_text);
+	fixture_stop(&fixture);
+}
+
+uint64_t groups_number(bool ordered)
+{
+	return ++numbers[ordered];
 }
 
 void build_begin(struct build *build)

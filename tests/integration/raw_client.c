@@ -45,6 +45,7 @@ void raw_send_hello(struct raw_client *client, uint32_t protocol_min, uint32_t p
 	hello.protocol_min = protocol_min;
 	hello.protocol_max = protocol_max;
 	hello.command = (char *)(uintptr_t) "raw client";
+	hello.features = client->features;
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_HELLO;
 	packet.hello = &hello;

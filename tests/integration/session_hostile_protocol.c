@@ -162,6 +162,18 @@ Test(hostile, a_record_of_a_kind_that_was_not_agreed_on_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
 }
 
+Test(hostile, a_shape_that_was_not_agreed_on_closes_the_session)
+{
+	hostile_start_with_objects(NULL);
+	Sycl__V1__Launch launch = SYCL__V1__LAUNCH__INIT;
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH;
+	group.launch = &launch;
+	group.shape = group.shape_generation = 1;
+	(void)hostile_group(&group, 1);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
+}
+
 Test(hostile, an_undecodable_record_closes_the_session)
 {
 	hostile_start_open(NULL);

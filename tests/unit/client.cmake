@@ -7,6 +7,7 @@ if(TARGET syclclient_objects)
     client_greeting.c
     client_handles.c
     client_object_ids.c
+    client_shapes.c
     client_slots.c
     client_stream.c
     client_usm.c

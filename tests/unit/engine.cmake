@@ -7,6 +7,7 @@ sycl_test(unit_engine SOURCES
   engine_outbox.c
   engine_profiles.c
   engine_ranges.c
+  engine_shape.c
   engine_shares.c
   engine_usm_table.c
   LIBS sycl_engine_core)

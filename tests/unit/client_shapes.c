@@ -1,0 +1,149 @@
+/* Which groups travel as records: shapes are known from the third time on, places are few, and nothing is mistaken. */
+#include "shapes.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+static struct shapes shapes;
+
+static void setup(void)
+{
+	shapes = (struct shapes){.agreed_on = true};
+}
+
+static void teardown(void)
+{
+	shapes_fini(&shapes);
+}
+
+TestSuite(client_shapes, .timeout = 10, .init = setup, .fini = teardown);
+
+static struct shape_key key_of(uint64_t kernel, uint64_t buffer, uint64_t range)
+{
+	struct shape_key key;
+	shape_key_begin(&key);
+	shape_key_put(&key, kernel);
+	shape_key_put(&key, buffer);
+	shape_key_put(&key, range);
+	return key;
+}
+
+static enum shape_use look(const struct shape_key *key, struct shape_name *name)
+{
+	enum shape_use use = shapes_look(&shapes, key, name);
+	if (use == SHAPE_DEFINE)
+		shapes_defined(&shapes, *name);
+	return use;
+}
+
+Test(client_shapes, a_shape_is_seen_then_defined_then_known)
+{
+	struct shape_key key = key_of(1, 2, 3);
+	struct shape_name defined = {0, 0}, known = {0, 0};
+	cr_assert(eq(int, (int)look(&key, &defined), SHAPE_MESSAGE));
+	cr_assert(eq(int, (int)look(&key, &defined), SHAPE_DEFINE));
+	cr_assert(ge(u32, defined.shape, 1));
+	cr_assert(le(u32, defined.shape, SHAPES_MAX));
+	cr_assert(ne(u32, defined.generation, 0));
+	for (int i = 0; i < 3; i++) {
+		cr_assert(eq(int, (int)look(&key, &known), SHAPE_KNOWN));
+		cr_assert(eq(u32, known.shape, defined.shape));
+		cr_assert(eq(u32, known.generation, defined.generation));
+	}
+}
+
+Test(client_shapes, any_word_that_differs_is_another_shape)
+{
+	struct shape_key key = key_of(1, 2, 3);
+	struct shape_name name;
+	(void)look(&key, &name);
+	(void)look(&key, &name);
+	const struct shape_key others[] = {key_of(9, 2, 3), key_of(1, 9, 3), key_of(1, 2, 9), key_of(2, 1, 3), key_of(3, 2, 1)};
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		cr_assert(eq(int, (int)look(&others[i], &name), SHAPE_MESSAGE), "%zu", i);
+	struct shape_key longer = key;
+	shape_key_put(&longer, 0);
+	cr_assert(eq(int, (int)look(&longer, &name), SHAPE_MESSAGE));
+	/* The same sum alone is not the same shape. */
+	struct shape_key forged = key_of(1, 2, 4);
+	forged.sum = key.sum;
+	cr_assert(eq(int, (int)look(&forged, &name), SHAPE_MESSAGE));
+	cr_assert(eq(int, (int)look(&key, &name), SHAPE_KNOWN));
+}
+
+Test(client_shapes, a_definition_that_was_not_sent_is_asked_for_again)
+{
+	struct shape_key key = key_of(1, 2, 3);
+	struct shape_name name;
+	(void)shapes_look(&shapes, &key, &name);
+	cr_assert(eq(int, (int)shapes_look(&shapes, &key, &name), SHAPE_DEFINE));
+	cr_assert(eq(int, (int)shapes_look(&shapes, &key, &name), SHAPE_DEFINE));
+}
+
+/* Of each place the service knows one shape: the one that was defined there last. */
+Test(client_shapes, a_place_that_was_taken_over_is_defined_anew)
+{
+	enum { KEYS = 3000 };
+	uint32_t generations[SHAPES_MAX + 1] = {0}, owners[SHAPES_MAX + 1] = {0};
+	uint32_t known = 0, defined = 0;
+	uint64_t random = 1;
+	for (uint32_t i = 0; i < 200000; i++) {
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		uint32_t which = (uint32_t)(random >> 33) % (i % 1000 < 800 ? 60 : KEYS);
+		struct shape_key key = key_of(which, which + 1, 7);
+		struct shape_name name;
+		enum shape_use use = look(&key, &name);
+		if (use == SHAPE_DEFINE) {
+			cr_assert(ne(u32, name.generation, generations[name.shape]));
+			generations[name.shape] = name.generation;
+			owners[name.shape] = which;
+			defined++;
+		} else if (use == SHAPE_KNOWN) {
+			cr_assert(eq(u32, owners[name.shape], which));
+			cr_assert(eq(u32, generations[name.shape], name.generation));
+			known++;
+		}
+	}
+	cr_assert(gt(u32, known, 100000), "%u", known);
+	cr_assert(gt(u32, defined, SHAPES_MAX), "places were taken over: %u", defined);
+}
+
+Test(client_shapes, the_least_recently_used_of_its_places_goes)
+{
+	/* More than fit at all, each defined; then the first one again and again beside others: it stays. */
+	struct shape_key first = key_of(0, 0, 0);
+	struct shape_name name;
+	(void)look(&first, &name);
+	(void)look(&first, &name);
+	for (uint64_t i = 1; i < 10 * SHAPES_MAX; i++) {
+		struct shape_key other = key_of(i, i, i);
+		(void)look(&other, &name);
+		cr_assert(eq(int, (int)look(&first, &name), SHAPE_KNOWN), "%lu", i);
+	}
+}
+
+Test(client_shapes, without_the_feature_and_with_too_many_words_there_are_messages_only)
+{
+	struct shape_key key = key_of(1, 2, 3);
+	struct shape_name name;
+	shapes.agreed_on = false;
+	for (int i = 0; i < 4; i++)
+		cr_assert(eq(int, (int)look(&key, &name), SHAPE_MESSAGE));
+	shapes.agreed_on = true;
+	shape_key_begin(&key);
+	for (uint32_t i = 0; i <= SHAPE_KEY_WORDS_MAX; i++)
+		shape_key_put(&key, i);
+	for (int i = 0; i < 4; i++)
+		cr_assert(eq(int, (int)look(&key, &name), SHAPE_MESSAGE));
+}
+
+Test(client_shapes, generations_are_never_0)
+{
+	struct shape_key key = key_of(1, 2, 3);
+	struct shape_name name;
+	shapes.generation = UINT32_MAX;
+	(void)look(&key, &name);
+	(void)look(&key, &name);
+	cr_assert(eq(u32, name.generation, 1));
+	cr_assert(eq(int, (int)look(&key, &name), SHAPE_KNOWN));
+}
