@@ -200,6 +200,7 @@ static void take_usage(struct pending *pending, const Sycl__V1__Reply *reply)
 	usage->bytes_to_host = from->bytes_to_host;
 	usage->buffer_bytes = from->buffer_bytes;
 	usage->arena_bytes = from->arena_bytes;
+	usage->groups_resubmitted = from->groups_resubmitted;
 }
 
 SYCL_API sycl_result sycl_platform_get_usage(sycl_platform handle, struct sycl_usage *usage_out)

@@ -155,8 +155,9 @@ static json_t *session_object(const Sycl__V1__SessionFacts *session)
 				   "queues", (json_int_t)session->queues,
 				   "buffers", (json_int_t)session->buffers,
 				   "objects", (json_int_t)session->objects);
-	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 				   "command_groups_submitted", number(usage->groups_submitted),
+				   "command_groups_resubmitted", number(usage->groups_resubmitted),
 				   "command_groups_completed", number(usage->groups_completed),
 				   "command_groups_failed", number(usage->groups_failed),
 				   "bytes_held", number(usage->buffer_bytes),

@@ -150,13 +150,14 @@ static void usage_cells(struct table *table, const Sycl__V1__SessionFacts *sessi
 	const Sycl__V1__Usage *usage = session->usage ? session->usage : &none;
 	char text[UNIT_TEXT_BYTES];
 	if (!session->reported) {
-		for (int i = 0; i < 7; i++)
+		for (int i = 0; i < 8; i++)
 			table_cell(table, COLOUR_NONE, "-");
 		return;
 	}
 	table_cell(table, COLOUR_NONE, "%u", session->queues);
 	table_cell(table, COLOUR_NONE, "%llu/%llu", (unsigned long long)usage->groups_completed,
 		   (unsigned long long)usage->groups_submitted);
+	table_cell(table, COLOUR_NONE, "%llu", (unsigned long long)usage->groups_resubmitted);
 	table_cell(table, usage->groups_failed ? COLOUR_RED : COLOUR_NONE, "%llu",
 		   (unsigned long long)usage->groups_failed);
 	table_cell(table, COLOUR_NONE, "%s", format_bytes(usage->buffer_bytes, text));
@@ -176,6 +177,7 @@ static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		{ "UP", COLUMN_FIGURES | COLUMN_MINOR },
 		{ "QUEUES", COLUMN_FIGURES | COLUMN_MINOR },
 		{ "DONE", COLUMN_FIGURES },
+		{ "AGAIN", COLUMN_FIGURES | COLUMN_MINOR },
 		{ "FAILED", COLUMN_FIGURES },
 		{ "HELD", COLUMN_FIGURES },
 		{ "ON DEVICE", COLUMN_FIGURES },

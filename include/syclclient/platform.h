@@ -115,8 +115,9 @@ struct sycl_usage {
 	uint64_t bytes_to_host;
 	uint64_t buffer_bytes;    /**< held now */
 	uint64_t arena_bytes;     /**< held now */
+	uint64_t groups_resubmitted; /**< of those submitted: of a shape that the service knew already */
 };
-#define SYCL_USAGE_INIT { sizeof(struct sycl_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SYCL_USAGE_INIT { sizeof(struct sycl_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * What this session has used so far. A round trip.

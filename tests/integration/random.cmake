@@ -1,7 +1,7 @@
 # Random command groups against a serial model, on every kind of device; and the execution model's tests on the double of
 # NVIDIA's driver, with one GPU and with two.
 if(TARGET syclclient)
-  sycl_test_objects(random_objects SOURCES client_random.c LIBS syclclient)
+  sycl_test_objects(random_objects SOURCES client_random.c client_resubmit.c LIBS syclclient)
 endif()
 set(random_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:random_objects>)
 sycl_test(client_random_fake SOURCES ${random_sources} portable_fake.c LIBS client_service TIMEOUT 600)

@@ -107,7 +107,7 @@ Test(cli, status_json_is_one_object_with_all_that_is_promised)
 	static const char *const tenant_names[] = { "uid", "engine_pid", "state", "since", "descriptors" };
 	static const char *const session_names[] = {
 		"id", "uid", "pid", "command", "queues", "command_groups_submitted", "command_groups_completed",
-		"bytes_held", "since",
+		"bytes_held", "since", "command_groups_resubmitted",
 	};
 	service_start(&service, NULL);
 	int socket = -1;
@@ -121,11 +121,12 @@ Test(cli, status_json_is_one_object_with_all_that_is_promised)
 	cr_assert(eq(long, (long)json_integer_value(json_object_get(tenant, "uid")), (long)geteuid()));
 	cr_assert(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(tenant, "state")), "ready"));
 	const json_t *session = json_array_get(json_object_get(status, "sessions"), 0);
-	must_have(session, session_names, 9);
+	must_have(session, session_names, 10);
 	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "pid")), (long)getpid()));
 	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "queues")), 3L));
 	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "command_groups_submitted")), 12L));
 	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "command_groups_completed")), 11L));
+	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "command_groups_resubmitted")), 7L));
 	cr_assert(eq(long, (long)json_integer_value(json_object_get(session, "bytes_held")), 4096L));
 	json_decref(status);
 	close_fd(&socket);

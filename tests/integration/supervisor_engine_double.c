@@ -246,6 +246,7 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 {
 	sycl__v1__usage__init(usage);
 	usage->groups_submitted = 12;
+	usage->groups_resubmitted = 7;
 	usage->groups_completed = 11;
 	usage->buffer_bytes = 4096;
 	for (unsigned i = 0; i < me.count; i++) {
