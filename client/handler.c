@@ -21,16 +21,15 @@ static void handler_destroy(struct object *object)
 	if (handler->values.items != handler->inline_values)
 		free(handler->values.items);
 	free(handler->depends_on.items);
-	if (handler->kernel)
-		object_unref(&handler->kernel->object);
 	if (handler->kernel_given)
 		object_unref(&handler->kernel_given->object);
 	if (handler->event)
 		object_unref(&handler->event->object);
-	object_unref(&handler->queue->object);
+	struct queue *queue = handler->queue;
 	if (handler->destroy_user_data)
 		handler->destroy_user_data(handler->user_data);
-	object_delete(object);
+	free(handler);
+	object_unref(&queue->object); /* with which the connection may end */
 }
 
 sycl_result handler_new(struct queue *queue, struct handler **handler_out)
@@ -38,14 +37,15 @@ sycl_result handler_new(struct queue *queue, struct handler **handler_out)
 	sycl_result result = remote_check(&queue->line->remote);
 	if (result)
 		return result;
-	struct handler *handler = object_new(sizeof(*handler), queue->object.connection);
+	struct handler *handler = calloc(1, sizeof(*handler));
 	if (!handler)
-		return SYCL_ERROR_MEMORY_ALLOCATION;
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	handler->object.connection = queue->object.connection; /* the queue holds it */
 	handler->requirements = (struct handler_list){handler->inline_requirements, 0, HANDLER_INLINE_REQUIREMENTS};
 	handler->arguments = (struct handler_list){handler->inline_arguments, 0, HANDLER_INLINE_ARGUMENTS};
 	handler->values = (struct handler_list){handler->inline_values, 0, HANDLER_INLINE_VALUES};
 	if (handle_create(&handler->object, HANDLE_HANDLER, handler_destroy) < 0) {
-		object_delete(&handler->object);
+		free(handler);
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	}
 	handler->queue = queue;
@@ -223,10 +223,10 @@ static sycl_result end_handle(struct handler *handler)
 {
 	struct connection *c = handler->object.connection;
 	/* Counted as one of the connection's until the submission is over: there may be no other (host_tasks_look). */
-	atomic_fetch_add_explicit(&c->handles, 1, memory_order_relaxed);
-	sycl_result result = object_take(&handler->object);
-	if (result)
-		atomic_fetch_sub_explicit(&c->handles, 1, memory_order_acq_rel);
+	bool counted = false;
+	sycl_result result = object_take_counted(&handler->object, &counted);
+	if (!result && !counted)
+		atomic_fetch_add_explicit(&c->handles, 1, memory_order_relaxed);
 	return result;
 }
 

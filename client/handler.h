@@ -68,14 +68,14 @@ struct handler_list {
 };
 
 struct handler {
-	struct object object;
-	struct queue *queue;
+	struct object object; /* its connection is the queue's */
+	struct queue *queue;  /* a reference */
 	struct handler_list requirements, arguments, depends_on, values; /* values: bytes */
 	/* Of a step of what the program sees as one group: the group, whose events are what the step's event tells of (H12). */
 	const struct handler *step_of;
 
 	enum handler_action action;
-	struct kernel *kernel;       /* a reference: for the queue's device */
+	struct kernel *kernel;       /* for the queue's device; kernel_given itself, or held by it */
 	struct kernel *kernel_given; /* a reference: has those for other devices */
 	uint32_t dimensions;
 	uint64_t global[3], local[3];

@@ -15,8 +15,7 @@ static sycl_result set_launch(struct handler *handler, struct kernel *given, con
 	if (result)
 		return result;
 	handler->action = HANDLER_ACTION_LAUNCH;
-	handler->kernel = kernel;
-	object_ref(&kernel->object);
+	handler->kernel = kernel; /* held by the other one */
 	handler->kernel_given = given;
 	object_ref(&given->object);
 	handler->dimensions = global->dimensions;

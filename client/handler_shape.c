@@ -8,9 +8,12 @@ static void put_requirements(const struct handler *handler, struct shape_key *ke
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		const struct handler_requirement *requirement = handler_requirement_at(handler, i);
 		const struct buffer *buffer = requirement->buffer;
+		bool is_whole = !buffer->root && requirement->begin == 0 && requirement->end == buffer->size_bytes;
 		shape_key_put(key, buffer->remote.id);
 		shape_key_put(key, (uint64_t)requirement->mode << 32 | (buffer->is_part ? 1u : 0u) |
-					   (buffer->root ? 2u : 0u));
+					   (buffer->root ? 2u : 0u) | (is_whole ? 4u : 0u));
+		if (is_whole)
+			continue;
 		shape_key_put(key, requirement->begin);
 		shape_key_put(key, requirement->end);
 		shape_key_put(key, buffer->origin_bytes);
@@ -58,10 +61,16 @@ static void put_range(struct shape_key *key, const uint64_t *sizes, uint32_t dim
 		shape_key_put(key, sizes[i]);
 }
 
+/* Words in front of requirements and arguments, of one requirement, and of one argument, at most. */
+enum { HEAD_WORDS = 12, REQUIREMENT_WORDS = 6, ARGUMENT_WORDS = 2 };
+
 bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_t *rest_bytes_out)
 {
 	if (handler->action != HANDLER_ACTION_LAUNCH || handler->requirements.count > SHAPE_REQUIREMENTS_MAX ||
 	    handler->depends_on.count > SHAPE_EVENTS_MAX || handler->arguments.count > SHAPE_ARGUMENTS_MAX)
+		return false;
+	if (HEAD_WORDS + handler->requirements.count * REQUIREMENT_WORDS + handler->arguments.count * ARGUMENT_WORDS >
+	    SHAPE_KEY_WORDS_MAX)
 		return false;
 	shape_key_begin(key);
 	shape_key_put(key, handler->queue->line->remote.id);
@@ -76,7 +85,10 @@ bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_
 		put_range(key, handler->local, handler->dimensions);
 	put_range(key, handler->cluster.size, handler->cluster.dimensions);
 	put_requirements(handler, key);
-	return put_arguments(handler, key, rest_bytes_out) && key->count <= SHAPE_KEY_WORDS_MAX;
+	if (!put_arguments(handler, key, rest_bytes_out))
+		return false;
+	shape_key_seal(key);
+	return true;
 }
 
 void handler_write_rest(const struct handler *handler, uint8_t *at)

@@ -173,6 +173,8 @@ static void mark_buffers(const struct handler *handler)
  */
 static void take_answers(struct connection *c)
 {
+	if (!replies_wait(c))
+		return;
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
@@ -223,7 +225,8 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 	struct handler *handler = s->handler;
 	struct connection *c = handler->object.connection;
 	/* So that nobody takes the last handle for gone before this one gives out another (host_tasks_look). */
-	atomic_fetch_add_explicit(&c->handles, 1, memory_order_relaxed);
+	if (event_out)
+		atomic_fetch_add_explicit(&c->handles, 1, memory_order_relaxed);
 	sycl_result result = event_out ? make_event(handler, &s->event) : SYCL_SUCCESS;
 	if (!result && handler->action == HANDLER_ACTION_HOST_TASK)
 		result = host_task_new(c, origin, handler->queue->line, &s->task);
@@ -241,7 +244,8 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 		host_task_settle(c, s->task, sent);
 	if (!sent && s->event)
 		drop_event(s->event);
-	atomic_fetch_sub_explicit(&c->handles, 1, memory_order_acq_rel);
+	if (event_out)
+		atomic_fetch_sub_explicit(&c->handles, 1, memory_order_acq_rel);
 	return result;
 }
 

@@ -245,7 +245,10 @@ void object_unref(struct object *object)
 {
 	uint32_t index = object->index;
 	struct handle_entry *entry = object->entry;
-	uint64_t before = atomic_fetch_sub_explicit(&entry->word, REF_ONE, memory_order_acq_rel);
+	uint64_t before = atomic_load_explicit(&entry->word, memory_order_acquire);
+	/* Of a handler nobody finds a way to it any more then: no handle is good, and it has no weak pointers. */
+	if (object->type != HANDLE_HANDLER || word_refs(before) != 1 || word_users(before) != 0)
+		before = atomic_fetch_sub_explicit(&entry->word, REF_ONE, memory_order_acq_rel);
 	if (word_refs(before) != 1)
 		return;
 	if (word_users(before)) /* made, but never handed out: its maker failed */
@@ -299,6 +302,23 @@ sycl_result object_take(struct object *object)
 	if (!result && last)
 		object_unref(object); /* never the last reference: the caller has pinned the object */
 	return result;
+}
+
+sycl_result object_take_counted(struct object *object, bool *counted_out)
+{
+	struct handle_entry *entry = object->entry;
+	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+	uint64_t wanted = 0;
+	do {
+		if (word_users(word) == 0)
+			return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released",
+					 handle_type_name((enum handle_type)object->type));
+		/* The users' reference goes with the last of them. It is never the last one: the caller has pinned the object. */
+		wanted = word - USER_ONE - (word_users(word) == 1 ? REF_ONE : 0);
+	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, wanted, memory_order_acq_rel,
+							memory_order_relaxed));
+	*counted_out = word_users(word) == 1;
+	return SYCL_SUCCESS;
 }
 
 bool object_take_unless_last(struct object *object)

@@ -73,6 +73,12 @@ sycl_result object_give(struct object *object);
 /* Take a user reference from whoever owns it. INVALID_HANDLE when there is none. The caller has pinned the object. */
 sycl_result object_take(struct object *object);
 
+/*
+ * As object_take. *counted_out: it was the last one, and the connection still counts its handle: the caller takes that back
+ * (host_tasks_look).
+ */
+sycl_result object_take_counted(struct object *object, bool *counted_out);
+
 /* As object_take, but only if it is not the last one: false then, and nothing changed. */
 bool object_take_unless_last(struct object *object);
 

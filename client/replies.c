@@ -99,6 +99,12 @@ static void handle_reply(struct connection *c, const Sycl__V1__Reply *reply)
 	/* Something else is of a later minor version: nothing that this library has asked for. */
 }
 
+bool replies_wait(const struct connection *c)
+{
+	return atomic_load_explicit(&c->header->reply_head, memory_order_relaxed) !=
+	       atomic_load_explicit(&c->header->reply_tail, memory_order_relaxed);
+}
+
 bool replies_drain(struct connection *c)
 {
 	uint16_t kind = 0;

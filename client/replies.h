@@ -21,6 +21,9 @@ struct pending {
 	void *context;
 };
 
+/* Is there anything to drain? Without locks: what comes at this very moment may be missed. */
+bool replies_wait(const struct connection *connection);
+
 /*
  * Handle all replies that are there. With the state lock held; never blocks. False: the ring's words or a record are
  * malformed; the connection is lost then.

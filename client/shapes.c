@@ -39,7 +39,7 @@ static uint32_t next_generation(struct shapes *shapes)
 
 enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key, struct shape_name *name_out)
 {
-	if (!shapes->agreed_on || key->count == 0 || key->count > SHAPE_KEY_WORDS_MAX)
+	if (!shapes->agreed_on)
 		return SHAPE_MESSAGE;
 	uint64_t mixed = key->sum ^ key->sum >> 29;
 	uint32_t first = (uint32_t)((mixed * 0xbf58476d1ce4e5b9ull) >> 32) % SHAPE_SETS * SHAPE_WAYS;

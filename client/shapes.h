@@ -20,14 +20,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SHAPE_KEY_WORDS_MAX 96u /* larger ones are sent as messages */
+#define SHAPE_KEY_WORDS_MAX 128u /* groups that need more are sent as messages */
 #define SHAPE_WAYS          4u  /* places where a key may be */
 #define SHAPE_SETS          (SHAPES_MAX / SHAPE_WAYS)
 
-/* The words, and a sum over them that grows with each. */
+/* Put together with shape_key_put, which does not look at the limit, and sealed. */
 struct shape_key {
-	uint64_t sum;
-	uint32_t count; /* beyond SHAPE_KEY_WORDS_MAX: no key */
+	uint64_t sum; /* of all words, each times a number of its place's own */
+	uint32_t count;
 	uint64_t words[SHAPE_KEY_WORDS_MAX];
 };
 
@@ -58,18 +58,20 @@ struct shape_name {
 
 static inline void shape_key_begin(struct shape_key *key)
 {
-	key->sum = 0;
 	key->count = 0;
 }
 
-/* Sums of odd multiples: each word is multiplied by itself, so that none waits for the one before. */
 static inline void shape_key_put(struct shape_key *key, uint64_t word)
 {
-	uint32_t at = key->count++;
-	if (at >= SHAPE_KEY_WORDS_MAX)
-		return;
-	key->words[at] = word;
-	key->sum += (word ^ word >> 32) * (0x9e3779b97f4a7c15ull + (uint64_t)at * 0xc2b2ae3d27d4eb4eull);
+	key->words[key->count++] = word;
+}
+
+static inline void shape_key_seal(struct shape_key *key)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < key->count; i++)
+		sum += (key->words[i] ^ key->words[i] >> 32) * (0x9e3779b97f4a7c15ull + i * 0xc2b2ae3d27d4eb4eull);
+	key->sum = sum;
 }
 
 void shapes_fini(struct shapes *shapes);

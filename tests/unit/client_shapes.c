@@ -25,6 +25,7 @@ static struct shape_key key_of(uint64_t kernel, uint64_t buffer, uint64_t range)
 	shape_key_put(&key, kernel);
 	shape_key_put(&key, buffer);
 	shape_key_put(&key, range);
+	shape_key_seal(&key);
 	return key;
 }
 
@@ -63,6 +64,7 @@ Test(client_shapes, any_word_that_differs_is_another_shape)
 		cr_assert(eq(int, (int)look(&others[i], &name), SHAPE_MESSAGE), "%zu", i);
 	struct shape_key longer = key;
 	shape_key_put(&longer, 0);
+	shape_key_seal(&longer);
 	cr_assert(eq(int, (int)look(&longer, &name), SHAPE_MESSAGE));
 	/* The same sum alone is not the same shape. */
 	struct shape_key forged = key_of(1, 2, 4);
@@ -122,17 +124,11 @@ Test(client_shapes, the_least_recently_used_of_its_places_goes)
 	}
 }
 
-Test(client_shapes, without_the_feature_and_with_too_many_words_there_are_messages_only)
+Test(client_shapes, without_the_feature_there_are_messages_only)
 {
 	struct shape_key key = key_of(1, 2, 3);
 	struct shape_name name;
 	shapes.agreed_on = false;
-	for (int i = 0; i < 4; i++)
-		cr_assert(eq(int, (int)look(&key, &name), SHAPE_MESSAGE));
-	shapes.agreed_on = true;
-	shape_key_begin(&key);
-	for (uint32_t i = 0; i <= SHAPE_KEY_WORDS_MAX; i++)
-		shape_key_put(&key, i);
 	for (int i = 0; i < 4; i++)
 		cr_assert(eq(int, (int)look(&key, &name), SHAPE_MESSAGE));
 }
