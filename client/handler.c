@@ -7,9 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void handler_destroy(struct object *object)
+void handler_init(struct handler *handler, struct queue *queue)
 {
-	struct handler *handler = (struct handler *)object;
+	/* What the lists hold is written when they grow, but for arguments, where there may be gaps. */
+	memset(handler, 0, offsetof(struct handler, inline_requirements));
+	memset(handler->inline_arguments, 0, sizeof(handler->inline_arguments));
+	handler->requirements = (struct handler_list){handler->inline_requirements, 0, HANDLER_INLINE_REQUIREMENTS};
+	handler->arguments = (struct handler_list){handler->inline_arguments, 0, HANDLER_INLINE_ARGUMENTS};
+	handler->values = (struct handler_list){handler->inline_values, 0, HANDLER_INLINE_VALUES};
+	handler->object.connection = queue->object.connection; /* the queue holds it */
+	handler->queue = queue;
+}
+
+void handler_fini(struct handler *handler)
+{
 	for (uint32_t i = 0; i < handler->requirements.count; i++)
 		object_unref(&handler_requirement_at(handler, i)->buffer->object);
 	for (uint32_t i = 0; i < handler->depends_on.count; i++)
@@ -25,7 +36,13 @@ static void handler_destroy(struct object *object)
 		object_unref(&handler->kernel_given->object);
 	if (handler->event)
 		object_unref(&handler->event->object);
+}
+
+static void handler_destroy(struct object *object)
+{
+	struct handler *handler = (struct handler *)object;
 	struct queue *queue = handler->queue;
+	handler_fini(handler);
 	if (handler->destroy_user_data)
 		handler->destroy_user_data(handler->user_data);
 	free(handler);
@@ -37,18 +54,14 @@ sycl_result handler_new(struct queue *queue, struct handler **handler_out)
 	sycl_result result = remote_check(&queue->line->remote);
 	if (result)
 		return result;
-	struct handler *handler = calloc(1, sizeof(*handler));
+	struct handler *handler = malloc(sizeof(*handler));
 	if (!handler)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-	handler->object.connection = queue->object.connection; /* the queue holds it */
-	handler->requirements = (struct handler_list){handler->inline_requirements, 0, HANDLER_INLINE_REQUIREMENTS};
-	handler->arguments = (struct handler_list){handler->inline_arguments, 0, HANDLER_INLINE_ARGUMENTS};
-	handler->values = (struct handler_list){handler->inline_values, 0, HANDLER_INLINE_VALUES};
+	handler_init(handler, queue);
 	if (handle_create(&handler->object, HANDLE_HANDLER, handler_destroy) < 0) {
 		free(handler);
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	}
-	handler->queue = queue;
 	object_ref(&queue->object);
 	*handler_out = handler;
 	return SYCL_SUCCESS;
@@ -157,15 +170,14 @@ SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handle, uint3
 	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, buffer, mode, offset_bytes, size_bytes);
 }
 
-SYCL_API sycl_result sycl_handler_set_value(sycl_handler handle, uint32_t index, size_t size_bytes, const void *value)
+sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t size_bytes, const void *value)
 {
-	PIN(handler, handler, handle);
 	uint64_t limit = handler->queue->device->facts->max_parameter_bytes;
 	if (!value || size_bytes == 0)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a value has at least one byte", index);
 	if ((limit && size_bytes > limit) || size_bytes > PACKET_BYTES_MAX)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: %zu bytes; the device takes %" PRIu64, index,
-				 size_bytes, limit);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: %" PRIu64 " bytes; the device takes %" PRIu64,
+				 index, size_bytes, limit);
 	sycl_result result = handler_list_grow(&handler->values, handler->inline_values, 1, (uint32_t)size_bytes);
 	if (result)
 		return result;
@@ -181,9 +193,14 @@ SYCL_API sycl_result sycl_handler_set_value(sycl_handler handle, uint32_t index,
 	return SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_handler_set_local(sycl_handler handle, uint32_t index, uint64_t size_bytes)
+SYCL_API sycl_result sycl_handler_set_value(sycl_handler handle, uint32_t index, size_t size_bytes, const void *value)
 {
 	PIN(handler, handler, handle);
+	return handler_set_value(handler, index, size_bytes, value);
+}
+
+sycl_result handler_set_local(struct handler *handler, uint32_t index, uint64_t size_bytes)
+{
 	uint64_t limit = handler->queue->device->facts->local_mem_bytes;
 	if (size_bytes == 0)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: local memory has at least one byte", index);
@@ -195,10 +212,14 @@ SYCL_API sycl_result sycl_handler_set_local(sycl_handler handle, uint32_t index,
 			    (struct handler_argument){.kind = HANDLER_ARGUMENT_LOCAL, .size_bytes = size_bytes});
 }
 
-SYCL_API sycl_result sycl_handler_depends_on(sycl_handler handle, sycl_event event_handle)
+SYCL_API sycl_result sycl_handler_set_local(sycl_handler handle, uint32_t index, uint64_t size_bytes)
 {
 	PIN(handler, handler, handle);
-	PIN(event, event, event_handle);
+	return handler_set_local(handler, index, size_bytes);
+}
+
+sycl_result handler_add_dependency(struct handler *handler, struct event *event)
+{
 	if (event->object.connection != handler->object.connection)
 		return error_set(SYCL_ERROR_INVALID, "the event and the queue belong to different connections");
 	if (handler->depends_on.count == DEPENDENCIES_MAX)
@@ -209,6 +230,13 @@ SYCL_API sycl_result sycl_handler_depends_on(sycl_handler handle, sycl_event eve
 	object_ref(&event->object);
 	*handler_dependency_at(handler, handler->depends_on.count++) = (struct handler_dependency){.event = event};
 	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_handler_depends_on(sycl_handler handle, sycl_event event_handle)
+{
+	PIN(handler, handler, handle);
+	PIN(event, event, event_handle);
+	return handler_add_dependency(handler, event);
 }
 
 sycl_result handler_check_no_action(const struct handler *handler)

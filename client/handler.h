@@ -137,7 +137,10 @@ sycl_result handler_add_host_requirement(struct handler *handler, struct buffer 
 					 uint64_t offset_bytes, uint64_t size_bytes, uint32_t *index_out);
 /* May all sub-buffers be used on that device? C14 */
 sycl_result handler_check_origins(const struct handler *handler, const struct device *device);
-/* handler.c. With a handle of its own. */
+/* handler.c. Without a handle and without holding the queue, which the caller does until handler_fini. */
+void handler_init(struct handler *handler, struct queue *queue);
+void handler_fini(struct handler *handler);
+/* With a handle of its own. */
 sycl_result handler_new(struct queue *queue, struct handler **handler_out);
 /* handler.c. Room for `more` items. `fixed`: where the list begins, inside of the handler. */
 sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size_t item_bytes, uint32_t more);
@@ -146,6 +149,14 @@ sycl_result handler_set_argument(struct handler *handler, uint32_t index, struct
 sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind, uint32_t index,
 				 struct buffer *buffer, sycl_access_mode mode, uint64_t offset_bytes,
 				 uint64_t size_bytes);
+/* What the public functions of these names do (handler.c; usm_actions.c). */
+sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t size_bytes, const void *value);
+sycl_result handler_set_local(struct handler *handler, uint32_t index, uint64_t size_bytes);
+sycl_result handler_set_usm(struct handler *handler, uint32_t index, const void *pointer);
+sycl_result handler_add_dependency(struct handler *handler, struct event *event);
+/* handler_actions.c. `local` NULL: a basic range. */
+sycl_result handler_set_launch(struct handler *handler, struct kernel *kernel, const sycl_range *global,
+			       const sycl_range *local);
 /* One action for each group. */
 sycl_result handler_check_no_action(const struct handler *handler);
 

@@ -1,8 +1,8 @@
 /* The action of a command group: launches and shared events. Copies are in handler_copies.c. */
 #include "handler.h"
 
-static sycl_result set_launch(struct handler *handler, struct kernel *given, const sycl_range *global,
-			      const sycl_range *local)
+sycl_result handler_set_launch(struct handler *handler, struct kernel *given, const sycl_range *global,
+			       const sycl_range *local)
 {
 	struct kernel *kernel = kernel_on(given, handler->queue->device);
 	if (!kernel)
@@ -34,14 +34,14 @@ SYCL_API sycl_result sycl_handler_single_task(sycl_handler handle, sycl_kernel k
 	PIN(handler, handler, handle);
 	PIN(kernel, kernel, kernel_handle);
 	sycl_range one = sycl_range1(1);
-	return set_launch(handler, kernel, &one, NULL);
+	return handler_set_launch(handler, kernel, &one, NULL);
 }
 
 SYCL_API sycl_result sycl_handler_parallel_for(sycl_handler handle, sycl_kernel kernel_handle, sycl_range range)
 {
 	PIN(handler, handler, handle);
 	PIN(kernel, kernel, kernel_handle);
-	return set_launch(handler, kernel, &range, NULL);
+	return handler_set_launch(handler, kernel, &range, NULL);
 }
 
 SYCL_API sycl_result sycl_handler_parallel_for_nd(sycl_handler handle, sycl_kernel kernel_handle, sycl_range global,
@@ -49,7 +49,7 @@ SYCL_API sycl_result sycl_handler_parallel_for_nd(sycl_handler handle, sycl_kern
 {
 	PIN(handler, handler, handle);
 	PIN(kernel, kernel, kernel_handle);
-	return set_launch(handler, kernel, &global, &local);
+	return handler_set_launch(handler, kernel, &global, &local);
 }
 
 static sycl_result set_event(struct handler *handler, struct shared_event *event, enum handler_action action)

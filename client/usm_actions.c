@@ -38,15 +38,20 @@ static sycl_result check_argument(const struct handler *handler, const void *poi
 	return pointer ? find_here(handler, pointer, 0, "an argument", &found) : SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_handler_set_usm(sycl_handler handle, uint32_t index, const void *pointer)
+sycl_result handler_set_usm(struct handler *handler, uint32_t index, const void *pointer)
 {
-	PIN(handler, handler, handle);
 	sycl_result result = check_argument(handler, pointer);
 	if (result)
 		return result;
 	return handler_set_argument(
 		handler, index,
 		(struct handler_argument){.kind = HANDLER_ARGUMENT_USM, .offset_bytes = (uintptr_t)pointer});
+}
+
+SYCL_API sycl_result sycl_handler_set_usm(sycl_handler handle, uint32_t index, const void *pointer)
+{
+	PIN(handler, handler, handle);
+	return handler_set_usm(handler, index, pointer);
 }
 
 /* One end of a copy: USM, or the program's own memory. */

@@ -19,6 +19,7 @@
 #include "syclclient/image.h"
 #include "syclclient/command_group.h"
 #include "syclclient/host_task.h"
+#include "syclclient/launch.h"
 #include "syclclient/copy.h"
 #include "syclclient/stream.h"
 #include "syclclient/event.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* So many are submitted between two waits: far fewer than the submit ring holds. */
-enum { BATCH = 256, BUFFER_BYTES = 4096, SUBMIT = 0, WHOLE = 1 };
+enum { BATCH = 256, BUFFER_BYTES = 4096, SUBMIT = 0, WHOLE = 1, LAUNCH = 2 };
 
 #define KERNEL "three"
 #define ARGUMENTS_PORTABLE "SYCL_KERNEL void three(SYCL_GLOBAL(uint) x, SYCL_GLOBAL(uint) y, uint a) {}"
@@ -87,19 +87,45 @@ static int whole_batch(struct client_state *s, double *ns_out)
 	return client_good(r, "submission") && client_wait(&s->client) ? 0 : -EIO;
 }
 
+/* The same in one call. */
+static int launch_batch(struct client_state *s, double *ns_out)
+{
+	uint32_t value = 0;
+	const struct sycl_launch_argument arguments[] = {
+		{ .kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ, .buffer = s->x, .size_bytes = BUFFER_BYTES },
+		{ .kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = s->y, .size_bytes = BUFFER_BYTES },
+		{ .kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(value), .pointer = &value },
+	};
+	struct sycl_launch launch = SYCL_LAUNCH_INIT;
+	launch.kernel = s->client.kernel;
+	launch.global = sycl_range1(1);
+	launch.arguments = arguments;
+	launch.argument_count = 3;
+	sycl_result r = 0;
+	uint64_t start = clock_now_ns();
+	for (; value < BATCH && r == 0; value++)
+		r = sycl_queue_launch(s->client.queue, &launch, NULL);
+	*ns_out = (double)(clock_now_ns() - start) / BATCH;
+	return client_good(r, "sycl_queue_launch") && client_wait(&s->client) ? 0 : -EIO;
+}
+
 /* `count` batches of each kind; their medians. */
 static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	double *submits = calloc(count * 2, sizeof(*submits)), *wholes = submits ? submits + count : NULL;
+	double *submits = calloc(count * 3, sizeof(*submits)), *wholes = submits ? submits + count : NULL;
+	double *launches = submits ? wholes + count : NULL;
 	int r = submits ? 0 : -ENOMEM;
 	for (uint64_t i = 0; i < count && r == 0; i++) {
 		r = submit_batch(state, &submits[i]);
 		if (r == 0)
 			r = whole_batch(state, &wholes[i]);
+		if (r == 0)
+			r = launch_batch(state, &launches[i]);
 	}
 	if (r == 0) {
 		values_out[SUBMIT] = statistics_median(submits, count);
 		values_out[WHOLE] = statistics_median(wholes, count);
+		values_out[LAUNCH] = statistics_median(launches, count);
 	}
 	free(submits);
 	return r;
@@ -164,7 +190,7 @@ static int measure_direct(void *state, uint64_t count, double values_out[AGENT_V
 	}
 	if (r == 0) {
 		values_out[SUBMIT] = statistics_median(enqueues, count);
-		values_out[WHOLE] = statistics_median(wholes, count);
+		values_out[WHOLE] = values_out[LAUNCH] = statistics_median(wholes, count);
 	}
 	free(enqueues);
 	return r;
@@ -181,6 +207,8 @@ int row_submit(struct bench *bench)
 				       .note = "sycl_handler_submit alone; baseline clEnqueueNDRangeKernel alone" };
 	struct bench_result whole = { .name = "TC4.whole", .unit = "ns",
 				      .note = "begin, three arguments, submit; baseline clSetKernelArg x 3, enqueue" };
+	struct bench_result launch = { .name = "TC4.launch", .unit = "ns",
+				       .note = "the same in one call, sycl_queue_launch; baseline as above" };
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;
@@ -190,6 +218,8 @@ int row_submit(struct bench *bench)
 		bench_tell(bench, &submit);
 		bench_summarise(compared->service[WHOLE], compared->direct[WHOLE], compared->runs, &whole);
 		bench_tell(bench, &whole);
+		bench_summarise(compared->service[LAUNCH], compared->direct[LAUNCH], compared->runs, &launch);
+		bench_tell(bench, &launch);
 	}
 	free(compared);
 	return r;

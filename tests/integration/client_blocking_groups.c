@@ -61,6 +61,14 @@ static void call_submissions(const struct gated *gated)
 	CALL_MUST(sycl_handler_parallel_for_nd, handler, gated->increment, sycl_range1(WORDS), sycl_range1(1));
 	CALL_MUST(sycl_handler_freeze, handler, &group);
 	CALL_MUST(sycl_queue_submit_group, gated->queue, group, NULL);
+	const struct sycl_launch_argument held = {
+		.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = gated->held, .size_bytes = SYCL_REST_BYTES};
+	struct sycl_launch at_once = SYCL_LAUNCH_INIT;
+	at_once.kernel = gated->increment;
+	at_once.global = sycl_range1(WORDS);
+	at_once.arguments = &held;
+	at_once.argument_count = 1;
+	CALL_MUST(sycl_queue_launch, gated->queue, &at_once, NULL);
 	CALL_MUST(sycl_command_group_retain, group);
 	CALL_MUST(sycl_command_group_get_reference_count, group, &number);
 	CALL_MUST(sycl_command_group_release, group);

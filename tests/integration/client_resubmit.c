@@ -298,3 +298,125 @@ Test(resubmit, B15_a_loop_that_changes_values_only_is_resubmitted, .timeout = 60
 	cr_assert(eq(u64, usage.groups_resubmitted, 998));
 	close_side(&side);
 }
+
+static void launch_fill(const struct side *side, const struct step *step, sycl_event after, sycl_event *event_out)
+{
+	const struct sycl_launch_argument arguments[2] = {
+		{.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = side->buffers[step->to],
+		 .size_bytes = SYCL_REST_BYTES},
+		{.kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(step->value), .pointer = &step->value},
+	};
+	struct sycl_launch launch = SYCL_LAUNCH_INIT;
+	launch.kernel = side->fill;
+	launch.global = sycl_range1(WORDS);
+	launch.arguments = arguments;
+	launch.argument_count = 2;
+	launch.depends_on = &after;
+	launch.depends_on_count = after ? 1 : 0;
+	MUST(sycl_queue_launch(side->queues[step->queue], &launch, event_out));
+}
+
+/* In one call or with a handler: the same group, of the same shape. */
+Test(resubmit, B15_B16_a_launch_in_one_call_is_the_same_group, .timeout = 60)
+{
+	struct side side;
+	open_side(&side, "1");
+	sycl_event event = NULL;
+	struct step step = {.queue = 1};
+	for (step.value = 0; step.value < 1000; step.value++) {
+		if (step.value % 3)
+			launch_fill(&side, &step, NULL, NULL);
+		else
+			run_fill(side.queues[1], side.fill, side.buffers[0], step.value, NULL);
+	}
+	cr_assert(words_are(side.buffers[0], 999));
+	cr_assert(eq(u64, usage_of(&side).groups_resubmitted, 998));
+	/* Events of both kinds of queue, as requisites. */
+	for (uint32_t i = 0; i < 100; i++) {
+		sycl_event before = event;
+		step.queue = i % 2;
+		step.to = i % BUFFERS;
+		step.value = 5000 + i;
+		event = NULL;
+		launch_fill(&side, &step, before, &event);
+		if (before)
+			MUST(sycl_event_release(before));
+	}
+	MUST(sycl_event_wait(event));
+	MUST(sycl_event_release(event));
+	cr_assert(words_are(side.buffers[0], 5099));
+	cr_assert(words_are(side.buffers[2], 5098));
+	if (side.shared) {
+		const uint32_t value = 77;
+		const struct sycl_launch_argument arguments[2] = {
+			{.kind = SYCL_LAUNCH_USM, .pointer = side.shared},
+			{.kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(value), .pointer = &value},
+		};
+		struct sycl_launch launch = SYCL_LAUNCH_INIT;
+		launch.kernel = side.fill;
+		launch.global = launch.local = sycl_range1(64);
+		launch.arguments = arguments;
+		launch.argument_count = 2;
+		MUST(sycl_queue_launch(side.queues[1], &launch, NULL));
+		MUST(sycl_queue_wait(side.queues[1]));
+		cr_assert(eq(u32, side.shared[63], 77));
+		cr_assert(ne(u32, side.shared[64], 77));
+	}
+	close_side(&side);
+}
+
+Test(resubmit, E14_E22_a_launch_in_one_call_is_checked_like_a_handler, .timeout = 60)
+{
+	struct side side;
+	open_side(&side, "1");
+	const uint32_t value = 1;
+	struct sycl_launch_argument arguments[3] = {
+		{.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = side.buffers[0], .size_bytes = 64},
+		{.kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(value), .pointer = &value},
+		{.kind = SYCL_LAUNCH_LOCAL, .size_bytes = 64},
+	};
+	struct sycl_launch launch = SYCL_LAUNCH_INIT;
+	launch.kernel = side.fill;
+	launch.global = sycl_range1(16);
+	launch.arguments = arguments;
+	launch.argument_count = 3;
+	sycl_event event = NULL;
+	REFUSED(sycl_queue_launch(side.queues[0], &launch, &event), SYCL_ERROR_KERNEL_ARGUMENT);
+	launch.argument_count = 1;
+	REFUSED(sycl_queue_launch(side.queues[0], &launch, &event), SYCL_ERROR_KERNEL_ARGUMENT);
+	launch.argument_count = 2;
+	arguments[1].kind = 9;
+	REFUSED(sycl_queue_launch(side.queues[0], &launch, &event), SYCL_ERROR_KERNEL_ARGUMENT);
+	arguments[1].kind = SYCL_LAUNCH_VALUE;
+	arguments[1].reserved = 1;
+	REFUSED(sycl_queue_launch(side.queues[0], &launch, &event), SYCL_ERROR_INVALID);
+	arguments[1].reserved = 0;
+	arguments[0].size_bytes = WORDS_BYTES + 1;
+	REFUSED(sycl_queue_launch(side.queues[0], &launch, &event), SYCL_ERROR_INVALID);
+	arguments[0].size_bytes = 64;
+	arguments[0].buffer = NULL;
+	REFUSED(sycl_queue_launch(side.queues[0], &launch, &event), SYCL_ERROR_INVALID_HANDLE);
+	arguments[0].buffer = side.buffers[0];
+	launch.local = sycl_range1(5);
+	REFUSED(sycl_queue_launch(side.queues[0], &launch, &event), SYCL_ERROR_ND_RANGE);
+	launch.local.dimensions = 0;
+	launch.depends_on_count = 1;
+	REFUSED(sycl_queue_launch(side.queues[0], &launch, &event), SYCL_ERROR_INVALID);
+	launch.depends_on_count = 0;
+	launch.struct_bytes--;
+	REFUSED(sycl_queue_launch(side.queues[0], &launch, &event), SYCL_ERROR_INVALID);
+	launch.struct_bytes++;
+	launch.kernel = NULL;
+	REFUSED(sycl_queue_launch(side.queues[0], &launch, &event), SYCL_ERROR_INVALID_HANDLE);
+	launch.kernel = side.fill;
+	REFUSED(sycl_queue_launch(side.queues[0], NULL, &event), SYCL_ERROR_INVALID);
+	cr_assert(eq(ptr, event, NULL));
+	MUST(sycl_queue_launch(side.queues[0], &launch, &event));
+	MUST(sycl_event_wait(event));
+	MUST(sycl_event_release(event));
+	uint32_t count = 0;
+	MUST(sycl_buffer_get_reference_count(side.buffers[0], &count));
+	cr_assert(eq(u32, count, 1));
+	cr_assert(eq(u64, usage_of(&side).groups_submitted, 1));
+	close_side(&side);
+}
