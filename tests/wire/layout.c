@@ -1,6 +1,7 @@
 /* Sizes and offsets of what two processes map. A change asks for a new layout number, not for other figures here. */
 #include "flight_page.h"
 #include "protocol_limits.h"
+#include "resubmit.h"
 #include "ring_layout.h"
 
 #include <string.h>
@@ -54,6 +55,29 @@ Test(layout, of_a_record_and_of_a_slot)
 	cr_assert(eq(int, RING_RECORD_PAD, 0));
 	cr_assert(eq(int, RING_RECORD_MESSAGE, 1));
 	cr_assert(eq(int, RING_RECORD_RESUBMIT, 2));
+}
+
+Test(layout, of_a_group_that_comes_again_by_its_shape)
+{
+	AT(resubmit_record, shape, 0, 4);
+	AT(resubmit_record, generation, 4, 4);
+	AT(resubmit_record, group, 8, 8);
+	AT(resubmit_record, flags, 16, 4);
+	AT(resubmit_record, slot, 20, 4);
+	AT(resubmit_record, slot_value, 24, 4);
+	AT(resubmit_record, rest_bytes, 28, 4);
+	AT(resubmit_event, queue, 0, 8);
+	AT(resubmit_event, group, 8, 8);
+	cr_assert(eq(sz, sizeof(struct resubmit_record), 32));
+	cr_assert(eq(sz, sizeof(struct resubmit_event), 16));
+	cr_assert(eq(uint, RESUBMIT_WANTS_SLOT, 1));
+	cr_assert(eq(uint, FEATURE_RESUBMIT, 1));
+	/* A client of an older service, or the other way round, counts on these. */
+	cr_assert(eq(uint, SHAPES_MAX, 128));
+	cr_assert(eq(uint, SHAPE_REQUIREMENTS_MAX, 16));
+	cr_assert(eq(uint, SHAPE_EVENTS_MAX, 16));
+	cr_assert(eq(uint, SHAPE_ARGUMENTS_MAX, 32));
+	cr_assert(eq(uint, SHAPE_VALUE_BYTES_MAX, 1024));
 }
 
 Test(layout, of_the_flight_page)
