@@ -238,7 +238,7 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 		(void)pthread_mutex_unlock(&c->submit_lock);
 		sent = !result;
 	}
-	if (sent && s->event)
+	if (sent && event_out && s->event)
 		*event_out = handle_of(&s->event->object);
 	if (s->task)
 		host_task_settle(c, s->task, sent);

@@ -154,3 +154,34 @@ Test(client_lost, N5_borrowed_memory_is_left_alone_when_its_contents_are_lost)
 	MUST(sycl_queue_release(queue));
 	MUST(sycl_platform_release(platform));
 }
+
+Test(client_lost, N5_a_group_of_a_known_shape_is_refused_like_any_other_after_the_end)
+{
+	start();
+	sycl_kernel fill = fake_kernel(queue, "fill_u32");
+	sycl_buffer buffer = NULL;
+	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
+	for (uint32_t i = 0; i < 5; i++)
+		submit_fill(queue, fill, buffer, i, N, NULL);
+	MUST(sycl_queue_wait_for(queue, LONG_NS));
+	struct sycl_usage usage = SYCL_USAGE_INIT;
+	MUST(sycl_platform_get_usage(platform, &usage));
+	cr_assert(eq(u64, usage.groups_resubmitted, 3));
+	kill_service();
+	/* The library finds out at the latest when it asks whether the other side lives. */
+	sycl_result result = SYCL_SUCCESS;
+	for (uint32_t i = 0; i < 1000 && result == SYCL_SUCCESS; i++) {
+		sycl_handler handler = NULL;
+		MUST(sycl_handler_begin(queue, &handler));
+		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+		MUST(sycl_handler_set_value(handler, 1, sizeof(i), &i));
+		MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(N)));
+		result = sycl_handler_submit(handler, NULL);
+	}
+	cr_assert(result == SYCL_ERROR_CONNECTION_LOST || result == SYCL_ERROR_DEVICE_LOST, "%s", sycl_result_name(result));
+	cr_assert(eq(int, sycl_queue_wait_for(queue, LONG_NS), result));
+	MUST(sycl_kernel_release(fill));
+	(void)sycl_buffer_release(buffer);
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_platform_release(platform));
+}
