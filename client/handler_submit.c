@@ -129,16 +129,26 @@ static sycl_result write_message(struct submission *s, const struct shape_name *
 	return result;
 }
 
+/* The slot is looked at when it matters only: the service writes there all the time, from another processor. */
+static bool too_many_open(const struct connection *c, struct queue_line *line)
+{
+	uint32_t most = c->limits.groups_in_flight;
+	if (most == 0 || (uint32_t)line->groups - line->done < most)
+		return false;
+	line->done = atomic_load_explicit(&c->slot_memory[line->slot].sequence, memory_order_relaxed);
+	uint32_t open = (uint32_t)line->groups - line->done;
+	return (int32_t)open >= 0 && open >= most;
+}
+
 /* The submit lock is held: numbers and records have the same order. */
 static sycl_result write_group(struct submission *s)
 {
 	struct queue_line *line = s->handler->queue->line;
 	struct connection *c = s->handler->object.connection;
-	uint32_t done = atomic_load_explicit(&c->slot_memory[line->slot].sequence, memory_order_relaxed);
-	uint32_t open = (uint32_t)line->groups - done;
-	if (c->limits.groups_in_flight && (int32_t)open >= 0 && open >= c->limits.groups_in_flight)
+	if (too_many_open(c, line))
 		return error_set_object(SYCL_ERROR_QUOTA, line->remote.id,
-					"%u command groups of this queue are in flight, as many as are allowed", open);
+					"%u command groups of this queue are in flight, as many as are allowed",
+					(uint32_t)line->groups - line->done);
 	struct shape_name name;
 	enum shape_use use = s->has_shape ? shapes_look(&c->shapes, &s->key, &name) : SHAPE_MESSAGE;
 	sycl_result result = use == SHAPE_KNOWN ? write_record(s, name, line->groups + 1)

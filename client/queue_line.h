@@ -39,7 +39,8 @@ struct queue_line {
 	void *handler_data;
 	struct queue_line *next_orphan;
 	uint32_t backend; /* enum sycl_backend, of its device */
-	uint64_t groups; /* submitted; under the submit lock */
+	uint64_t groups; /* submitted; under the submit lock, as what follows */
+	uint32_t done;   /* of them, when the slot was looked at last; low bits */
 	struct lent_ranges lent;
 	/* Under the state lock: */
 	struct group_failure *failures; /* by rising group number */

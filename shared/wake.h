@@ -24,9 +24,11 @@ static inline void wake_prepare_sleep(_Atomic uint32_t *flag)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* A flag that is down already stays in the caches of both sides: only the sleeper itself puts it up. */
 static inline void wake_cancel_sleep(_Atomic uint32_t *flag)
 {
-	atomic_store_explicit(flag, 0, memory_order_relaxed);
+	if (atomic_load_explicit(flag, memory_order_relaxed) != 0)
+		atomic_store_explicit(flag, 0, memory_order_relaxed);
 }
 
 /* Call after the work is published. True: the peer sleeps and it is ours to wake it, once. */
