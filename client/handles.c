@@ -165,7 +165,7 @@ void *handle_of(const struct object *object)
 	return (void *)(uintptr_t)bits;
 }
 
-/* What is wrong with a value that is no handle of this type; 0: nothing. */
+/* What is wrong with a value that is no handle of this type. */
 static sycl_result refuse(uint64_t bits, enum handle_type type)
 {
 	enum handle_type stated = (enum handle_type)((bits >> 56) & 15);
@@ -178,10 +178,8 @@ static sycl_result refuse(uint64_t bits, enum handle_type type)
 		return error_set(SYCL_ERROR_FORKED,
 				 "this %s belongs to the parent process: open a connection in the child",
 				 handle_type_name(stated));
-	if (stated != type)
-		return error_set(SYCL_ERROR_INVALID_HANDLE, "this handle is a %s; a %s was expected",
-				 handle_type_name(stated), name);
-	return SYCL_SUCCESS;
+	return error_set(SYCL_ERROR_INVALID_HANDLE, "this handle is a %s; a %s was expected", handle_type_name(stated),
+			 name);
 }
 
 static sycl_result refuse_word(uint64_t word, uint32_t generation, enum handle_type type)

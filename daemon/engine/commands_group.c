@@ -66,7 +66,7 @@ int group_submit_fault(int error, const char *what, struct backend_fault *fault)
 static int submit(struct session *session, struct queue *queue, const struct task_request *request,
 		  const struct group *slots, struct backend_fault *fault)
 {
-	struct group *group = malloc(sizeof(*group));
+	struct group *group = group_allocate(session->engine);
 	if (!group)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a command group");
 	*group = *slots;
@@ -79,7 +79,7 @@ static int submit(struct session *session, struct queue *queue, const struct tas
 	whole.owner = &group->work;
 	int r = task_submit(session->engine->scheduler, &whole, &group->task);
 	if (r < 0) {
-		free(group);
+		group_give_back(session->engine, group);
 		return group_submit_fault(r, "the command group", fault);
 	}
 	group_window_open(&queue->window, &group->entry);

@@ -208,6 +208,7 @@ static void init(struct engine *engine, const struct engine_options *options)
 	engine->end = options->end_with_last_session ? ENGINE_END_DRAIN : ENGINE_END_NO;
 	engine->bells = -1;
 	list_init(&engine->sessions);
+	list_init(&engine->spare_groups);
 	list_init(&engine->hot);
 	list_init(&engine->notify);
 	list_init(&engine->doomed);
@@ -272,6 +273,7 @@ struct engine *engine_free(struct engine *engine)
 	}
 	close_fd(&engine->bells);
 	(void)memory_region_free(engine->flight);
+	groups_free_spare(engine);
 	group_scratch_fini(&engine->scratch);
 	decode_arena_fini(&engine->decode);
 	free(engine->record);

@@ -52,6 +52,8 @@ struct engine {
 	struct decode_arena decode;
 	uint8_t *record; /* PACKET_BYTES_MAX: the private copy of a record */
 	struct group_scratch scratch;
+	struct list spare_groups; /* kept for those that come, by session_link */
+	uint32_t spare_group_count;
 	uint64_t stamp; /* of the group at hand, marks what it has named; the engine's, as sessions share memory */
 
 	uint64_t commands_decoded, wakes_sent;
