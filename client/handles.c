@@ -165,57 +165,40 @@ void *handle_of(const struct object *object)
 	return (void *)(uintptr_t)bits;
 }
 
-/* What is wrong with a value that is no handle of this type. */
-static sycl_result refuse(uint64_t bits, enum handle_type type)
+sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out)
 {
+	fork_check();
+	uint64_t bits = (uintptr_t)handle;
+	uint32_t generation = (uint32_t)(bits >> 32) & 0xffffff;
 	enum handle_type stated = (enum handle_type)((bits >> 56) & 15);
 	const char *name = handle_type_name(type);
-	if (!bits)
+	if (!handle)
 		return error_set(SYCL_ERROR_INVALID_HANDLE, "the %s is NULL", name);
-	if (stated == HANDLE_NONE || stated >= HANDLE_TYPE_COUNT || (bits >> 32 & 0xffffff) == 0)
+	if (stated == HANDLE_NONE || stated >= HANDLE_TYPE_COUNT || generation == 0)
 		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
 	if ((uint32_t)(bits >> 60) != fork_depth())
 		return error_set(SYCL_ERROR_FORKED,
 				 "this %s belongs to the parent process: open a connection in the child",
 				 handle_type_name(stated));
-	return error_set(SYCL_ERROR_INVALID_HANDLE, "this handle is a %s; a %s was expected", handle_type_name(stated),
-			 name);
-}
+	if (stated != type)
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "this handle is a %s; a %s was expected",
+				 handle_type_name(stated), name);
 
-static sycl_result refuse_word(uint64_t word, uint32_t generation, enum handle_type type)
-{
-	if (word_generation(word) != generation || word_users(word) == 0)
-		return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released", handle_type_name(type));
-	return error_set(SYCL_ERROR_QUOTA, "this %s has too many references", handle_type_name(type));
-}
-
-static sycl_result refuse_stranger(enum handle_type type)
-{
-	return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected",
-			 handle_type_name(type));
-}
-
-sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out)
-{
-	fork_check();
-	const uint64_t bits = (uintptr_t)handle;
-	const uint32_t generation = (uint32_t)(bits >> 32) & 0xffffff;
-	/* All that is right at once; what is wrong is looked for when something is. */
-	if (generation == 0 || bits >> 56 != (uint64_t)(fork_depth() << 4 | (uint32_t)type))
-		return refuse(bits, type);
 	struct handle_entry *entry = entry_at((uint32_t)bits);
 	if (!entry)
-		return refuse_stranger(type);
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
 	do {
-		if (word_generation(word) != generation || word_users(word) == 0 || word_refs(word) >= COUNT_MAX)
-			return refuse_word(word, generation, type);
+		if (word_generation(word) != generation || word_users(word) == 0)
+			return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released", name);
+		if (word_refs(word) >= COUNT_MAX)
+			return error_set(SYCL_ERROR_QUOTA, "this %s has too many references", name);
 	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word + REF_ONE, memory_order_acquire,
 							memory_order_relaxed));
 	struct object *object = entry->object;
 	if (object->type != type) { /* a forged type with a true index and generation */
 		object_unref(object);
-		return refuse_stranger(type);
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
 	}
 	*object_out = object;
 	return SYCL_SUCCESS;
