@@ -62,7 +62,7 @@ static void put_range(struct shape_key *key, const uint64_t *sizes, uint32_t dim
 }
 
 /* Words in front of requirements and arguments, of one requirement, and of one argument, at most. */
-enum { HEAD_WORDS = 12, REQUIREMENT_WORDS = 6, ARGUMENT_WORDS = 2 };
+enum { HEAD_WORDS = 15, REQUIREMENT_WORDS = 6, ARGUMENT_WORDS = 2 };
 
 bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_t *rest_bytes_out)
 {
@@ -79,11 +79,12 @@ bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_
 				   (uint64_t)handler->arguments.count << 16 | (uint64_t)handler->dimensions << 24 |
 				   (uint64_t)handler->cluster.dimensions << 28 | (uint64_t)handler->is_nd << 32 |
 				   (uint64_t)handler->is_empty << 33 | (uint64_t)handler->cooperative << 34 |
-				   (uint64_t)handler->after_all << 35);
+				   (uint64_t)handler->after_all << 35 | (uint64_t)handler->offset.dimensions << 36);
 	put_range(key, handler->global, handler->dimensions);
 	if (handler->is_nd)
 		put_range(key, handler->local, handler->dimensions);
 	put_range(key, handler->cluster.size, handler->cluster.dimensions);
+	put_range(key, handler->offset.size, handler->offset.dimensions);
 	put_requirements(handler, key);
 	if (!put_arguments(handler, key, rest_bytes_out))
 		return false;

@@ -2,7 +2,7 @@
  * The shapes of command groups that this session has sent, so that a group of a known one travels as a RESUBMIT record
  * (shared/resubmit.h). A shape is everything about a group but its number, its slot, its events, the values of its
  * arguments and its USM addresses. It is held here as a key: words that are equal when, and only when, the messages would be.
- * A key has ids, no objects: it keeps nothing alive, and an id is never used twice.
+ * A key has ids, no objects: it keeps nothing alive, and the service looks each id up again for each group, as for a message.
  *
  *   unknown --sent--> seen --sent again: the message defines it--> defined --sent again--> a record
  *      ^                                                              |

@@ -61,8 +61,11 @@ int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 	if (shape_apply(shape, bytes, count, &group) < 0)
 		return session_violation(session, "record %llu does not fit shape %u",
 					 (unsigned long long)session->record, head.shape);
-	session->usage.groups_resubmitted++;
-	return command_group(session, group);
+	/* One for a queue that could not be made is not submitted at all. */
+	uint64_t before = session->usage.groups_submitted;
+	r = command_group(session, group);
+	session->usage.groups_resubmitted += session->usage.groups_submitted - before;
+	return r;
 }
 
 void session_shapes_free(struct session *session)

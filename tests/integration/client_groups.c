@@ -278,6 +278,11 @@ Test(client_groups, E13_an_offset_arrives_or_is_refused)
 	cr_assert(eq(u32, word_of(buffer), (4 * 3 + 2) * 5 + 1));
 	MUST(submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(0)));
 	cr_assert(eq(u32, word_of(buffer), 0));
+	/* Launches that differ in nothing else: however they travel, each has its own. */
+	for (uint32_t i = 0; i < 12; i++) {
+		MUST(submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(10 + i / 3)));
+		cr_assert(eq(u32, word_of(buffer), 10 + i / 3));
+	}
 	MUST(submit_with_offset(ids, buffer, sycl_range2(4, 0), sycl_range2(UINT64_MAX, 1)));
 	MUST(sycl_queue_wait(queue));
 	cr_assert(eq(int, submit_with_offset(ids, buffer, sycl_range1(4), sycl_range2(1, 1)), SYCL_ERROR_ND_RANGE));

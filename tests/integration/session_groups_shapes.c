@@ -171,6 +171,30 @@ Test(groups, a_shape_is_kept_also_when_its_first_group_is_refused)
 	groups_stop();
 }
 
+/* A queue beyond the limit of objects never was: what names it fails, and counts as nothing that was submitted. */
+Test(groups, groups_of_no_queue_are_not_counted_as_resubmitted)
+{
+	groups_start();
+	uint64_t nowhere = raw_id(OBJECT_QUEUE, UINT32_MAX);
+	struct build build;
+	build_fill(&build, BUFFER, 1);
+	build.group.queue = nowhere;
+	build.group.group = 1;
+	build.group.shape = SHAPE;
+	build.group.shape_generation = GENERATION;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_COMMAND_GROUP;
+	command.command_group = &build.group;
+	(void)raw_send(client, &command);
+	expect_failed(nowhere, 1, STATUS_QUOTA, "object");
+	for (int i = 0; i < 3; i++)
+		expect_failed(nowhere, fill_again(9), STATUS_QUOTA, "object");
+	Sycl__V1__Usage usage = usage_now();
+	cr_assert(eq(u64, usage.groups_submitted, 0));
+	cr_assert(eq(u64, usage.groups_resubmitted, 0));
+	groups_stop();
+}
+
 Test(groups, another_definition_takes_the_place_of_the_first)
 {
 	groups_start();

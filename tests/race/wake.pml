@@ -5,9 +5,10 @@
  * there is a request. Both rings hold CAPACITY records, so each side also sleeps for want of room. Nobody spins.
  *
  * Memory is that of a processor with store buffers (TSO): what a process stores is seen by the other only later, in
- * order; a fence waits until its own buffer is empty; an exchange acts on memory with the buffer empty. No process
- * loads a word that it stores itself, so loads need not look into the own buffer. This is the one reordering that
- * can lose a wake-up; weaker processors reorder more, and there the same fences forbid the same thing.
+ * order; a fence waits until its own buffer is empty; an exchange acts on memory with the buffer empty. The one load of
+ * a word that the process stores itself is wake_cancel_sleep's, which sees what lies in its own buffer first; the others
+ * need not look there. This is the one reordering that can lose a wake-up; weaker processors reorder more, and there the
+ * same fences forbid the same thing.
  *
  * A lost wake-up is a state in which a process sleeps for ever: spin reports it as an invalid end state.
  *
@@ -80,6 +81,15 @@ inline sleep_fence()
 #endif
 }
 
+/* wake_cancel_sleep, right after the flag was put up: it stores only where it does not find the flag down already. */
+inline cancel_sleep(word)
+{
+	if
+	:: stores[self]??[word, 1] || memory[word] != 0 -> STORE(word, 0)
+	:: else
+	fi
+}
+
 proctype client()
 {
 	byte self = CLIENT;
@@ -130,9 +140,9 @@ proctype client()
 		/* poll returns when a datagram is there; the client may read one or all. */
 		atomic { datagrams > 0 -> if :: datagrams-- :: datagrams = 0 fi };
 awake:
-		STORE(CLIENT_SLEEPS, 0);
+		cancel_sleep(CLIENT_SLEEPS);
 		if
-		:: wants_room -> STORE(CLIENT_WANTS_ROOM, 0)
+		:: wants_room -> cancel_sleep(CLIENT_WANTS_ROOM)
 		:: else
 		fi;
 again:
@@ -187,8 +197,8 @@ proctype engine()
 		atomic { bell -> bell = 0 };
 awake:
 		if
-		:: wants_room -> STORE(ENGINE_WANTS_ROOM, 0)
-		:: else -> STORE(ENGINE_SLEEPS, 0)
+		:: wants_room -> cancel_sleep(ENGINE_WANTS_ROOM)
+		:: else -> cancel_sleep(ENGINE_SLEEPS)
 		fi;
 again:
 		skip

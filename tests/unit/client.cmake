@@ -5,6 +5,7 @@ if(TARGET syclclient_objects)
     client_errors.c
     client_flight.c
     client_greeting.c
+    client_handler_shape.c
     client_handles.c
     client_object_ids.c
     client_shapes.c
