@@ -23,14 +23,14 @@ static uint64_t features_wanted(void)
 	return FEATURE_RESUBMIT;
 }
 
-static int say_hello(struct connection *c, const char *name)
+static int say_hello(struct connection *c, const char *name, uint64_t features)
 {
 	char command[NAME_BYTES_MAX + 1];
 	(void)snprintf(command, sizeof(command), "%s", name ? name : program_invocation_short_name);
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
 	hello.protocol_min = PROTOCOL_VERSION;
 	hello.protocol_max = PROTOCOL_VERSION;
-	hello.features = features_wanted();
+	hello.features = features;
 	hello.command = command;
 	hello.library_version = (char *)SYCLD_VERSION;
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
@@ -125,14 +125,15 @@ static sycl_result take_limits(struct connection *c, const Sycl__V1__Limits *lim
 	return r < 0 ? error_set_errno(r, "tables of the session") : SYCL_SUCCESS;
 }
 
-static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *welcome, struct packet_fds *fds)
+static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *welcome, uint64_t features,
+				struct packet_fds *fds)
 {
 	if (welcome->protocol >> 16 != PROTOCOL_MAJOR || welcome->protocol > PROTOCOL_VERSION)
 		return error_set(SYCL_ERROR_VERSION, "the service speaks protocol %u.%u, this library %u.%u",
 				 welcome->protocol >> 16, welcome->protocol & 0xffff, PROTOCOL_MAJOR, PROTOCOL_MINOR);
 	if (fds->count != 3)
 		return protocol_error("it carries another number of descriptors");
-	if (welcome->features & ~features_wanted())
+	if (welcome->features & ~features)
 		return protocol_error("it names features that were not asked for");
 	c->shapes.agreed_on = welcome->features & FEATURE_RESUBMIT;
 	c->session = welcome->session;
@@ -161,7 +162,8 @@ static sycl_result refused(const Sycl__V1__SessionError *error)
 
 sycl_result connection_handshake(struct connection *c, const struct open_request *request, bool *went_away_out)
 {
-	int r = say_hello(c, request->name);
+	const uint64_t features = features_wanted();
+	int r = say_hello(c, request->name, features);
 	ProtobufCMessage *message = NULL;
 	struct packet_fds fds = PACKET_FDS_INIT;
 	if (r >= 0)
@@ -177,7 +179,7 @@ sycl_result connection_handshake(struct connection *c, const struct open_request
 	const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
 	sycl_result result = SYCL_SUCCESS;
 	if (packet->body_case == SYCL__V1__PACKET__BODY_WELCOME)
-		result = take_welcome(c, packet->welcome, &fds);
+		result = take_welcome(c, packet->welcome, features, &fds);
 	else if (packet->body_case == SYCL__V1__PACKET__BODY_ERROR)
 		result = refused(packet->error);
 	else

@@ -203,14 +203,18 @@ static void take_usage(struct pending *pending, const Sycl__V1__Reply *reply)
 	usage->groups_resubmitted = from->groups_resubmitted;
 }
 
+/* What the structure was before it had groups_resubmitted: a program that was compiled then has room for no more. */
+#define USAGE_BYTES_FIRST offsetof(struct sycl_usage, groups_resubmitted)
+
 SYCL_API sycl_result sycl_platform_get_usage(sycl_platform handle, struct sycl_usage *usage_out)
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(usage_out);
-	if (usage_out->struct_bytes != sizeof(*usage_out) || usage_out->reserved != 0)
+	uint32_t bytes = usage_out->struct_bytes;
+	if ((bytes != sizeof(*usage_out) && bytes != USAGE_BYTES_FIRST) || usage_out->reserved != 0)
 		return error_set(SYCL_ERROR_INVALID,
 				 "usage: struct_bytes or reserved is wrong; start from SYCL_USAGE_INIT");
-	struct sycl_usage usage = SYCL_USAGE_INIT;
+	struct sycl_usage usage = {.struct_bytes = bytes};
 	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_USAGE_QUERY;
@@ -218,7 +222,7 @@ SYCL_API sycl_result sycl_platform_get_usage(sycl_platform handle, struct sycl_u
 	struct pending pending = {.take = take_usage, .context = &usage};
 	sycl_result result = connection_request(platform->object.connection, &command, &pending, UINT64_MAX);
 	if (!result)
-		*usage_out = usage;
+		memcpy(usage_out, &usage, bytes);
 	return result;
 }
 

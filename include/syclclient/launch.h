@@ -44,8 +44,7 @@ struct sycl_launch {
 	const sycl_event *depends_on;                 /**< as sycl_handler_depends_on for each */
 	uint32_t argument_count, depends_on_count;
 };
-#define SYCL_LAUNCH_INIT \
-	{ sizeof(struct sycl_launch), 0, 0, { 0, 0, { 0, 0, 0 } }, { 0, 0, { 0, 0, 0 } }, 0, 0, 0, 0 }
+#define SYCL_LAUNCH_INIT { sizeof(struct sycl_launch), 0, 0, { 0, 0, { 0, 0, 0 } }, { 0, 0, { 0, 0, 0 } }, 0, 0, 0, 0 }
 
 /**
  * Launch a kernel. Any thread. Everything is read during the call; the structure can be used again. Blocks as

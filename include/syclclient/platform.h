@@ -122,7 +122,7 @@ struct sycl_usage {
 /**
  * What this session has used so far. A round trip.
  *
- * @param[in,out] usage_out  The caller's, with struct_bytes set.
+ * @param[in,out] usage_out  The caller's, with struct_bytes set; also of the size without groups_resubmitted.
  * @retval SYCL_ERROR_INVALID  Wrong struct_bytes or reserved.
  * @since 0.1
  */

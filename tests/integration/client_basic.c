@@ -326,6 +326,33 @@ Test(client_basic, a_session_at_its_limit_of_objects_is_told)
 	without_service();
 }
 
+/* A program that was compiled before a structure grew has room for the former size, and nothing behind it is touched. */
+Test(client_basic, usage_has_the_size_that_the_program_was_built_with, .init = with_service, .fini = without_service)
+{
+	const uint32_t before = (uint32_t)offsetof(struct sycl_usage, groups_resubmitted);
+	const uint32_t wrong[] = {0, 8, before - 8, before + 4, (uint32_t)sizeof(struct sycl_usage) + 8};
+	uint32_t zero = 0;
+	sycl_buffer buffer = NULL;
+	MUST(sycl_buffer_create(platform, NULL, 64, SYCL_HOST_NONE, &buffer));
+	MUST(sycl_queue_fill(queue, buffer, 0, 64, &zero, sizeof(zero), NULL));
+	MUST(sycl_queue_wait(queue));
+	struct sycl_usage usage = {.struct_bytes = before, .groups_resubmitted = 77};
+	MUST(sycl_platform_get_usage(platform, &usage));
+	cr_assert(eq(u32, usage.struct_bytes, before));
+	cr_assert(eq(u64, usage.groups_submitted, 1));
+	cr_assert(eq(u64, usage.buffer_bytes, 64));
+	cr_assert(eq(u64, usage.groups_resubmitted, 77));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		usage.struct_bytes = wrong[i];
+		cr_assert(eq(int, sycl_platform_get_usage(platform, &usage), SYCL_ERROR_INVALID), "%u", wrong[i]);
+	}
+	usage = (struct sycl_usage)SYCL_USAGE_INIT;
+	usage.groups_resubmitted = 77;
+	MUST(sycl_platform_get_usage(platform, &usage));
+	cr_assert(eq(u64, usage.groups_resubmitted, 0));
+	MUST(sycl_buffer_release(buffer));
+}
+
 Test(client_basic, an_event_loop_sees_completions, .init = with_service, .fini = without_service)
 {
 	sycl_kernel hold = fake_kernel(queue, "hold");

@@ -31,7 +31,7 @@ struct side {
 	uint32_t *shared; /* host USM; NULL: the device has none */
 };
 
-enum what { FILL, INCREMENT, COPY, FILL_HALF, INCREMENT_RANGE, FILL_SHARED, ND_FILL, EMPTY, LOSE, WHATS };
+enum what { FILL, INCREMENT, COPY, FILL_HALF, INCREMENT_RANGE, FILL_SHARED, ND_FILL, EMPTY, LOSE, WHAT_COUNT };
 
 /* One group, drawn once and submitted to both. */
 struct step {
@@ -43,7 +43,7 @@ struct step {
 
 static struct step draw(void)
 {
-	struct step step = {.what = (enum what)next(WHATS), .queue = next(QUEUES), .to = next(BUFFERS), .value = next(1u << 30)};
+	struct step step = {.what = (enum what)next(WHAT_COUNT), .queue = next(QUEUES), .to = next(BUFFERS), .value = next(1u << 30)};
 	step.from = (step.to + 1 + next(BUFFERS - 1)) % BUFFERS;
 	step.items = next(8) ? WORDS / 2 : 1 + next(WORDS / 2);
 	step.event = next(3) ? -1 : (int32_t)next(EVENTS);

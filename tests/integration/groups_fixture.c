@@ -87,6 +87,14 @@ void groups_expect_closed(const char *words)
 	fixture_stop(&fixture);
 }
 
+Sycl__V1__Usage groups_gone(void)
+{
+	fixture_wait_gone(&fixture);
+	Sycl__V1__Usage usage = fixture.last_usage;
+	fixture_stop(&fixture);
+	return usage;
+}
+
 uint64_t groups_number(bool ordered)
 {
 	return ++numbers[ordered];

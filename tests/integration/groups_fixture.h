@@ -21,6 +21,7 @@ extern uint32_t device;
 void groups_start(void);
 void groups_stop(void); /* the session lives */
 void groups_expect_closed(const char *words); /* by the engine, for a reason with these words in it; the end */
+Sycl__V1__Usage groups_gone(void);            /* the client has closed its socket: what was counted of it; the end */
 /* The number of the queue's next group, taken. */
 uint64_t groups_number(bool ordered);
 

@@ -1,4 +1,5 @@
 /* Groups that come again by their shapes: what they do, what is refused as always, and what closes the session. */
+#include "cleanup.h"
 #include "groups_fixture.h"
 #include "resubmit.h"
 
@@ -210,6 +211,54 @@ Test(groups, another_definition_takes_the_place_of_the_first)
 	expect_words(BUFFER, 3, 40);
 	(void)fill_again(1);
 	groups_expect_closed("shape 1 of generation 7 is not defined");
+}
+
+/* A group that waits has what its record said, whatever becomes of record, shape and number before its turn comes. */
+Test(groups, B15_a_resubmitted_group_that_waits_keeps_its_values)
+{
+	groups_start();
+	(void)define_fill(1);
+	struct build build;
+	build_hold(&build, 5);
+	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+	(void)build_submit(&build, false);
+	(void)fill_again(2);
+	raw_round_trip(client); /* it has been read */
+	memset(client->submit.data, 0xee, client->submit.bytes);
+	build_fill(&build, OTHER, 7);
+	(void)define(&build, SHAPE, GENERATION + 1);
+	uint32_t value = 8;
+	struct again record = again(SHAPE, GENERATION + 1, &value, sizeof(value));
+	(void)send_again(&record);
+	expect_words(OTHER, 8, 40);
+	fake_gate_open(5);
+	expect_words(BUFFER, 2, 41);
+	groups_stop();
+}
+
+/* Some are read and wait, some are still in the ring when their client goes. */
+Test(groups, N4_a_client_that_goes_leaves_no_shape_and_no_record_behind)
+{
+	enum { READ = 100, UNREAD = 300 };
+	groups_start();
+	(void)define_fill(1);
+	struct build build;
+	build_hold(&build, 6);
+	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+	(void)build_submit(&build, false);
+	for (uint32_t i = 0; i < READ; i++)
+		(void)fill_again(i);
+	raw_round_trip(client);
+	client->silent = true;
+	for (uint32_t i = 0; i < UNREAD; i++)
+		(void)fill_again(i);
+	close_fd(&client->socket);
+	fake_gate_open(6);
+	Sycl__V1__Usage usage = groups_gone();
+	cr_assert(ge(u64, usage.groups_resubmitted, READ));
+	cr_assert(eq(u64, usage.groups_submitted, usage.groups_resubmitted + 2));
+	cr_assert(eq(u64, usage.groups_completed + usage.groups_failed, usage.groups_submitted));
+	cr_assert(eq(u64, usage.buffer_bytes, 0));
 }
 
 Test(groups, shapes_have_numbers_up_to_their_limit)

@@ -27,6 +27,19 @@ static int rounds = 150;
 		}                                                                                                      \
 	} while (0)
 
+/* The same group in one call: it has the same shape, whichever thread sent it first. */
+static void launch_increment(sycl_queue queue, sycl_buffer buffer, sycl_event *event_out)
+{
+	const struct sycl_launch_argument argument = {
+		.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = buffer, .size_bytes = SYCL_REST_BYTES};
+	struct sycl_launch launch = SYCL_LAUNCH_INIT;
+	launch.kernel = increment;
+	launch.global = sycl_range1(ITEMS);
+	launch.arguments = &argument;
+	launch.argument_count = 1;
+	MUST(sycl_queue_launch(queue, &launch, event_out));
+}
+
 static void submit_increment(sycl_queue queue, sycl_buffer buffer, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
@@ -67,7 +80,8 @@ static void *work(void *context)
 	for (uint32_t i = 0; i < (uint32_t)rounds; i++) {
 		own_buffer(number % 3 ? own : shared_in_order, number * 1000000 + i);
 		sycl_event event = NULL;
-		submit_increment(i % 2 ? shared_queue : shared_in_order, shared_buffer, i % 4 ? &event : NULL);
+		void (*submit)(sycl_queue, sycl_buffer, sycl_event *) = i % 3 ? submit_increment : launch_increment;
+		submit(i % 2 ? shared_queue : shared_in_order, shared_buffer, i % 4 ? &event : NULL);
 		atomic_fetch_add(&increments, 1);
 		if (event && i % 3)
 			MUST(sycl_event_wait(event));
@@ -135,6 +149,10 @@ int main(void)
 	for (int i = 0; i < ITEMS; i++)
 		CHECK(((const uint32_t *)pointer)[i] == (uint32_t)increments);
 	MUST(sycl_host_accessor_release(accessor));
+	/* Buffers of a thread's own come once; those of the shared buffer come again and again. */
+	struct sycl_usage usage = SYCL_USAGE_INIT;
+	MUST(sycl_platform_get_usage(platform, &usage));
+	CHECK(usage.groups_resubmitted > (uint64_t)increments / 2);
 	MUST(sycl_buffer_release(shared_buffer));
 	MUST(sycl_kernel_release(fill));
 	MUST(sycl_kernel_release(increment));
