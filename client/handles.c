@@ -12,8 +12,9 @@
 
 static_assert(sizeof(void *) == 8, "a handle's parts need 64 bits");
 
-#define CHUNK_ENTRIES 4096u
-#define CHUNKS        4096u
+/* A chunk is small, because most programs have few handles and the allocator may clear it, that is touch it, whole. */
+#define CHUNK_ENTRIES 256u
+#define CHUNKS        65536u
 
 /* An entry's word: references (20 bits), user references (20), generation (24; never 0). */
 #define COUNT_BITS 20

@@ -16,7 +16,7 @@ struct engine;
 struct session;
 struct supervisor;
 
-enum { TENANTS_MAX = 1024, TENANT_UNSETTLED_MAX = 256, TENANT_FAILURE_BYTES = 448 };
+enum { TENANTS_MAX = 1024, TENANT_FAILURE_BYTES = 448 };
 
 TAILQ_HEAD(engine_list, engine);
 

@@ -314,7 +314,14 @@ Test(opencl_facts, damaged_binaries_are_refused)
 	cr_assert_str_eq(read->kernels[0].arguments[0].type_name, "int*");
 	cr_assert_eq(read->kernels[0].arguments[1].size_bytes, 4);
 	cr_assert_eq(read->payload_count, 1);
-	cr_assert_str_eq(read->payloads[0].bytes, "payload");
+	cr_assert_eq(read->payloads[0].count, 7);
+	cr_assert_arr_eq(read->payloads[0].bytes, "payload", 7);
+	/* It is known again by all of its bytes, and by nothing less. */
+	cr_assert(opencl_binary_is(read, bytes, count));
+	cr_assert_not(opencl_binary_is(read, bytes, count - 1));
+	((char *)bytes)[count - 1] ^= 1;
+	cr_assert_not(opencl_binary_is(read, bytes, count));
+	((char *)bytes)[count - 1] ^= 1;
 	read = opencl_binary_free(read);
 	for (size_t i = 0; i < count; i++) {
 		char *copy = malloc(i ? i : 1); /* its exact size, so that reading past it is seen */

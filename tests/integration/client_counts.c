@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -101,25 +102,98 @@ static void work(void)
 	cr_assert(eq(u32, host[0], 100));
 }
 
+static void use_layer(void)
+{
+	(void)setenv("OPENCL_LAYERS", COUNTER_LIBRARY, 1);
+	(void)setenv("XDG_CACHE_HOME", TEST_CACHE, 1);
+}
+
+static void count(struct opencl_counts *counts_out)
+{
+	void *layer = dlopen(COUNTER_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+	cr_assert(ne(ptr, layer, NULL), "the loader has not loaded the layer");
+	opencl_counts_function *ask = (opencl_counts_function *)dlsym(layer, "opencl_counts");
+	cr_assert(ask != NULL);
+	ask(counts_out);
+	(void)dlclose(layer);
+}
+
 Test(client_counts, N1_every_object_of_the_driver_that_was_made_is_released)
 {
 	static const char *const names[OPENCL_COUNTED] = {
 		"contexts", "queues", "memories", "programs", "kernels", "events", "samplers", "svm",
 	};
 	struct opencl_counts counts;
-	(void)setenv("OPENCL_LAYERS", COUNTER_LIBRARY, 1);
-	(void)setenv("XDG_CACHE_HOME", TEST_CACHE, 1);
+	use_layer();
 	work();
 	work();
-	void *layer = dlopen(COUNTER_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
-	cr_assert(ne(ptr, layer, NULL), "the loader has not loaded the layer");
-	opencl_counts_function *ask = (opencl_counts_function *)dlsym(layer, "opencl_counts");
-	cr_assert(ask != NULL);
-	ask(&counts);
+	count(&counts);
 	for (int i = 0; i < OPENCL_COUNTED; i++)
 		cr_expect(eq(u64, counts.given[i], counts.taken[i]), "%s", names[i]);
 	for (int i = OPENCL_CONTEXTS; i <= OPENCL_EVENTS; i++)
 		cr_expect(gt(u64, counts.taken[i], 0), "no %s were made: nothing was shown", names[i]);
 	cr_expect(gt(u64, counts.taken[OPENCL_EVENTS], 100));
-	(void)dlclose(layer);
+}
+
+/* Once `kernel` is made, its program is loaded. How many of the driver's programs there are then. */
+static uint64_t programs_with(sycl_queue queue, const char *text, const char *name, sycl_kernel *kernel_out)
+{
+	sycl_kernel_bundle bundle = NULL;
+	struct opencl_counts counts;
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, text, NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, name, kernel_out));
+	MUST(sycl_kernel_bundle_release(bundle));
+	uint32_t arguments = 0;
+	MUST(sycl_kernel_get_info(*kernel_out, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments, NULL));
+	cr_assert(eq(u32, arguments, 1));
+	count(&counts);
+	return counts.taken[OPENCL_PROGRAMS] - counts.given[OPENCL_PROGRAMS];
+}
+
+static void increment(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(ITEMS)));
+	MUST(sycl_handler_submit(handler, NULL));
+}
+
+/* What a thousand clients of one program cost depends on it. It lasts until the last of them has let go of it. */
+Test(client_counts, N1_equal_programs_are_one_of_the_drivers)
+{
+	/* Nobody else builds them, so that the second time the first one's binary comes out of the cache. */
+	static const char equal[] = "SYCL_KERNEL void count_up(SYCL_GLOBAL(uint) to) { to[sycl_global_id(0)] += 1; }\n";
+	static const char other[] = "SYCL_KERNEL void other(SYCL_GLOBAL(uint) to) { to[0] = 7; }\n";
+	sycl_platform platform = NULL;
+	sycl_device device = NULL;
+	sycl_queue queue = NULL;
+	sycl_buffer buffer = NULL;
+	sycl_kernel first = NULL, second = NULL, third = NULL;
+	uint32_t host[ITEMS] = {0};
+	use_layer();
+	/* Without the folder nothing is kept, and PoCL's binaries of one text are not equal. */
+	(void)mkdir(TEST_CACHE, 0700);
+	MUST(sycl_platform_open("embedded:", &platform));
+	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
+	MUST(sycl_queue_create(NULL, device, NULL, &queue));
+	MUST(sycl_device_release(device));
+	MUST(sycl_buffer_create(platform, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
+	uint64_t one = programs_with(queue, equal, "count_up", &first);
+	cr_expect(gt(u64, one, 0));
+	cr_expect(eq(u64, programs_with(queue, equal, "count_up", &second), one), "the same text is loaded twice");
+	cr_expect(gt(u64, programs_with(queue, other, "other", &third), one), "another text is not loaded");
+	increment(queue, first, buffer);
+	MUST(sycl_kernel_release(first));
+	MUST(sycl_queue_wait(queue));
+	increment(queue, second, buffer);
+	MUST(sycl_kernel_release(second));
+	MUST(sycl_kernel_release(third));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_platform_release(platform));
+	cr_expect(eq(u32, host[ITEMS - 1], 2));
+	struct opencl_counts counts;
+	count(&counts);
+	cr_expect(eq(u64, counts.given[OPENCL_PROGRAMS], counts.taken[OPENCL_PROGRAMS]));
 }

@@ -23,6 +23,8 @@ static const struct {
 	{ "build-endless", worker_build_endless },
 	{ "null", worker_null },
 	{ "count", worker_count },
+	{ "crowd", worker_crowd },
+	{ "storm", worker_storm },
 	{ "share", worker_share },
 	{ "fault", worker_fault },
 	{ "undrained", worker_undrained },

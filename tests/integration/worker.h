@@ -42,6 +42,8 @@ worker_command worker_fault;       /* kernels that fail on a CUDA device, as tol
 worker_command worker_share;       /* shares memory and events of an NVIDIA GPU, as told by lines of stdin */
 worker_command worker_task;        /* in the middle of a host task until a line comes, three times */
 worker_command worker_usm;         /* allocations of every kind, over two connections, `count` times */
+worker_command worker_crowd;       /* `count` connections, every tenth works; a line between joining, working and leaving */
+worker_command worker_storm;       /* `count` connections, all greeted before the first answer is read */
 worker_command worker_undrained;   /* a session that fills both rings and reads no answer until a line comes */
 
 /* Connect and make the queue. Prints "session N". Leaves the program when that fails. */

@@ -89,21 +89,23 @@ static int get_payload(struct binary_reader *reader, struct opencl_payload *payl
 
 	if (!from || count == 0)
 		return -EINVAL;
-	payload->bytes = calloc(1, count + 1);
-	if (!payload->bytes)
-		return -ENOMEM;
-	memcpy(payload->bytes, from, count);
+	payload->bytes = (void *)(uintptr_t)from;
 	payload->count = count;
 	return 0;
 }
 
 int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary **binary_out)
 {
-	struct binary_reader reader = {.next = bytes, .left = count};
 	int error = 0;
 	CLEANUP(opencl_binary_cleanup) struct opencl_binary *binary = calloc(1, sizeof(*binary));
-	if (!binary)
+	if (!binary || count == 0)
+		return binary ? -EINVAL : -ENOMEM;
+	binary->packed = malloc(count);
+	if (!binary->packed)
 		return -ENOMEM;
+	memcpy(binary->packed, bytes, count);
+	binary->packed_bytes = count;
+	struct binary_reader reader = {.next = binary->packed, .left = count};
 
 	if (!binary_get_magic(&reader, magic, sizeof(magic)))
 		return -EINVAL;
@@ -130,14 +132,20 @@ int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary *
 	return 0;
 }
 
+bool opencl_binary_is(const struct opencl_binary *binary, const void *bytes, size_t count)
+{
+	return binary->packed && binary->packed_bytes == count && memcmp(binary->packed, bytes, count) == 0;
+}
+
 void opencl_binary_fini(struct opencl_binary *binary)
 {
 	for (uint32_t i = 0; i < binary->kernel_count; i++) {
 		free(binary->kernels[i].name);
 		free(binary->kernels[i].arguments);
 	}
-	for (uint32_t i = 0; i < OPENCL_VARIANTS; i++)
+	for (uint32_t i = 0; i < OPENCL_VARIANTS && !binary->packed; i++)
 		free(binary->payloads[i].bytes);
+	free(binary->packed);
 	free(binary->kernels);
 	*binary = (struct opencl_binary){0};
 }

@@ -29,7 +29,7 @@ struct opencl_binary_kernel {
 };
 
 struct opencl_payload {
-	void *bytes; /* ended by a 0 that is not counted */
+	void *bytes;
 	size_t count;
 };
 
@@ -38,6 +38,8 @@ struct opencl_binary {
 	uint32_t kernel_count, payload_count;
 	struct opencl_binary_kernel *kernels;
 	struct opencl_payload payloads[OPENCL_VARIANTS];
+	void *packed; /* all that was unpacked: the payloads lie in it; NULL: each payload's memory is its own */
+	size_t packed_bytes;
 };
 
 /* Write it out; the bytes are malloc'ed and the caller's. 0 or -ENOMEM. */
@@ -45,6 +47,9 @@ int opencl_binary_pack(const struct opencl_binary *binary, void **bytes_out, siz
 
 /* Read what may be damaged or hostile. -EINVAL: not such a binary; -ENOMEM. */
 int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary **binary_out);
+
+/* Was it unpacked from just these bytes? */
+bool opencl_binary_is(const struct opencl_binary *binary, const void *bytes, size_t count);
 
 /* Frees what it holds, but not itself. */
 void opencl_binary_fini(struct opencl_binary *binary);

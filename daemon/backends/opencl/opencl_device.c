@@ -8,6 +8,15 @@
 
 #include <string.h>
 
+/* Variables at program scope live as long as their program. A device of OpenCL 1.x does not know the question, nor such. */
+static bool programs_have_variables(const struct backend_device *device)
+{
+	size_t bytes = 0;
+	return device->cl->GetDeviceInfo(device->id, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, sizeof(bytes), &bytes, NULL) ==
+		       CL_SUCCESS &&
+	       bytes > 0;
+}
+
 int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
 		       struct backend_device **device_out, struct backend_fault *fault_out)
 {
@@ -35,6 +44,7 @@ int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wa
 		free(device);
 		return opencl_fault_code(fault_out, code, "open the device");
 	}
+	device->shares_programs = !programs_have_variables(device);
 	(void)pthread_mutex_init(&device->lock, NULL);
 	(void)pthread_cond_init(&device->callback_ended, NULL);
 	if (device->profiling)

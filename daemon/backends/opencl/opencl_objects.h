@@ -33,6 +33,8 @@ struct backend_device {
 	bool profiling;
 	bool compiles_each_size; /* a kernel again for each work-group size: PoCL */
 	struct opencl_clock clock;
+	bool shares_programs; /* they have no variables of their own, so equal ones cannot be told apart */
+	struct backend_program *programs; /* all, linked by `next` */
 	cl_sampler samplers[OPENCL_SAMPLERS]; /* opencl_sampler.c: made when first used */
 	struct opencl_usm *usm;         /* opencl_usm.c: sorted by address */
 	size_t usm_count, usm_capacity;
@@ -79,7 +81,8 @@ struct backend_memory {
 
 struct backend_program {
 	struct backend_device *device;
-	unsigned references; /* the engine's, and one per kernel */
+	struct backend_program *next;
+	unsigned references; /* the engine's, one for each time it was loaded; and one per kernel */
 	struct opencl_binary *binary;
 	cl_program programs[OPENCL_VARIANTS]; /* by variant of the binary; NULL: not needed so far */
 };

@@ -10,11 +10,18 @@ static cl_program create(struct backend_device *device, const struct opencl_bina
 {
 	const struct opencl_library *cl = device->cl;
 	const struct opencl_payload *payload = &binary->payloads[variant];
-	const unsigned char *bytes = payload->bytes;
 	cl_int loaded = CL_SUCCESS;
 
+	/* By itself, aligned and with a 0 behind it: names want that, and a driver whose binaries are text may count on it. */
+	CLEANUP(free_pointer) char *copy = calloc(1, payload->count + 1);
+	if (!copy) {
+		*code_out = CL_OUT_OF_HOST_MEMORY;
+		return NULL;
+	}
+	memcpy(copy, payload->bytes, payload->count);
 	if (binary->is_builtin)
-		return cl->CreateProgramWithBuiltInKernels(device->context, 1, &device->id, payload->bytes, code_out);
+		return cl->CreateProgramWithBuiltInKernels(device->context, 1, &device->id, copy, code_out);
+	const unsigned char *bytes = (const unsigned char *)copy;
 	cl_program program = cl->CreateProgramWithBinary(device->context, 1, &device->id, &payload->count, &bytes,
 							 &loaded, code_out);
 	if (program && loaded != CL_SUCCESS) {
@@ -55,10 +62,34 @@ int opencl_program_get(struct backend_program *program, uint32_t variant, cl_pro
 	return 0;
 }
 
+/* One that is loaded already, by another session of the tenant perhaps. To the driver each would be one more copy. */
+static struct backend_program *find(const struct backend_device *device, const void *bytes, size_t count)
+{
+	struct backend_program *program = device->shares_programs ? device->programs : NULL;
+	while (program && !opencl_binary_is(program->binary, bytes, count))
+		program = program->next;
+	return program;
+}
+
+static void unlink_program(struct backend_program *program)
+{
+	struct backend_program **link = &program->device->programs;
+	while (*link && *link != program)
+		link = &(*link)->next;
+	if (*link)
+		*link = program->next;
+}
+
 int opencl_program_load(struct backend_device *device, const void *bytes, size_t count,
 			struct backend_program **program_out, struct backend_fault *fault_out)
 {
 	cl_program first = NULL;
+	struct backend_program *present = find(device, bytes, count);
+	if (present) {
+		present->references++;
+		*program_out = present;
+		return 0;
+	}
 	struct backend_program *program = calloc(1, sizeof(*program));
 	if (!program) {
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
@@ -75,6 +106,8 @@ int opencl_program_load(struct backend_device *device, const void *bytes, size_t
 		opencl_program_drop(program);
 		return error;
 	}
+	program->next = device->programs;
+	device->programs = program;
 	*program_out = program;
 	return 0;
 }
@@ -102,6 +135,7 @@ void opencl_program_drop(struct backend_program *program)
 {
 	if (!program || --program->references > 0)
 		return;
+	unlink_program(program);
 	for (uint32_t i = 0; i < OPENCL_VARIANTS; i++)
 		if (program->programs[i])
 			(void)program->device->cl->ReleaseProgram(program->programs[i]);
