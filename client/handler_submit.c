@@ -3,6 +3,7 @@
 #include "handler_shape.h"
 
 #include "access_mode.h"
+#include "stage_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,9 @@ static sycl_result write_record(struct submission *s, struct shape_name name, ui
 		return result;
 	memcpy(payload, &head, sizeof(head));
 	handler_write_rest(s->handler, (uint8_t *)payload + sizeof(head));
+	STAGE_MARK(group, STAGE_WRITTEN);
 	connection_commit(c);
+	STAGE_MARK(group, STAGE_RUNG);
 	return SYCL_SUCCESS;
 }
 

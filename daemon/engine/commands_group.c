@@ -1,5 +1,6 @@
 #include "session.h"
 #include "clock.h"
+#include "stage_clock.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static int submit(struct session *session, struct queue *queue, const struct tas
 	group->submit_ns = clock_now_ns();
 	struct task_request whole = *request;
 	whole.owner = &group->work;
+	STAGE_MARK(request->flight_group, STAGE_DECODED);
 	int r = task_submit(session->engine->scheduler, &whole, &group->task);
 	if (r < 0) {
 		group_give_back(session->engine, group);

@@ -2,6 +2,7 @@
 #include "session.h"
 #include "resubmit.h"
 #include "shape.h"
+#include "stage_clock.h"
 
 #include <string.h>
 
@@ -51,6 +52,7 @@ int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 		return session_violation(session, "record %llu resubmits with %u bytes, and %zu are the least",
 					 (unsigned long long)session->record, count, sizeof(head));
 	memcpy(&head, bytes, sizeof(head));
+	STAGE_MARK(head.group, STAGE_TAKEN);
 	r = check_number(session, head.shape);
 	if (r < 0)
 		return r;

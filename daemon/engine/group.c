@@ -1,5 +1,6 @@
 #include "session.h"
 #include "clock.h"
+#include "stage_clock.h"
 
 /* As many as a busy engine has open; beyond that memory goes back. */
 #define SPARE_GROUPS_MAX 1024u
@@ -90,6 +91,7 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	group_window_close(&queue->window, &group->entry);
 	if (queue->barrier == &group->entry)
 		queue->barrier = NULL;
+	STAGE_MARK(group->entry.number, STAGE_TOLD);
 	group_write_slots(session, group, outcome->fault.status ? 1 : 0);
 	if (group_window_mark(&queue->window) != mark)
 		queue_publish_mark(queue);

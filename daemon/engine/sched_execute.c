@@ -2,6 +2,7 @@
 #include "sched_internal.h"
 
 #include "clock.h"
+#include "stage_clock.h"
 #include "status.h"
 
 #include <errno.h>
@@ -315,6 +316,7 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 {
 	struct sched_worker *worker = &device->worker;
 	struct task_send *send = &task->send;
+	STAGE_MARK(send->flight_group, STAGE_ARRIVED);
 	int result = need_lane(device, send->lane, fault);
 	if (result == 0)
 		result = fill_command(device, send, fault);
@@ -329,6 +331,7 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 		sched_flight_leave(&device->scheduler->flight, send);
 		return result;
 	}
+	STAGE_MARK(send->flight_group, STAGE_LAUNCHED);
 	worker->unflushed = true;
 	worker->in_flight++;
 	expect_transfer(worker, lane, send);
@@ -410,6 +413,7 @@ void sched_execute_completion(struct scheduler_device *device, const struct back
 	if (!lane->first)
 		lane->last = NULL;
 	worker->in_flight--;
+	STAGE_MARK(task->send.flight_group, STAGE_COMPLETED);
 	learn_transfer(worker, lane, &task->send);
 	task->send.start_ns = completion->start_ns;
 	task->send.end_ns = completion->end_ns;

@@ -1,6 +1,8 @@
 /* Which lane of its device a task goes to, and what happens around its way there and back. */
 #include "sched_internal.h"
 
+#include "stage_clock.h"
+
 #define PREFETCHED_USES 8u
 
 static void list_append(struct task_list *list, struct task *task)
@@ -164,6 +166,7 @@ void sched_lane_dispatch(struct task *task)
 	lane->count++;
 	device->sent++;
 	task->state = TASK_SENT;
+	STAGE_MARK(task->send.flight_group, STAGE_ORDERED);
 	sched_device_post(device, &task->message);
 	let_followers_go(task);
 }

@@ -19,6 +19,7 @@ struct bench {
 	bool quick;            /* tiny counts: shows that it works, the figures mean nothing */
 	unsigned idle_seconds; /* how long an idle service is watched */
 	const char *curve;     /* file for the picture of TC3's curve; NULL: none */
+	const char *pictures; /* folder for pictures of distributions; NULL: none */
 	FILE *out;
 	unsigned results;      /* told so far */
 };
@@ -50,7 +51,12 @@ int row_stream(struct bench *bench);
 int row_schedule(struct bench *bench);
 int row_submit(struct bench *bench);
 int row_first_kernel(struct bench *bench);
+int row_counters(struct bench *bench);
+int row_floor(struct bench *bench);
+int row_stages(struct bench *bench);
+int row_host_accessor(struct bench *bench);
 int row_idle(struct bench *bench);
+int row_scale(struct bench *bench);
 int row_gpu_round_trip(struct bench *bench);
 int row_gpu_stream(struct bench *bench);
 int row_gpu_small(struct bench *bench);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { AGENT_VALUES = 6 };
+enum { AGENT_VALUES = 24 };
 
 struct agent_subject {
 	/* In the agent's process. `argument` is agent_start's. 0 or negative, having said why. */

@@ -119,7 +119,7 @@ void bench_skip(struct bench *bench, const char *row, const char *why)
 	if (bench->json)
 		bench_skip_json(bench->out, row, why);
 	else
-		(void)fprintf(bench->out, "%-26s skipped: %s\n", row, why);
+		(void)fprintf(bench->out, "%-44s skipped: %s\n", row, why);
 	(void)fflush(bench->out);
 }
 

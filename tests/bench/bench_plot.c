@@ -121,6 +121,15 @@ static bool find_frame(const struct plot *plot, struct frame *frame)
 	return true;
 }
 
+/* Where 2 to 9 times a power of ten are. */
+static void draw_ticks(const struct frame *frame, int power)
+{
+	for (int i = 2; i <= 9 && power < frame->x_high; i++) {
+		double x = place_x(frame, i * pow(10, power));
+		line(frame->pixels, x, HEIGHT - BOTTOM - 6, x, HEIGHT - BOTTOM, 1, target);
+	}
+}
+
 static void draw_axes(const struct plot *plot, const struct frame *frame)
 {
 	char number[32];
@@ -129,6 +138,7 @@ static void draw_axes(const struct plot *plot, const struct frame *frame)
 	for (int power = frame->x_low; power <= frame->x_high; power++) {
 		double x = place_x(frame, pow(10, power));
 		line(pixels, x, TOP, x, bottom, 1, grid);
+		draw_ticks(frame, power);
 		text(pixels, (int)x - ADVANCE, HEIGHT - BOTTOM + 12, "10", ink);
 		(void)snprintf(number, sizeof(number), "%d", power);
 		text(pixels, (int)x + ADVANCE, HEIGHT - BOTTOM + 4, number, ink);
@@ -141,20 +151,21 @@ static void draw_axes(const struct plot *plot, const struct frame *frame)
 	}
 	line(pixels, LEFT, TOP, LEFT, bottom, 1, ink);
 	line(pixels, LEFT, bottom, WIDTH - RIGHT, bottom, 1, ink);
-	text(pixels, LEFT, 16, plot->title, ink);
-	text(pixels, LEFT, TOP - 16, plot->y_name, ink);
+	text(pixels, LEFT, 8, plot->title, ink);
+	text(pixels, LEFT, TOP - 22, plot->y_name, ink);
 	text(pixels, (WIDTH - RIGHT - (int)strlen(plot->x_name) * ADVANCE), HEIGHT - 24, plot->x_name, ink);
 	if (plot->y_line > 0)
 		line(pixels, LEFT, place_y(frame, plot->y_line), WIDTH - RIGHT, place_y(frame, plot->y_line), 2, target);
 }
 
-static void draw_curve(const struct frame *frame, const struct plot_curve *curve, unsigned index)
+static void draw_curve(const struct frame *frame, const struct plot_curve *curve, unsigned index, bool smooth)
 {
 	struct colour colour = colours[index % PLOT_CURVES_MAX];
 	uint8_t *pixels = frame->pixels;
 	for (unsigned p = 0; p < curve->points; p++) {
 		double x = place_x(frame, curve->x[p]), y = place_y(frame, curve->y[p]);
-		block(pixels, (int)x - 3, (int)y - 3, 7, colour);
+		if (!smooth)
+			block(pixels, (int)x - 3, (int)y - 3, 7, colour);
 		if (p > 0)
 			line(pixels, place_x(frame, curve->x[p - 1]), place_y(frame, curve->y[p - 1]), x, y, 2, colour);
 	}
@@ -174,6 +185,6 @@ bool plot_write(const struct plot *plot, const char *path)
 			dot(pixels, x, y, paper);
 	draw_axes(plot, &frame);
 	for (unsigned c = 0; c < plot->curves; c++)
-		draw_curve(&frame, &plot->curve[c], c);
+		draw_curve(&frame, &plot->curve[c], c, plot->smooth);
 	return picture_write(path, WIDTH, HEIGHT, pixels);
 }

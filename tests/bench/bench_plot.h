@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum { PLOT_CURVES_MAX = 6, PLOT_POINTS_MAX = 16 };
+enum { PLOT_CURVES_MAX = 6, PLOT_POINTS_MAX = 128 };
 
 struct plot_curve {
 	const char *name; /* small letters, digits and a few signs; the rest is left blank */
@@ -14,6 +14,7 @@ struct plot_curve {
 
 struct plot {
 	const char *title, *x_name, *y_name;
+	bool smooth;   /* a line without its points */
 	double y_line; /* a value to compare with, drawn across; 0: none */
 	unsigned curves;
 	struct plot_curve curve[PLOT_CURVES_MAX];

@@ -8,12 +8,17 @@
 #include <strings.h>
 
 static const struct bench_row rows[] = {
+	{ "floor", "what one hand-over between two processes costs here", row_floor },
 	{ "TC1", "submit and wait of an empty kernel", row_round_trip },
+	{ "TC1.stages", "where the time of a command group goes", row_stages },
 	{ "TC2", "an in-order stream of 100,000 empty kernels", row_stream },
 	{ "TC3", "the scheduler alone: ordering a command group", row_schedule },
 	{ "TC4", "what one submission costs the calling thread", row_submit },
+	{ "TC4.counters", "allocations, locks and system calls for each command", row_counters },
+	{ "TC5", "a host accessor on 256 MiB that a kernel has written", row_host_accessor },
 	{ "TC6", "start of a program to its first kernel's end", row_first_kernel },
 	{ "TC7", "an idle service and idle clients", row_idle },
+	{ "TC8", "many clients, and clients that misbehave", row_scale },
 	{ "TG1", "on a GPU: submit and wait of a small kernel", row_gpu_round_trip },
 	{ "TG2", "on a GPU: one in-order queue kept full", row_gpu_stream },
 	{ "TG3", "on a GPU: eight client processes, small kernels", row_gpu_small },
@@ -27,7 +32,7 @@ static const struct bench_row rows[] = {
 };
 
 enum { ROWS = sizeof(rows) / sizeof(*rows), OPT_JSON = 1, OPT_RUNS, OPT_LIST, OPT_QUICK, OPT_IDLE, OPT_LIBRARY,
-       OPT_CURVE, OPT_HELP };
+       OPT_CURVE, OPT_PICTURES, OPT_HELP };
 
 static const char usage_text[] =
 	"Usage: syclbench [ROW ...] [OPTIONS]\n"
@@ -38,6 +43,7 @@ static const char usage_text[] =
 	"  --idle-seconds N  how long an idle service is watched, 1 to 3600 (21)\n"
 	"  --quick           tiny counts: shows that everything works; the figures mean nothing\n"
 	"  --curve FILE      TC3's curve as a picture (PNG)\n"
+	"  --pictures FOLDER distributions as pictures (PNG), one for each row that has samples\n"
 	"  --cuda-library L  the library that stands for NVIDIA's driver; with a double of it the figures mean nothing\n"
 	"  --list            the rows, and nothing else\n"
 	"  --help\n";
@@ -48,6 +54,7 @@ static const struct option options[] = {
 	{ "quick", no_argument, NULL, OPT_QUICK }, { "help", no_argument, NULL, OPT_HELP },
 	{ "cuda-library", required_argument, NULL, OPT_LIBRARY },
 	{ "curve", required_argument, NULL, OPT_CURVE },
+	{ "pictures", required_argument, NULL, OPT_PICTURES },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -86,6 +93,9 @@ static int take_option(int option, struct bench *bench)
 		return number_parse(optarg, 3600, &bench->idle_seconds) ? -1 : 2;
 	case OPT_CURVE:
 		bench->curve = optarg;
+		return -1;
+	case OPT_PICTURES:
+		bench->pictures = optarg;
 		return -1;
 	case OPT_LIBRARY:
 		gpu_use_library(optarg);

@@ -1,6 +1,7 @@
 /* TC6: from starting a program to its first kernel's end, everything cached, the service running. */
 #include "bench.h"
 #include "bench_first.h"
+#include "bench_picture.h"
 
 #include <linux/limits.h>
 
@@ -34,5 +35,7 @@ int row_first_kernel(struct bench *bench)
 		return r;
 	bench_summarise(values, baselines, bench->runs, &result);
 	bench_tell(bench, &result);
-	return 0;
+	const struct bench_distribution sides[] = { { "service", values, bench->runs },
+						    { "direct", baselines, bench->runs } };
+	return bench_picture(bench, "TC6", "start of a program to the end of its first kernel", "ms", sides, 2);
 }

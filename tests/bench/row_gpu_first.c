@@ -1,6 +1,7 @@
 /* TG5: from starting a program to its first kernel's end on a GPU, the program cached, the service running. */
 #include "bench_first.h"
 #include "bench_mps.h"
+#include "bench_picture.h"
 #include "gpu_compare.h"
 #include "gpu_place.h"
 
@@ -63,6 +64,23 @@ static int measure(struct bench *bench, struct gpu_compared *compared)
 	return r;
 }
 
+static int draw(const struct bench *bench, const struct gpu_compared *compared)
+{
+	static const char *const names[GPU_SIDES] = {
+		[GPU_SIDE_SERVICE] = "service",
+		[GPU_SIDE_DIRECT] = "direct",
+		[GPU_SIDE_MPS] = "mps",
+		[GPU_SIDE_TWO_USERS] = "two users",
+	};
+	struct bench_distribution sides[GPU_SIDES];
+	unsigned count = 0;
+	for (unsigned side = 0; side < GPU_SIDES; side++)
+		if (compared->sides & 1u << side)
+			sides[count++] = (struct bench_distribution){ names[side], compared->values[side][0],
+								      compared->runs };
+	return bench_picture(bench, "TG5", "start of a program to the end of its first kernel on a gpu", "ms", sides, count);
+}
+
 int row_gpu_first(struct bench *bench)
 {
 	if (!gpu_row_possible(bench, "TG5", 1))
@@ -78,6 +96,7 @@ int row_gpu_first(struct bench *bench)
 		gpu_tell(bench, compared, 0, GPU_SIDE_TWO_USERS, GPU_SIDE_DIRECT,
 			 (struct bench_result){ .name = "TG5.two_users", .unit = "ms",
 						.note = "another user's engine runs beside" });
+		r = draw(bench, compared);
 	}
 	free(compared);
 	return r;

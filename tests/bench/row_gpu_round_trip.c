@@ -1,4 +1,5 @@
 /* TG1: a small command group with real arguments, submitted and waited for, against a launch and a synchronisation. */
+#include "bench_picture.h"
 #include "bench_statistics.h"
 #include "gpu_client.h"
 #include "gpu_compare.h"
@@ -11,6 +12,9 @@
 #include <stdlib.h>
 
 enum { P50, P99 };
+
+/* For the picture, of all runs but the warm-up. */
+static struct bench_samples *client_samples, *direct_samples;
 
 static bool client_once(void *state)
 {
@@ -25,7 +29,8 @@ static bool direct_once(void *state)
 }
 
 /* Microseconds. */
-static int measure(bool (*once)(void *state), void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure(bool (*once)(void *state), void *state, uint64_t count, struct bench_samples *kept,
+		   double values_out[AGENT_VALUES])
 {
 	double *samples = malloc(count * sizeof(*samples));
 	if (!samples)
@@ -39,19 +44,20 @@ static int measure(bool (*once)(void *state), void *state, uint64_t count, doubl
 	statistics_sort(samples, count);
 	values_out[P50] = statistics_percentile(samples, count, 0.5);
 	values_out[P99] = statistics_percentile(samples, count, 0.99);
+	bench_samples_keep(kept, samples, r == 0 ? count : 0);
 	free(samples);
 	return r;
 }
 
 static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	int r = measure(client_once, state, count, values_out);
+	int r = measure(client_once, state, count, client_samples, values_out);
 	return r == 0 && !gpu_client_verify(state) ? -EIO : r;
 }
 
 static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	int r = measure(direct_once, state, count, values_out);
+	int r = measure(direct_once, state, count, direct_samples, values_out);
 	return r == 0 && !gpu_direct_verify(state) ? -EIO : r;
 }
 
@@ -68,6 +74,8 @@ int row_gpu_round_trip(struct bench *bench)
 	if (!gpu_row_possible(bench, "TG1", 1))
 		return 0;
 	struct gpu_compared *compared = malloc(sizeof(*compared));
+	client_samples = bench_samples_create(bench, comparison.warm_up, comparison.count);
+	direct_samples = bench_samples_create(bench, comparison.warm_up, comparison.count);
 	int r = compared ? gpu_compare(bench, &comparison, compared) : -ENOMEM;
 	if (r == 0) {
 		gpu_tell(bench, compared, P50, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
@@ -76,7 +84,11 @@ int row_gpu_round_trip(struct bench *bench)
 		gpu_tell(bench, compared, P99, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
 			 (struct bench_result){ .name = "TG1.p99", .unit = "us", .bound = BENCH_RATIO_AT_MOST,
 						.target = 0.70 });
+		r = bench_picture_samples(bench, "TG1", "round trip of a small kernel on a gpu", client_samples,
+					  direct_samples);
 	}
+	client_samples = bench_samples_free(client_samples);
+	direct_samples = bench_samples_free(direct_samples);
 	free(compared);
 	return r;
 }

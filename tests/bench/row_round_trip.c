@@ -2,6 +2,7 @@
 #include "bench_client.h"
 #include "bench_compare.h"
 #include "bench_direct.h"
+#include "bench_picture.h"
 #include "bench_statistics.h"
 #include "bench_subjects.h"
 
@@ -11,6 +12,9 @@
 #include <stdlib.h>
 
 enum { P50, P99 };
+
+/* For the picture, of all runs but the warm-up. */
+static struct bench_samples *client_samples, *direct_samples;
 
 static bool client_once(void *state)
 {
@@ -23,7 +27,8 @@ static bool direct_once(void *state)
 }
 
 /* Microseconds. */
-static int measure(bool (*once)(void *state), void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int measure(bool (*once)(void *state), void *state, uint64_t count, struct bench_samples *kept,
+		   double values_out[AGENT_VALUES])
 {
 	double *samples = malloc(count * sizeof(*samples));
 	if (!samples)
@@ -37,18 +42,19 @@ static int measure(bool (*once)(void *state), void *state, uint64_t count, doubl
 	statistics_sort(samples, count);
 	values_out[P50] = statistics_percentile(samples, count, 0.5);
 	values_out[P99] = statistics_percentile(samples, count, 0.99);
+	bench_samples_keep(kept, samples, r == 0 ? count : 0);
 	free(samples);
 	return r;
 }
 
 static int measure_client(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	return measure(client_once, state, count, values_out);
+	return measure(client_once, state, count, client_samples, values_out);
 }
 
 static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	return measure(direct_once, state, count, values_out);
+	return measure(direct_once, state, count, direct_samples, values_out);
 }
 
 static const struct agent_subject client_subject = { subject_client_open, measure_client, subject_client_close };
@@ -63,16 +69,22 @@ static void tell(struct bench *bench, const struct compared *compared, int value
 	bench_tell(bench, &result);
 }
 
-static int run_variant(struct bench *bench, const char *names[2], const char *note)
+static int run_variant(struct bench *bench, const char *names[2], const char *where, const char *note)
 {
 	struct comparison comparison = { &client_subject, &direct_subject, bench->quick ? 50 : 20000,
 					 bench->quick ? 10 : 2000 };
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;
+	client_samples = bench_samples_create(bench, comparison.warm_up, comparison.count);
+	direct_samples = bench_samples_create(bench, comparison.warm_up, comparison.count);
 	int r = bench_compare(bench, &comparison, compared);
 	for (int value = P50; value <= P99 && r == 0; value++)
 		tell(bench, compared, value, names[value], note);
+	if (r == 0)
+		r = bench_picture_samples(bench, where, "round trip of an empty kernel", client_samples, direct_samples);
+	client_samples = bench_samples_free(client_samples);
+	direct_samples = bench_samples_free(direct_samples);
 	free(compared);
 	return r;
 }
@@ -83,7 +95,7 @@ int row_round_trip(struct bench *bench)
 	const char *unpinned[] = { "TC1.unpinned.p50", "TC1.unpinned.p99" };
 	int r = bench_pin();
 	if (r == 0)
-		r = run_variant(bench, pinned, "everything on one processor");
+		r = run_variant(bench, pinned, "TC1.pinned", "everything on one processor");
 	bench_unpin();
-	return r == 0 ? run_variant(bench, unpinned, "all processors") : r;
+	return r == 0 ? run_variant(bench, unpinned, "TC1.unpinned", "all processors") : r;
 }

@@ -5,15 +5,19 @@
 
 #include <jansson.h>
 #include <linux/limits.h>
+#include <png.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const expected[] = {
 	"TC1.pinned.p50", "TC1.pinned.p99", "TC1.unpinned.p50", "TC1.unpinned.p99", "TC2.rate",
 	"TC3.independent", "TC3.chain",     "TC3.tree",         "TC3.random",       "TC3.parts",
 	"TC3.flat",       "TC3.growth",     "TC3.open",
-	"TC4.submit",     "TC4.whole",      "TC4.launch",     "TC6.first_kernel", "TC7.memory",       "TC7.memory.service",
+	"TC4.submit",     "TC4.whole",      "TC4.launch",     "TC5.p50",        "TC5.p99",        "TC6.first_kernel", "TC7.memory",       "TC7.memory.service",
 	"TC7.memory.client", "TC7.cpu",     "TC7.wakes",
+	"TC8.p50",        "TC8.p99",        "TC8.flood.p50",  "TC8.flood.p99",   "TC8.busy.p50",      "TC8.busy.p99",
+	"TC8.silent.p50", "TC8.silent.p99",
 };
 
 enum { RESULTS = sizeof(expected) / sizeof(*expected), RUNS = 2 };
@@ -47,6 +51,60 @@ static bool is_gpu_line(const json_t *line)
 	return row && strncmp(row, "TG", 2) == 0 && (why ? why[0] && json_object_size(line) == 2 : has_shape(line));
 }
 
+/* Rows of many lines: how many there are of each, or, where a machine or a build cannot have them, reasons. */
+static struct family {
+	const char *prefix;
+	unsigned wanted; /* with a figure or a reason each; or one reason for all of them */
+	unsigned figures, reasons;
+} families[] = {
+	{ "floor.", 10, 0, 0 },
+	{ "TC1.stages", 46, 0, 0 },
+	{ "TC2.stages", 19, 0, 0 },
+	{ "TC4.counters", 54, 0, 0 },
+};
+
+enum { FAMILIES = sizeof(families) / sizeof(*families) };
+
+static bool is_family_line(const json_t *line)
+{
+	const char *why = json_string_value(json_object_get(line, "skipped"));
+	const char *name = json_string_value(json_object_get(line, why ? "row" : "name"));
+	for (int i = 0; i < FAMILIES && name; i++) {
+		if (strncmp(name, families[i].prefix, strlen(families[i].prefix)) != 0)
+			continue;
+		if (why)
+			families[i].reasons++;
+		else
+			families[i].figures++;
+		return why ? why[0] && json_object_size(line) == 2 : has_shape(line);
+	}
+	return false;
+}
+
+/* A build has all stages or none; what counts calls is there or not. Hand-overs are always measured. */
+static bool families_are_whole(void)
+{
+	bool good = families[0].figures >= 4;
+	for (int i = 0; i < FAMILIES; i++) {
+		const struct family *f = &families[i];
+		bool whole = f->figures + f->reasons == f->wanted && f->figures > 0;
+		bool absent = f->figures == 0 && f->reasons <= 1;
+		if (strncmp(f->prefix, "floor", 5) == 0)
+			whole = f->figures + 2 * f->reasons == f->wanted;
+#ifdef SYCLD_STAGES
+		absent = absent && !strstr(f->prefix, ".stages");
+#endif
+#ifdef BENCH_HAS_COUNTERS
+		absent = absent && !strstr(f->prefix, ".counters");
+#endif
+		if (!whole && !absent)
+			(void)fprintf(stderr, "%s: %u figures and %u reasons of %u\n", f->prefix, f->figures, f->reasons,
+				      f->wanted);
+		good = good && (whole || absent);
+	}
+	return good;
+}
+
 /* How many lines of the rows that every machine can measure have come. */
 static unsigned seen;
 
@@ -54,7 +112,7 @@ static bool line_is_good(const char *text, unsigned number)
 {
 	json_t *line = json_loads(text, 0, NULL);
 	const char *name = json_string_value(json_object_get(line, "name"));
-	bool good = line && is_gpu_line(line);
+	bool good = line && (is_gpu_line(line) || is_family_line(line));
 	if (!good && line) {
 		good = has_shape(line) && seen < RESULTS && name && strcmp(name, expected[seen]) == 0;
 		seen++;
@@ -85,6 +143,42 @@ static bool any_line(const char *line, unsigned number)
 	return number < RESULTS + 1;
 }
 
+/* Opens it, and decodes every row of it. */
+static bool is_picture(const char *path)
+{
+	png_image image = { .version = PNG_IMAGE_VERSION };
+	if (!png_image_begin_read_from_file(&image, path))
+		return false;
+	image.format = PNG_FORMAT_RGB;
+	bool good = image.width >= 100 && image.height >= 100;
+	void *pixels = malloc(PNG_IMAGE_SIZE(image));
+	good = pixels && png_image_finish_read(&image, NULL, pixels, 0, NULL) && good;
+	free(pixels);
+	png_image_free(&image);
+	return good;
+}
+
+/* What --pictures left in the folder: these and no other, whole. The folder is removed. */
+static bool pictures_are_good(const char *folder)
+{
+	static const char *const names[] = { "TC1.pinned.png", "TC1.unpinned.png", "TC6.png" };
+	char path[PATH_MAX];
+	bool good = true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		if (!is_picture(path)) {
+			(void)fprintf(stderr, "%s is no picture\n", path);
+			good = false;
+		}
+		(void)remove(path);
+	}
+	if (remove(folder) < 0) {
+		(void)fprintf(stderr, "there is more than pictures in %s\n", folder);
+		good = false;
+	}
+	return good;
+}
+
 int main(void)
 {
 	char program[PATH_MAX];
@@ -95,6 +189,15 @@ int main(void)
 	int status = run(json, line_is_good, &lines);
 	if (status != 0 || seen != RESULTS || lines == seen) {
 		(void)fprintf(stderr, "syclbench --json: status %d, %u of %d results, %u lines\n", status, seen, RESULTS, lines);
+		return 1;
+	}
+	char folder[] = "/tmp/syclbench-smoke.XXXXXX";
+	if (!families_are_whole() || !mkdtemp(folder))
+		return 1;
+	const char *pictures[] = { program, "tc1", "tc6", "--quick", "--runs", "2", "--pictures", folder, NULL };
+	status = run(pictures, any_line, &lines);
+	if (!pictures_are_good(folder) || status != 0) {
+		(void)fprintf(stderr, "syclbench --pictures: status %d\n", status);
 		return 1;
 	}
 	const char *table[] = { program, "tc6", "--quick", "--runs", "1", NULL };

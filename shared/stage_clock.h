@@ -1,0 +1,60 @@
+/*
+ * When a command group passes from one hand to the next: what syclbench's breakdown is made of. Only a build with
+ * -DSYCLD_STAGES=ON has it; in any other STAGE_MARK is nothing at all, and stage_clock.c is not compiled.
+ *
+ * The times lie in a file that all processes map whose environment names it (SYCLD_STAGES_FILE); where it names none,
+ * nothing is kept. A time is that of a group's number, whatever its queue: measure one queue at a time.
+ */
+#ifndef SYCL_SHARED_STAGE_CLOCK_H
+#define SYCL_SHARED_STAGE_CLOCK_H
+
+#include "clock.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+/* In the order in which a group goes through them. */
+enum stage {
+	STAGE_BEGUN,     /* the program is about to build it: syclbench says so */
+	STAGE_WRITTEN,   /* library: its record is whole, and about to be visible; of known shapes only */
+	STAGE_RUNG,      /* library: the engine has been woken, if it slept */
+	STAGE_TAKEN,     /* front thread: the record has been copied out of the ring */
+	STAGE_DECODED,   /* front thread: all of it has been looked up and checked */
+	STAGE_ORDERED,   /* front thread: it may go; about to be handed to the device's thread */
+	STAGE_ARRIVED,   /* device thread: it is there */
+	STAGE_LAUNCHED,  /* device thread: the vendor's library has it */
+	STAGE_COMPLETED, /* device thread: the vendor's library has said that it is over */
+	STAGE_TOLD,      /* front thread: its slot is about to be written */
+	STAGE_KNOWN,     /* the program's wait has returned: syclbench says so */
+	STAGES
+};
+
+/* Groups beyond so many lose their times to later ones. A power of two. */
+#define STAGE_GROUPS 32768u
+
+/* Sorted by stage, not by group: what one thread writes lies together. ns of CLOCK_MONOTONIC; 0: not yet. */
+struct stage_times {
+	_Atomic uint64_t at_ns[STAGES][STAGE_GROUPS];
+};
+
+#ifdef SYCLD_STAGES
+
+/* Maps the file at the first call of this process and keeps it mapped. NULL: none is named, or it is too short. */
+struct stage_times *stage_times(void);
+
+static inline void stage_mark(uint64_t group, enum stage stage)
+{
+	struct stage_times *times = stage_times();
+	if (times)
+		atomic_store_explicit(&times->at_ns[stage][group % STAGE_GROUPS], clock_now_ns(), memory_order_relaxed);
+}
+
+#define STAGE_MARK(group, stage) stage_mark(group, stage)
+
+#else
+
+#define STAGE_MARK(group, stage) ((void)0)
+
+#endif
+
+#endif

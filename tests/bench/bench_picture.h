@@ -1,0 +1,44 @@
+/*
+ * Distributions as pictures, one for each row that has samples (--pictures FOLDER): the share of samples that are at most
+ * so large, the service's and the baseline's over each other.
+ */
+#ifndef SYCL_BENCH_BENCH_PICTURE_H
+#define SYCL_BENCH_BENCH_PICTURE_H
+
+#include "bench.h"
+
+#include <stddef.h>
+
+/* Values that a measuring process leaves for syclbench: shared memory. */
+struct bench_samples {
+	size_t skip, room, count;
+	double values[];
+};
+
+/*
+ * Room for `runs` times `count` of them, after `skip` of a warm-up, which are not kept. Without --pictures, or without
+ * memory for them, NULL. Before the processes that fill it are forked.
+ */
+struct bench_samples *bench_samples_create(const struct bench *bench, uint64_t skip, uint64_t count);
+/* What no longer fits is left out. `samples` may be NULL: then nothing is kept. */
+void bench_samples_keep(struct bench_samples *samples, const double *values, size_t count);
+/* Accepts NULL; returns it. */
+struct bench_samples *bench_samples_free(struct bench_samples *samples);
+
+struct bench_distribution {
+	const char *name; /* small letters, as bench_plot.h draws them */
+	const double *values;
+	size_t count;
+};
+
+/*
+ * FOLDER/NAME.png, or nothing without --pictures; distributions without a value are left out. 0 or a negative errno, having
+ * said why.
+ */
+int bench_picture(const struct bench *bench, const char *name, const char *title, const char *unit,
+		  const struct bench_distribution *distributions, unsigned count);
+/* The same of two sides' samples; NULL ones are left out. */
+int bench_picture_samples(const struct bench *bench, const char *name, const char *title,
+			  const struct bench_samples *service, const struct bench_samples *direct);
+
+#endif
