@@ -6,10 +6,23 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 TestSuite(processes_scale, .timeout = 280);
 
 enum { PROGRAMS = 10, CLIENTS = 1000, EACH = CLIENTS / PROGRAMS };
+
+/* An engine has three for each client, and sycld lets connections that are not open yet have half of its own. */
+enum { DESCRIPTORS = 4 * CLIENTS };
+
+static void need_descriptors(void)
+{
+	struct rlimit limit;
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (limit.rlim_max < DESCRIPTORS)
+		cr_skip_test("a process may have %llu descriptors here; a thousand clients take %d",
+			     (unsigned long long)limit.rlim_max, (int)DESCRIPTORS);
+}
 
 static void start_crowd(const struct private_service *service, struct child *programs, int count)
 {
@@ -56,6 +69,7 @@ static void start_rude(const struct private_service *service, struct child rude[
 
 Test(processes_scale, N4_N6_a_thousand_clients_a_hundred_at_work_and_rude_ones_leave_nothing)
 {
+	need_descriptors();
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	struct child programs[PROGRAMS], rude[3];
@@ -91,6 +105,7 @@ Test(processes_scale, N4_N6_a_thousand_clients_a_hundred_at_work_and_rude_ones_l
 /* As after a device has failed: the engine takes a while to answer, and everybody comes at once. */
 Test(processes_scale, N5_a_thousand_that_connect_at_once_are_all_welcome)
 {
+	need_descriptors();
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	struct child storm = CHILD_INIT;

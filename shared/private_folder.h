@@ -2,8 +2,8 @@
  * Folders that one process has for itself while it needs them. Of one whose process was killed the next to be made in the same
  * place finds that nobody holds its lock, and removes it.
  */
-#ifndef SYCL_BACKENDS_PRIVATE_FOLDER_H
-#define SYCL_BACKENDS_PRIVATE_FOLDER_H
+#ifndef SYCL_SHARED_PRIVATE_FOLDER_H
+#define SYCL_SHARED_PRIVATE_FOLDER_H
 
 #include <stddef.h>
 
