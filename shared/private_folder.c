@@ -10,10 +10,27 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #define SUFFIX "-XXXXXX" /* as mkdtemp() wants it */
 
-enum { DESCRIPTORS_MAX = 16, ATTEMPTS_MAX = 16 };
+enum { DESCRIPTORS_MAX = 16, ATTEMPTS_MAX = 16, MACHINE_BYTES = 9, OLD_SECONDS = 30 * 24 * 3600 };
+
+/*
+ * This machine, since it was started: a file system that several share may keep each one's locks to itself, and then those of
+ * another look like nobody's. Where that cannot be known all are one.
+ */
+static void name_machine(char machine_out[MACHINE_BYTES])
+{
+	char text[MACHINE_BYTES] = "";
+
+	CLEANUP(close_fd) int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, text, MACHINE_BYTES - 1) != MACHINE_BYTES - 1 ||
+	    strspn(text, "0123456789abcdef") != MACHINE_BYTES - 1)
+		memcpy(text, "00000000", MACHINE_BYTES);
+	memcpy(machine_out, text, MACHINE_BYTES);
+}
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
@@ -35,45 +52,6 @@ static int open_folder(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Whoever made it may be about to lock it: it looks then whether it is still there. */
-static void remove_if_left(const char *path)
-{
-	struct stat status;
-
-	CLEANUP(close_fd) int fd = open_folder(path);
-	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 07777) == 0700 &&
-	    flock(fd, LOCK_EX | LOCK_NB) == 0)
-		remove_tree(path);
-}
-
-static void close_listing(DIR **listing)
-{
-	if (*listing)
-		(void)closedir(*listing);
-}
-
-static bool is_named_so(const char *name, const char *prefix)
-{
-	const size_t length = strlen(prefix);
-
-	return strncmp(name, prefix, length) == 0 && name[length] == '-' &&
-	       strlen(name) == length + sizeof(SUFFIX) - 1;
-}
-
-static void remove_those_left(const char *parent, const char *prefix)
-{
-	CLEANUP(close_listing) DIR *listing = opendir(parent);
-	for (struct dirent *entry; listing && (entry = readdir(listing));) {
-		CLEANUP(free_pointer) char *path = NULL;
-		if (!is_named_so(entry->d_name, prefix))
-			continue;
-		if (asprintf(&path, "%s/%s", parent, entry->d_name) < 0)
-			path = NULL;
-		if (path)
-			remove_if_left(path);
-	}
-}
-
 /* Is what `path` leads to what `fd` has open? */
 static bool is_there(const char *path, int fd)
 {
@@ -83,19 +61,68 @@ static bool is_there(const char *path, int fd)
 	       named.st_dev == held.st_dev;
 }
 
+/* As attempt() makes it, but for what a folder takes over from its parent (set-group-ID). */
+static bool may_be_left(const struct stat *status, bool of_this_machine)
+{
+	return status->st_uid == geteuid() && (status->st_mode & 05777) == 0700 &&
+	       (of_this_machine || status->st_mtime < time(NULL) - OLD_SECONDS);
+}
+
+/* Whoever made it may be about to lock it: it looks then whether it is still there. So do we, who have only its name. */
+static void remove_if_left(const char *path, bool of_this_machine)
+{
+	struct stat status;
+
+	CLEANUP(close_fd) int fd = open_folder(path);
+	if (fd >= 0 && fstat(fd, &status) == 0 && may_be_left(&status, of_this_machine) &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0 && is_there(path, fd))
+		remove_tree(path);
+}
+
+static void close_listing(DIR **listing)
+{
+	if (*listing)
+		(void)closedir(*listing);
+}
+
+/* PREFIX-MACHINE-XXXXXX, of any machine. */
+static bool is_named_so(const char *name, const char *prefix)
+{
+	const size_t length = strlen(prefix);
+
+	return strncmp(name, prefix, length) == 0 && name[length] == '-' &&
+	       strlen(name) == length + MACHINE_BYTES + sizeof(SUFFIX) - 1 && name[length + MACHINE_BYTES] == '-' &&
+	       strspn(name + length + 1, "0123456789abcdef") == MACHINE_BYTES - 1;
+}
+
+static void remove_those_left(const char *parent, const char *prefix, const char *machine)
+{
+	CLEANUP(close_listing) DIR *listing = opendir(parent);
+	for (struct dirent *entry; listing && (entry = readdir(listing));) {
+		CLEANUP(free_pointer) char *path = NULL;
+		if (!is_named_so(entry->d_name, prefix))
+			continue;
+		if (asprintf(&path, "%s/%s", parent, entry->d_name) < 0)
+			path = NULL;
+		if (path)
+			remove_if_left(path, strncmp(entry->d_name + strlen(prefix) + 1, machine, MACHINE_BYTES - 1) == 0);
+	}
+}
+
 /* -EAGAIN: another process took it for one that was left, before it was locked. */
-static int attempt(const char *parent, const char *prefix, struct private_folder *folder_out)
+static int attempt(const char *parent, const char *prefix, const char *machine, struct private_folder *folder_out)
 {
 	CLEANUP(free_pointer) char *path = NULL;
 
-	if (asprintf(&path, "%s/%s" SUFFIX, parent, prefix) < 0) {
+	if (asprintf(&path, "%s/%s-%s" SUFFIX, parent, prefix, machine) < 0) {
 		path = NULL;
 		return -ENOMEM;
 	}
 	if (!mkdtemp(path))
 		return -errno;
 	CLEANUP(close_fd) int fd = open_folder(path);
-	int error = fd < 0 ? fd : flock(fd, LOCK_EX) < 0 ? -errno : 0;
+	/* Whoever has locked it may keep it so for as long as it likes. EWOULDBLOCK is EAGAIN. */
+	int error = fd < 0 ? fd : flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 	if (error < 0) {
 		(void)rmdir(path);
 		return error == -ENOENT ? -EAGAIN : error;
@@ -108,15 +135,17 @@ static int attempt(const char *parent, const char *prefix, struct private_folder
 
 int private_folder_make(const char *parent, const char *prefix, struct private_folder *folder_out)
 {
+	char machine[MACHINE_BYTES];
 	int error = -EAGAIN;
 
 	if (!parent) {
 		const char *given = secure_getenv("TMPDIR");
 		parent = given && given[0] == '/' ? given : "/tmp";
 	}
-	remove_those_left(parent, prefix);
+	name_machine(machine);
+	remove_those_left(parent, prefix, machine);
 	for (int i = 0; i < ATTEMPTS_MAX && error == -EAGAIN; i++)
-		error = attempt(parent, prefix, folder_out);
+		error = attempt(parent, prefix, machine, folder_out);
 	return error;
 }
 

@@ -132,6 +132,7 @@ static void finish_job(struct helper *helper, struct helper_job *job)
 	if (!whole || job->timed_out || !WIFEXITED(status))
 		explain(job, status, &usage, &report);
 	const int fds[] = {job->log, job->binary};
+	private_folder_remove(&job->folder); /* first: who has the answer finds nothing of the build any more */
 	answer(helper, job->number, &report, build_ns, fds, report.status == STATUS_SUCCESS ? 2 : 1);
 	close_job(helper, job);
 }

@@ -78,15 +78,26 @@ static int start_helper(const char *program, struct build_service **builds_out)
 	return environment ? build_service_spawn(program, environment, builds_out) : -ENOMEM;
 }
 
-/* A new user has no ~/.cache yet. Whether it is there now is seen by whoever opens the folder. */
+/*
+ * A new user has no ~/.cache yet. Whether it is there now is seen by whoever opens the folder. Not in another user's home, which
+ * a program has that the administrator runs: the user could not use what is made there.
+ */
 static void make_parent(const char *path)
 {
+	struct stat home;
 	CLEANUP(free_pointer) char *parent = strdup(path);
 	char *slash = parent ? strrchr(parent, '/') : NULL;
 	if (!slash || slash == parent)
 		return;
 	*slash = '\0';
-	(void)mkdir(parent, 0700);
+	slash = strrchr(parent, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	bool own = stat(slash == parent ? "/" : parent, &home) == 0 && home.st_uid == geteuid();
+	*slash = '/';
+	if (own)
+		(void)mkdir(parent, 0700);
 }
 
 static int make_engine(const struct embedded_options *options, int *socket, struct engine **engine_out)

@@ -2,9 +2,11 @@
 #include "syclclient.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -341,4 +343,43 @@ Test(client_embedded, what_libraries_did_to_the_environment_reaches_no_compiler)
 	}
 	cr_assert(eq(sz, first_bytes, second_bytes));
 	cr_assert(eq(int, memcmp(first, second, first_bytes), 0));
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+	(void)status;
+	(void)kind;
+	(void)place;
+	return remove(path);
+}
+
+static void open_at_home(const char *home)
+{
+	sycl_platform opened = NULL;
+	cr_assert(eq(int, setenv("HOME", home, 1), 0));
+	MUST(sycl_platform_open("embedded:", &opened));
+	MUST(sycl_platform_release(opened));
+}
+
+/* A new user's programs have a cache; the administrator's leave nothing in another's home that its owner cannot use. */
+Test(client_embedded, a_folder_for_caches_is_made_at_home_and_nowhere_else)
+{
+	enum { SOMEBODY = 65534 };
+	char home[] = "/tmp/sycld-home-XXXXXX", cache[64], own[80];
+	struct stat status;
+	cr_assert(ne(ptr, mkdtemp(home), NULL));
+	(void)snprintf(cache, sizeof(cache), "%s/.cache", home);
+	(void)snprintf(own, sizeof(own), "%s/sycld", cache);
+	cr_assert(eq(int, unsetenv("XDG_CACHE_HOME"), 0));
+	if (geteuid() == 0) {
+		cr_assert(eq(int, chown(home, SOMEBODY, SOMEBODY), 0));
+		open_at_home(home);
+		cr_assert(ne(int, stat(cache, &status), 0), "it would be root's");
+		cr_assert(eq(int, chown(home, 0, 0), 0));
+	}
+	open_at_home(home);
+	cr_assert(eq(int, stat(cache, &status), 0));
+	cr_assert(eq(u32, status.st_mode & 07777, 0700));
+	cr_assert(eq(int, stat(own, &status), 0));
+	(void)nftw(home, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }

@@ -6,16 +6,52 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #define PREFIX "kept-apart"
 
 TestSuite(folder, .timeout = 120);
+
+/* What another process does between two calls of the code under test; once. */
+static void (*when_made)(const char *path), (*when_locked)(void);
+
+char *mkdtemp(char *template)
+{
+	char *(*real)(char *) = (char *(*)(char *))dlsym(RTLD_NEXT, "mkdtemp");
+	void (*then)(const char *) = when_made;
+	char *made = real(template);
+
+	when_made = NULL;
+	if (made && then)
+		then(made);
+	return made;
+}
+
+int flock(int fd, int operation)
+{
+	int (*real)(int, int) = (int (*)(int, int))dlsym(RTLD_NEXT, "flock");
+	void (*before)(void) = when_locked;
+
+	when_locked = NULL;
+	if (before)
+		before();
+	return real(fd, operation);
+}
+
+/* As a process that is killed leaves it. */
+static void leave(struct private_folder *folder)
+{
+	free(folder->path);
+	(void)close(folder->lock);
+	*folder = PRIVATE_FOLDER_NONE;
+}
 
 /* How many entries begin so; the path of the last. */
 static unsigned entries(const char *folder, const char *start, char path_out[512])
@@ -86,6 +122,7 @@ Test(folder, left_by_a_killed_process_goes_with_the_next)
 	struct private_folder held, next;
 	char path[512], longer[512], public[300];
 	int ready[2];
+	size_t length;
 
 	bench_open(&bench);
 	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &held), 0));
@@ -104,7 +141,8 @@ Test(folder, left_by_a_killed_process_goes_with_the_next)
 	cr_assert(eq(int, (int)read(ready[0], &byte, 1), 1));
 	cr_assert(eq(u32, entries(bench.directory, PREFIX, NULL), 2));
 	put_file(bench.directory, PREFIX "-a-longer-name", longer);
-	(void)snprintf(public, sizeof(public), "%s/" PREFIX "-public", bench.directory);
+	length = strlen(held.path) - strlen("public");
+	(void)snprintf(public, sizeof(public), "%.*spublic", (int)length, held.path);
 	cr_assert(eq(int, mkdir(public, 0700), 0));
 	cr_assert(eq(int, chmod(public, 0755), 0));
 
@@ -121,6 +159,107 @@ Test(folder, left_by_a_killed_process_goes_with_the_next)
 	bench_close(&bench);
 	(void)close(ready[0]);
 	(void)close(ready[1]);
+}
+
+/* A parent with set-group-ID hands that on. */
+Test(folder, left_in_a_parent_of_a_group_goes_too)
+{
+	struct build_bench bench;
+	struct private_folder left, next;
+
+	bench_open(&bench);
+	cr_assert(eq(int, chmod(bench.directory, 02700), 0));
+	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &left), 0));
+	leave(&left);
+	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &next), 0));
+	cr_assert(eq(u32, entries(bench.directory, PREFIX, NULL), 1));
+	private_folder_remove(&next);
+	bench_close(&bench);
+}
+
+/* A file system that machines share may keep the locks of each to itself. */
+Test(folder, of_another_machine_stays_until_it_is_old)
+{
+	struct build_bench bench;
+	struct private_folder next;
+	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
+	char other[300];
+
+	bench_open(&bench);
+	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &next), 0));
+	/* Its name differs in the machine alone. */
+	(void)snprintf(other, sizeof(other), "%s", next.path);
+	char *machine = other + strlen(bench.directory) + strlen("/" PREFIX "-");
+	cr_assert(eq(sz, strcspn(machine, "-"), 8));
+	memcpy(machine, strncmp(machine, "0badcafe", 8) == 0 ? "00000001" : "0badcafe", 8);
+	cr_assert(eq(int, mkdir(other, 0700), 0));
+	private_folder_remove(&next);
+	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &next), 0));
+	cr_assert(is_there(other), "somebody may be using it");
+	private_folder_remove(&next);
+
+	struct stat status;
+	cr_assert(eq(int, stat(other, &status), 0));
+	times[1] = (struct timespec){.tv_sec = status.st_mtim.tv_sec - 31 * 24 * 3600};
+	cr_assert(eq(int, utimensat(AT_FDCWD, other, times, 0), 0));
+	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &next), 0));
+	cr_assert(not(is_there(other)));
+	private_folder_remove(&next);
+	bench_close(&bench);
+}
+
+static int held_for_ever = -1;
+
+static void hold(const char *path)
+{
+	held_for_ever = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	(void)flock(held_for_ever, LOCK_EX);
+}
+
+/* Others of this user may: they could keep every build of an engine waiting. */
+Test(folder, that_somebody_else_locks_first_is_not_waited_for, .timeout = 20)
+{
+	struct build_bench bench;
+	struct private_folder folder;
+
+	bench_open(&bench);
+	when_made = hold;
+	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &folder), 0));
+	cr_assert(ge(int, held_for_ever, 0));
+	cr_assert(eq(u32, entries(bench.directory, PREFIX, NULL), 1), "the one that is held was given up");
+	private_folder_remove(&folder);
+	(void)close(held_for_ever);
+	bench_close(&bench);
+}
+
+static char name_of_left[512], name_of_held[512];
+
+static void give_name_away(void)
+{
+	(void)rmdir(name_of_left);
+	(void)rename(name_of_held, name_of_left);
+}
+
+Test(folder, that_has_the_name_of_one_that_was_left_stays)
+{
+	struct build_bench bench;
+	struct private_folder left, held, next;
+	char path[512];
+
+	bench_open(&bench);
+	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &left), 0));
+	(void)snprintf(name_of_left, sizeof(name_of_left), "%s", left.path);
+	/* Under a name that is not looked for. */
+	cr_assert(eq(int, private_folder_make(bench.directory, "other", &held), 0));
+	(void)snprintf(name_of_held, sizeof(name_of_held), "%s", held.path);
+	put_file(held.path, "file", path);
+	leave(&left);
+	when_locked = give_name_away;
+	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &next), 0));
+	cr_assert(eq(u32, entries(name_of_left, "file", NULL), 1), "somebody else's by now");
+	private_folder_remove(&next);
+	bench_close(&bench);
+	leave(&held);
 }
 
 Test(folder, that_cannot_be_made_is_an_error)
@@ -167,5 +306,25 @@ Test(folder, a_compiler_writes_to_one_of_its_own_that_goes_with_it)
 	cr_assert(eq(u32, entries(bench.cache, "", NULL), 1), "what stays is what was built");
 	cr_assert(eq(int, build_service_fork(&bench.service), 0));
 	cr_assert(eq(int, build_service_attach(bench.service, &bench.loop, bench.cache), 0));
+	bench_close(&bench);
+}
+
+/* So many that removing them takes longer than looking. */
+Test(folder, of_a_compiler_is_gone_when_its_answer_is_there)
+{
+	enum { FILES = 3000, LINE = 24 };
+	static char source[FILES * LINE + 16];
+	struct build_bench bench;
+	struct built built;
+	size_t length = 0;
+
+	bench_open(&bench);
+	for (int i = 0; i < FILES; i++)
+		length += (size_t)snprintf(source + length, sizeof(source) - length, "#build keep made%d\n", i);
+	(void)snprintf(source + length, sizeof(source) - length, "fill_u32\n");
+	bench_build(&bench, source, &built);
+	cr_assert(eq(int, built.status, 0), "%s", built.text);
+	cr_assert(eq(u32, entries(bench.cache, "sycld-compiler-", NULL), 0));
+	built_free(&built);
 	bench_close(&bench);
 }
