@@ -48,6 +48,61 @@ Test(launch, kernels_tell_their_arguments)
 	fixture_close(&fixture);
 }
 
+/* Of two sessions, which the device may hold once: each has arguments and an end of its own. */
+Test(launch, programs_that_are_equal_do_not_mix)
+{
+	enum { LOADS = 3 };
+	struct fixture fixture = {.wake_fd = -1};
+	static uint32_t got[COUNT];
+	struct backend_fault fault = {0};
+	struct backend_program *programs[LOADS];
+	struct backend_kernel *kernels[LOADS];
+	struct backend_memory *memories[LOADS];
+	uint64_t sequences[LOADS];
+	const uint64_t global = COUNT;
+	void *binary = NULL;
+	size_t bytes = 0;
+	char *log = NULL;
+
+	fixture_open(&fixture, 0);
+	cr_assert_eq(fixture.ops->build(fixture.backend, fixture.index, conformance_target.source_kind,
+					conformance_target.source, strlen(conformance_target.source), "", &binary, &bytes,
+					&log, &fault),
+		     0, "%s", fault.text);
+	free(log);
+	for (uint32_t i = 0; i < LOADS; i++) {
+		cr_assert_eq(fixture.ops->program_load(fixture.device, binary, bytes, &programs[i], &fault), 0);
+		cr_assert_eq(fixture.ops->kernel_create(programs[i], "fill_u32", &kernels[i], &fault), 0);
+		memories[i] = fixture_memory(&fixture, sizeof(got), NULL);
+	}
+	memset(binary, 0, bytes); /* what is kept is a copy */
+	free(binary);
+	for (uint32_t i = 0; i < LOADS; i++) {
+		const uint32_t value = 100 + i;
+		const struct backend_argument arguments[] = {global_argument(memories[i]), value_argument(&value, sizeof(value))};
+		const struct backend_command command = launch_command(kernels[i], 1, &global, arguments, 2);
+		sequences[i] = fixture_submit(&fixture, i, &command);
+	}
+	/* The first goes, which the others may have come to, and then another, with all that it has sent under way. */
+	for (uint32_t i = 0; i + 1 < LOADS; i++) {
+		fixture.ops->program_free(programs[i]);
+		fixture.ops->kernel_free(kernels[i]);
+	}
+	for (uint32_t i = 0; i < LOADS; i++) {
+		fixture_wait(&fixture, i, sequences[i]);
+		fixture_read(&fixture, memories[i], 0, got, sizeof(got));
+		for (uint32_t j = 0; j < COUNT; j++)
+			cr_assert_eq(got[j], 100 + i);
+		fixture.ops->memory_free(memories[i]);
+	}
+	struct backend_kernel *late = NULL;
+	cr_assert_eq(fixture.ops->kernel_create(programs[LOADS - 1], "copy_u32", &late, &fault), 0, "%s", fault.text);
+	fixture.ops->kernel_free(late);
+	fixture.ops->kernel_free(kernels[LOADS - 1]);
+	fixture.ops->program_free(programs[LOADS - 1]);
+	fixture_close(&fixture);
+}
+
 /* Freed in the other order: a kernel keeps what it needs of its program. */
 Test(launch, D16_a_kernel_outlives_its_program)
 {

@@ -455,6 +455,57 @@ Test(shared, D6_F10_what_a_reader_holds_is_not_written_over)
 	finish();
 }
 
+static void write_at_host(struct words *words, uint32_t first)
+{
+	struct probe probe;
+	struct task *access = harness_host(&h, words, ACCESS_MODE_WRITE_NO_INIT, &probe);
+	expect_good(&probe);
+	for (uint32_t i = 0; i < words->count; i++)
+		words->host[i] = first + i;
+	host_access_release(access);
+}
+
+/* More than can be told apart: each still sees what was written last, wherever that was and whoever went meanwhile. */
+Test(shared, F10_a_hundred_buffers_with_the_same_contents)
+{
+	enum { BUFFERS = 100 };
+	static struct words words[BUFFERS];
+	harness_words_shared(&h, &words[0], WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
+	for (uint32_t i = 1; i < BUFFERS; i++)
+		harness_words_again(&words[i], &words[0]);
+	for (uint32_t i = 0; i < BUFFERS; i++) {
+		uint32_t other = (i * 37 + 11) % BUFFERS, value = i * 1000;
+		write_at_host(&words[i], value);
+		expect_words(&words[other], value);
+		increment(i % 3, &words[other]);
+		expect_words(&words[i], value + 1);
+		expect_words(&words[BUFFERS - 1], value + 1);
+	}
+	/* One goes with its write and its read still on the way; the place that it had is the next one's. */
+	for (uint32_t i = 0; i < BUFFERS; i += 3) {
+		struct probe written, held, read;
+		fake_gate_close(1);
+		(void)harness_hold(&h, 2, 1, &(struct use){.words = &words[i], .mode = ACCESS_MODE_READ_WRITE}, 1, &held);
+		run(0, "increment_u32", &words[i], ACCESS_MODE_READ_WRITE, &written);
+		struct task *access = harness_host(&h, &words[i], ACCESS_MODE_READ, &read);
+		sched_buffer_release(words[i].buffer);
+		words[i].buffer = NULL;
+		host_access_release(access);
+		scheduler_flush(h.scheduler);
+		cr_expect(not(held.done));
+		fake_gate_open(1);
+		expect_good(&held);
+		expect_good(&written);
+		harness_words_free(&h, &words[i]);
+		harness_words_again(&words[i], &words[(i + 1) % BUFFERS]);
+		expect_words(&words[i], (BUFFERS - 1) * 1000 + 1 + i / 3 + 1);
+		expect_words(&words[(i + 1) % BUFFERS], (BUFFERS - 1) * 1000 + 1 + i / 3 + 1);
+	}
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		harness_words_free(&h, &words[i]);
+	finish();
+}
+
 Test(shared, F10_both_buffers_in_one_group)
 {
 	struct probe probe;
