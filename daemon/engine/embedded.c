@@ -94,9 +94,10 @@ static void make_parent(const char *path)
 	if (!slash)
 		return;
 	*slash = '\0';
-	bool own = stat(slash == parent ? "/" : parent, &home) == 0 && home.st_uid == geteuid();
+	bool of_another = stat(slash == parent ? "/" : parent, &home) < 0 ||
+			  (home.st_uid != geteuid() && home.st_uid != 0);
 	*slash = '/';
-	if (own)
+	if (!of_another)
 		(void)mkdir(parent, 0700);
 }
 
