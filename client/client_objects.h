@@ -38,6 +38,7 @@ struct queue {
 	struct queue_line *line;
 	struct context *context;
 	struct device *device;
+	_Atomic(struct handler *) spare; /* memory of a handler that has ended, for the next one; or NULL */
 };
 
 struct host_block {

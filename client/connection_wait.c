@@ -122,22 +122,43 @@ static void take_packet(struct connection *c, const Sycl__V1__Packet *packet, st
 	/* Wake says nothing but "look"; anything else is of a later minor version. */
 }
 
+enum found { FOUND_NOTHING, FOUND_WAKE, FOUND_OTHER };
+
+static enum found read_datagram(struct connection *c)
+{
+	ProtobufCMessage *message = NULL;
+	struct packet_fds fds = PACKET_FDS_INIT;
+	enum found found = FOUND_OTHER;
+	int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena, &message, &fds, MSG_DONTWAIT);
+	if (r == -EAGAIN || r == -EINTR)
+		return FOUND_NOTHING;
+	if (r == 1) {
+		const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
+		if (packet->body_case == SYCL__V1__PACKET__BODY_WAKE)
+			found = FOUND_WAKE;
+		take_packet(c, packet, &fds);
+	} else if (r == 0 || r == -ECONNRESET || r == -EPIPE) {
+		lose_to_hang_up(c);
+	} else {
+		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service sent a malformed datagram");
+	}
+	packet_fds_close(&fds);
+	return found;
+}
+
 void connection_read_socket(struct connection *c)
 {
-	while (!atomic_load_explicit(&c->lost, memory_order_relaxed)) {
-		ProtobufCMessage *message = NULL;
-		struct packet_fds fds = PACKET_FDS_INIT;
-		int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena, &message, &fds,
-					MSG_DONTWAIT);
-		if (r == -EAGAIN || r == -EINTR)
-			return;
-		if (r == 1)
-			take_packet(c, (const Sycl__V1__Packet *)message, &fds);
-		else if (r == 0 || r == -ECONNRESET || r == -EPIPE)
-			lose_to_hang_up(c);
-		else
-			connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service sent a malformed datagram");
-		packet_fds_close(&fds);
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && read_datagram(c) != FOUND_NOTHING) {
+	}
+}
+
+/*
+ * After a sleep: up to the first Wake, behind which there is nothing as a rule, so that one call is spared. What is there
+ * all the same keeps the socket readable: whoever sleeps next, or goes on, reads it at once.
+ */
+static void read_until_wake(struct connection *c)
+{
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && read_datagram(c) == FOUND_OTHER) {
 	}
 }
 
@@ -167,7 +188,7 @@ static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
 	}
 	(void)ppoll(&socket, 1, deadline_ns == UINT64_MAX ? NULL : &rest, NULL);
 	(void)pthread_mutex_lock(&c->state_lock);
-	connection_read_socket(c);
+	read_until_wake(c);
 	c->polling = false;
 	/* Whoever goes on waiting takes this thread's place at the socket. */
 	(void)pthread_cond_broadcast(&c->changed);

@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define HANDLERS_ARE_FREED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HANDLERS_ARE_FREED
+#endif
+#endif
+
 void handler_init(struct handler *handler, struct queue *queue)
 {
 	/* What the lists hold is written when they grow, but for arguments, where there may be gaps. */
@@ -38,6 +46,38 @@ void handler_fini(struct handler *handler)
 		object_unref(&handler->event->object);
 }
 
+#ifdef HANDLERS_ARE_FREED
+/* So that AddressSanitizer sees who uses one that has ended. */
+static struct handler *take_memory(struct queue *queue)
+{
+	(void)queue;
+	return malloc(sizeof(struct handler));
+}
+
+static void give_memory(struct queue *queue, struct handler *handler)
+{
+	(void)queue;
+	free(handler);
+}
+#else
+/*
+ * A queue keeps the memory of one handler, so that a program that builds one group after the other allocates nothing. Each
+ * exchange hands it to one thread. The handle is another one each time: it has nothing to do with the memory.
+ */
+static struct handler *take_memory(struct queue *queue)
+{
+	struct handler *handler = NULL;
+	if (atomic_load_explicit(&queue->spare, memory_order_relaxed))
+		handler = atomic_exchange_explicit(&queue->spare, NULL, memory_order_acq_rel);
+	return handler ? handler : malloc(sizeof(*handler));
+}
+
+static void give_memory(struct queue *queue, struct handler *handler)
+{
+	free(atomic_exchange_explicit(&queue->spare, handler, memory_order_acq_rel));
+}
+#endif
+
 static void handler_destroy(struct object *object)
 {
 	struct handler *handler = (struct handler *)object;
@@ -45,7 +85,7 @@ static void handler_destroy(struct object *object)
 	handler_fini(handler);
 	if (handler->destroy_user_data)
 		handler->destroy_user_data(handler->user_data);
-	free(handler);
+	give_memory(queue, handler);
 	object_unref(&queue->object); /* with which the connection may end */
 }
 
@@ -54,7 +94,7 @@ sycl_result handler_new(struct queue *queue, struct handler **handler_out)
 	sycl_result result = remote_check(&queue->line->remote);
 	if (result)
 		return result;
-	struct handler *handler = malloc(sizeof(*handler));
+	struct handler *handler = take_memory(queue);
 	if (!handler)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	handler_init(handler, queue);

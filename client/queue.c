@@ -17,6 +17,7 @@ static void queue_destroy(struct object *object)
 		object_unref(&queue->context->object);
 	if (queue->device)
 		object_unref(&queue->device->object);
+	free(atomic_load_explicit(&queue->spare, memory_order_acquire));
 	object_delete(object);
 }
 

@@ -67,7 +67,7 @@ int group_submit_fault(int error, const char *what, struct backend_fault *fault)
 static int submit(struct session *session, struct queue *queue, const struct task_request *request,
 		  const struct group *slots, struct backend_fault *fault)
 {
-	struct group *group = group_allocate(session->engine);
+	struct group *group = pool_take(&session->engine->groups);
 	if (!group)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a command group");
 	*group = *slots;
@@ -81,7 +81,7 @@ static int submit(struct session *session, struct queue *queue, const struct tas
 	STAGE_MARK(request->flight_group, STAGE_DECODED);
 	int r = task_submit(session->engine->scheduler, &whole, &group->task);
 	if (r < 0) {
-		group_give_back(session->engine, group);
+		pool_give(&session->engine->groups, group);
 		return group_submit_fault(r, "the command group", fault);
 	}
 	group_window_open(&queue->window, &group->entry);

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 
 #define HELLO_TIMEOUT_NS 10000000000ull
+#define GROUPS_KEPT      1024u /* in any case; pool.h says how many more */
 
 static void on_task_done(void *context, void *owner, struct task *task, const struct task_outcome *outcome)
 {
@@ -208,7 +209,7 @@ static void init(struct engine *engine, const struct engine_options *options)
 	engine->end = options->end_with_last_session ? ENGINE_END_DRAIN : ENGINE_END_NO;
 	engine->bells = -1;
 	list_init(&engine->sessions);
-	list_init(&engine->spare_groups);
+	pool_init(&engine->groups, sizeof(struct group), _Alignof(struct group), GROUPS_KEPT);
 	list_init(&engine->hot);
 	list_init(&engine->notify);
 	list_init(&engine->doomed);
@@ -273,7 +274,7 @@ struct engine *engine_free(struct engine *engine)
 	}
 	close_fd(&engine->bells);
 	(void)memory_region_free(engine->flight);
-	groups_free_spare(engine);
+	pool_fini(&engine->groups);
 	group_scratch_fini(&engine->scratch);
 	decode_arena_fini(&engine->decode);
 	free(engine->record);

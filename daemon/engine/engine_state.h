@@ -7,6 +7,7 @@
 #include "intrusive_list.h"
 #include "memory_region.h"
 #include "packet.h"
+#include "pool.h"
 #include "scheduler.h"
 
 /* Bits of engine.wanted, set from other threads. */
@@ -52,8 +53,7 @@ struct engine {
 	struct decode_arena decode;
 	uint8_t *record; /* PACKET_BYTES_MAX: the private copy of a record */
 	struct group_scratch scratch;
-	struct list spare_groups; /* kept for those that come, by session_link */
-	uint32_t spare_group_count;
+	struct pool groups; /* memory for struct group */
 	uint64_t stamp; /* of the group at hand, marks what it has named; the engine's, as sessions share memory */
 
 	uint64_t commands_decoded, wakes_sent;

@@ -3,6 +3,7 @@
  * ends that follow from both. A session is looked at only while it is hot; an idle one costs nothing, and an idle
  * engine does not wake up at all.
  */
+#include "clock.h"
 #include "engine_state.h"
 #include "flight_page.h"
 #include "session.h"
@@ -98,6 +99,8 @@ static void on_prepare(uv_prepare_t *prepare)
 	/* Falling asleep may have moved replies, and a violation may have been found. */
 	send_wakes(engine);
 	awake |= !list_empty(&engine->doomed);
+	if (!awake && pool_is_large(&engine->groups))
+		awake = pool_rest(&engine->groups, clock_now_ns());
 	/* From here on devices wake this thread; before, it would have been for nothing. */
 	if (!awake)
 		awake = !scheduler_sleep(engine->scheduler);

@@ -2,36 +2,6 @@
 #include "clock.h"
 #include "stage_clock.h"
 
-/* As many as a busy engine has open; beyond that memory goes back. */
-#define SPARE_GROUPS_MAX 1024u
-
-struct group *group_allocate(struct engine *engine)
-{
-	if (engine->spare_group_count == 0)
-		return malloc(sizeof(struct group));
-	struct group *group = list_entry(engine->spare_groups.previous, struct group, session_link);
-	list_remove(&group->session_link);
-	engine->spare_group_count--;
-	return group;
-}
-
-void group_give_back(struct engine *engine, struct group *group)
-{
-	if (engine->spare_group_count == SPARE_GROUPS_MAX) {
-		free(group);
-		return;
-	}
-	list_init(&group->session_link);
-	list_push_back(&engine->spare_groups, &group->session_link);
-	engine->spare_group_count++;
-}
-
-void groups_free_spare(struct engine *engine)
-{
-	while (engine->spare_group_count)
-		free(group_allocate(engine));
-}
-
 void queue_publish_mark(struct queue *queue)
 {
 	session_write_slot(queue->object.session, queue->slot, (uint32_t)group_window_mark(&queue->window),
@@ -102,7 +72,7 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	session_usm_go_on(session);
 	struct engine *engine = session->engine;
 	object_unref(&queue->object);
-	group_give_back(engine, group);
+	pool_give(&engine->groups, group);
 }
 
 void group_refuse(struct queue *queue, const struct group *slots, const struct backend_fault *fault)

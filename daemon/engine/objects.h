@@ -172,10 +172,6 @@ void object_release(struct object *object);
 /* Bring every object of a closing session to its end. */
 void objects_release_all(struct session *session);
 
-/* group.c: memory for a group, of one that has ended if there is any, so that a steady stream allocates nothing; or NULL. */
-struct group *group_allocate(struct engine *engine);
-void group_give_back(struct engine *engine, struct group *group);
-void groups_free_spare(struct engine *engine);
 /* group.c: the life of a command group after it was checked. */
 void group_done(struct group *group, const struct task_outcome *outcome);
 /* Its slots: complete, with success (status 0) or not (1); a host task that has not had its turn never has it. */

@@ -85,6 +85,7 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	if (result < 0)
 		return result;
 	sched_flight_init(&scheduler->flight, config->flight_page);
+	sched_pool_init(scheduler);
 	scheduler->cache_directory = TAKE(directory);
 	scheduler->backend_options = TAKE(options);
 	*scheduler_out = TAKE(scheduler);
@@ -144,6 +145,8 @@ void scheduler_awake(struct scheduler *scheduler)
 
 bool scheduler_sleep(struct scheduler *scheduler)
 {
+	if (atomic_load(&scheduler->front_pending) == 0 && sched_pool_rest(scheduler))
+		return false;
 	atomic_store(&scheduler->front_awake, 0);
 	if (atomic_load(&scheduler->front_pending) == 0)
 		return true;

@@ -153,9 +153,9 @@ static uint32_t relieve(const struct sched_access *access, uint32_t accesses)
 static int cut(struct sched_contents *contents, struct interval_map *map, uint32_t index, uint64_t at, uint32_t links,
 	       const struct interval_ops *ops)
 {
-	if (map->count >= SCHED_INTERVALS_MAX || contents->scheduler->node_count + links >= SCHED_NODES_MAX)
+	if (map->count >= SCHED_INTERVALS_MAX || contents->scheduler->nodes.used + links >= SCHED_NODES_MAX)
 		return 1;
-	int result = sched_reserve_nodes(contents->scheduler, 1 + links);
+	int result = pool_reserve(&contents->scheduler->nodes, 1 + links);
 	if (result == 0)
 		result = interval_map_reserve(map, 1);
 	if (result == 0)
@@ -254,7 +254,7 @@ static bool plan_links(const struct task *task, struct sched_contents *contents,
 		contents->planned = 0;
 	contents->planned_for = task->identity;
 	if (contents->links + contents->planned + more > SCHED_LINKS_MAX ||
-	    contents->scheduler->node_count + contents->planned + more > SCHED_NODES_MAX)
+	    contents->scheduler->nodes.used + contents->planned + more > SCHED_NODES_MAX)
 		return false;
 	contents->planned += more;
 	return true;
@@ -302,10 +302,10 @@ int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cos
 		return -E2BIG;
 	if (!sched_account_allows(account, bytes))
 		return -EDQUOT;
-	int result = sched_reserve_edges(scheduler, (uint32_t)edges);
+	int result = pool_reserve(&scheduler->edges, (uint32_t)edges);
 	if (result == 0)
-		result = sched_reserve_tasks(scheduler, cost->tasks);
-	return result < 0 ? result : sched_reserve_nodes(scheduler, cost->nodes);
+		result = pool_reserve(&scheduler->tasks, cost->tasks);
+	return result < 0 ? result : pool_reserve(&scheduler->nodes, cost->nodes);
 }
 
 static void edges_from(const struct task_link_list *list, struct task *task)

@@ -20,6 +20,7 @@
 
 #include "flight_page.h"
 #include "interval_map.h"
+#include "pool.h"
 #include "sched_mailbox.h"
 #include "sched_expect.h"
 #include "sched_pace.h"
@@ -35,10 +36,9 @@
 #define SCHED_LANES_ALL        (SCHED_LANES_MAX + 2u) /* and one each way for copies */
 #define SCHED_LANE_DEPTH       96u /* sent and not come back; more would only make a lane harder to share */
 #define SCHED_PREDECESSORS_MAX 8u  /* sent before the task and not done; a task with more waits for some */
-#define SCHED_TASKS_KEPT       1024u
+#define SCHED_TASKS_KEPT       1024u /* in any case; pool.h says how many more */
 #define SCHED_EDGES_KEPT       4096u
 #define SCHED_NODES_KEPT       4096u
-#define SCHED_TRIM_FACTOR      8u
 #define SCHED_STORAGE_BYTES    640u /* of a task that is kept for the next one */
 #define SCHED_INTERVALS_MAX    4096u  /* of one buffer, for order and for places; see sched_dependencies.h */
 #define SCHED_INTERVALS_KEPT   64u    /* before equal ones are joined that nobody asks for in one: likely to be cut again */
@@ -143,7 +143,6 @@ struct sched_piece {
 
 /* What comes from one pool: many are needed at a time or none. */
 union sched_node {
-	union sched_node *next_spare;
 	struct task_link link;
 	struct sched_span span;
 	struct sched_piece piece;
@@ -538,13 +537,7 @@ struct scheduler {
 	uint32_t losses_away;
 	struct sched_notice loss_notice;
 
-	struct task *spare_tasks;
-	uint32_t spare_task_count;
-	struct task_edge *spare_edges;
-	uint32_t spare_edge_count;
-	union sched_node *spare_nodes;
-	uint32_t spare_node_count;
-	uint32_t node_count; /* in use */
+	struct pool tasks, edges, nodes; /* tasks: of SCHED_STORAGE_BYTES */
 	uint64_t pool_bytes; /* of tasks, edges and nodes in use */
 	struct sched_access *accesses; /* of the task that is being submitted */
 	uint32_t access_capacity;
@@ -560,10 +553,8 @@ void sched_account_charge(struct sched_account *account, struct task *task, uint
 void sched_account_settle(struct task *task);
 
 /* sched_pool.c */
-int sched_reserve_edges(struct scheduler *scheduler, uint32_t count);
-int sched_reserve_tasks(struct scheduler *scheduler, uint32_t count);
-int sched_reserve_nodes(struct scheduler *scheduler, uint32_t count);
-/* From what was reserved: cannot fail. */
+void sched_pool_init(struct scheduler *scheduler);
+/* From what was reserved (pool_reserve): cannot fail. */
 struct task_edge *sched_take_edge(struct scheduler *scheduler);
 void sched_give_edge(struct scheduler *scheduler, struct task_edge *edge);
 union sched_node *sched_take_node(struct scheduler *scheduler);
@@ -573,6 +564,8 @@ struct task *sched_take_task(struct scheduler *scheduler, size_t storage_bytes);
 void sched_give_task(struct scheduler *scheduler, struct task *task);
 /* Of what was reserved and not needed, keep a few times what is kept otherwise: the next one may reserve as much. */
 void sched_pool_trim(struct scheduler *scheduler);
+/* Before the front sleeps. True: there is more to give back. */
+bool sched_pool_rest(struct scheduler *scheduler);
 void sched_pool_free(struct scheduler *scheduler);
 
 /*

@@ -46,7 +46,7 @@ static int make_shared(struct scheduler *scheduler, struct scheduler_device *hom
 	if (!contents)
 		return -ENOMEM;
 	/* The task that makes the memory, the move of the first contents there, and the edge between them. */
-	if (sched_reserve_tasks(scheduler, 2) < 0 || sched_reserve_edges(scheduler, 1) < 0)
+	if (pool_reserve(&scheduler->tasks, 2) < 0 || pool_reserve(&scheduler->edges, 1) < 0)
 		return -ENOMEM;
 	struct sched_buffer *buffer = make_buffer(scheduler, contents, host, owner);
 	if (!buffer)

@@ -5,6 +5,7 @@ sycl_test(unit_engine SOURCES
   engine_limits.c
   engine_object_table.c
   engine_outbox.c
+  engine_pool.c
   engine_profiles.c
   engine_ranges.c
   engine_shape.c

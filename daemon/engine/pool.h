@@ -1,0 +1,119 @@
+/*
+ * Memory of one size that is kept for the next one who needs it, so that a steady stream allocates nothing.
+ *
+ * How much: a pool never has more objects than were in use at one time lately; so one that has filled up takes from the
+ * allocator only what nobody needed before. Lately: in this window or the one before; a window ends after ten seconds,
+ * or after a million objects that came back. And what was needed once only is given back as soon as there is
+ * nothing more to do (pool_rest): memory for a burst is kept while bursts like it come again, not after one. A few objects
+ * are kept in any case.
+ *
+ * There is no clock in here and no timer behind it: whoever is about to sleep says so, and what time it is. So what comes
+ * again and again and then stops for good leaves up to POOL_REST_FACTOR times the few behind, until something happens.
+ *
+ * One thread. Under AddressSanitizer what lies in a pool may not be touched.
+ */
+#ifndef SYCL_ENGINE_POOL_H
+#define SYCL_ENGINE_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define POOL_WINDOW_NS      10000000000ull
+#define POOL_WINDOW_RETURNS (1u << 20)
+#define POOL_REST_FACTOR    48u  /* of `few`: most that is kept by who rests */
+#define POOL_ALIKE          4u   /* counts are alike that differ by no more than this factor */
+#define POOL_RESERVE_FACTOR 8u   /* of `few`: most that is kept of what was reserved and not taken */
+#define POOL_REST_AT_ONCE   512u /* objects that one pool_rest gives back: some 50 to 150 us */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define POOL_POISONS true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define POOL_POISONS true
+#endif
+#endif
+#ifndef POOL_POISONS
+#define POOL_POISONS false
+#endif
+
+/* The first word of a spare object. */
+struct pool_spare {
+	struct pool_spare *next;
+};
+
+/* The two highest of the counts that were reached at a time, from one rest to the next. */
+struct pool_window {
+	uint32_t most, again;
+};
+
+struct pool {
+	struct pool_spare *first;
+	uint32_t spare, used;
+	uint32_t limit; /* with more than so many, spare and used, one that comes back is freed */
+	uint32_t peak;  /* the most in use since the last rest; at most `limit` */
+	uint32_t few;
+	uint32_t returns; /* in this window */
+	size_t bytes, alignment;
+	struct pool_window windows[2]; /* this one, the one before */
+	uint64_t window_ns;            /* when this one began */
+};
+
+/* `alignment`: a power of two. `bytes`: at least those of a pointer. `few`: how many are kept in any case. */
+void pool_init(struct pool *pool, size_t bytes, size_t alignment, uint32_t few);
+/* Frees what is spare; what is in use is the caller's, and may be free()d. */
+void pool_fini(struct pool *pool);
+/* Not all that was reserved was taken. */
+void pool_trim(struct pool *pool);
+/*
+ * The caller is about to sleep. Gives back what was not needed lately if most of what was in use has come back, a part
+ * at a time. True: there is more, call again soon. `now_ns`: CLOCK_MONOTONIC.
+ */
+bool pool_rest(struct pool *pool, uint64_t now_ns);
+
+/* What the inline functions below do not, or not at once. */
+void *pool_take_slowly(struct pool *pool);
+void pool_give_slowly(struct pool *pool, void *object);
+int pool_reserve_slowly(struct pool *pool, uint32_t count);
+
+/* Contents are of no meaning. NULL: no memory. */
+static inline void *pool_take(struct pool *pool)
+{
+	struct pool_spare *spare = pool->first;
+	if (POOL_POISONS || !spare || pool->used >= pool->peak)
+		return pool_take_slowly(pool);
+	pool->first = spare->next;
+	pool->spare--;
+	pool->used++;
+	return spare;
+}
+
+static inline void pool_give(struct pool *pool, void *object)
+{
+	struct pool_spare *spare = object;
+	if (POOL_POISONS || pool->returns + 1 >= POOL_WINDOW_RETURNS || pool->spare + pool->used > pool->limit) {
+		pool_give_slowly(pool, object);
+		return;
+	}
+	pool->returns++;
+	spare->next = pool->first;
+	pool->first = spare;
+	pool->spare++;
+	pool->used--;
+}
+
+/* So that `count` times pool_take cannot fail. 0 or -ENOMEM. */
+static inline int pool_reserve(struct pool *pool, uint32_t count)
+{
+	if (count <= pool->spare && count <= pool->peak - pool->used)
+		return 0;
+	return pool_reserve_slowly(pool, count);
+}
+
+/* May pool_rest have something to do? */
+static inline bool pool_is_large(const struct pool *pool)
+{
+	return pool->limit > pool->few;
+}
+
+#endif
