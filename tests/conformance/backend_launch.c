@@ -62,14 +62,9 @@ Test(launch, programs_that_are_equal_do_not_mix)
 	const uint64_t global = COUNT;
 	void *binary = NULL;
 	size_t bytes = 0;
-	char *log = NULL;
 
 	fixture_open(&fixture, 0);
-	cr_assert_eq(fixture.ops->build(fixture.backend, fixture.index, conformance_target.source_kind,
-					conformance_target.source, strlen(conformance_target.source), "", &binary, &bytes,
-					&log, &fault),
-		     0, "%s", fault.text);
-	free(log);
+	fixture_binary(&fixture, conformance_target.source_kind, conformance_target.source, "", &binary, &bytes);
 	for (uint32_t i = 0; i < LOADS; i++) {
 		cr_assert_eq(fixture.ops->program_load(fixture.device, binary, bytes, &programs[i], &fault), 0);
 		cr_assert_eq(fixture.ops->kernel_create(programs[i], "fill_u32", &kernels[i], &fault), 0);
@@ -83,13 +78,13 @@ Test(launch, programs_that_are_equal_do_not_mix)
 		const struct backend_command command = launch_command(kernels[i], 1, &global, arguments, 2);
 		sequences[i] = fixture_submit(&fixture, i, &command);
 	}
-	/* The first goes, which the others may have come to, and then another, with all that it has sent under way. */
-	for (uint32_t i = 0; i + 1 < LOADS; i++) {
+	/* The first goes, which the others may have come to, and then another, with all that was sent under way. */
+	for (uint32_t i = 0; i + 1 < LOADS; i++)
 		fixture.ops->program_free(programs[i]);
-		fixture.ops->kernel_free(kernels[i]);
-	}
 	for (uint32_t i = 0; i < LOADS; i++) {
 		fixture_wait(&fixture, i, sequences[i]);
+		if (i + 1 < LOADS)
+			fixture.ops->kernel_free(kernels[i]);
 		fixture_read(&fixture, memories[i], 0, got, sizeof(got));
 		for (uint32_t j = 0; j < COUNT; j++)
 			cr_assert_eq(got[j], 100 + i);

@@ -1,7 +1,6 @@
 #include "target.h"
 
 #include "clock.h"
-#include "private_folder.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -28,20 +27,21 @@ static void wake(void *token)
 }
 
 /*
- * A cache of this process's own: these tests build themselves, and PoCL packs a broken binary where another process writes
- * kernels of the same source meanwhile. One for all backends that a test opens, because PoCL asks for its place once; it is removed
- * by the next test that makes one.
+ * One for each test program: what PoCL has in its cache is packed into a binary by whichever test builds it first, and no test runs
+ * it before it is kept (fixture_binary). Another program with the same source would run it, and write there, meanwhile.
  */
-static const char *own_cache(void)
+static const char *cache(void)
 {
-	static struct private_folder cache;
+	static char path[1024];
 
-	if (!cache.path) {
+	if (path[0] == '\0') {
+		char program[512] = "";
+		cr_assert_gt(readlink("/proc/self/exe", program, sizeof(program) - 1), 0);
 		(void)mkdir(CONFORMANCE_CACHE, 0700);
-		int error = private_folder_make(CONFORMANCE_CACHE, "sycld-conformance", &cache);
-		cr_assert_eq(error, 0, "no folder in %s: %s", CONFORMANCE_CACHE, strerror(-error));
+		(void)snprintf(path, sizeof(path), "%s/%s", CONFORMANCE_CACHE, basename(program));
+		(void)mkdir(path, 0700);
 	}
-	return cache.path;
+	return path;
 }
 
 void fixture_open_backend(struct fixture *fixture)
@@ -52,7 +52,7 @@ void fixture_open_backend(struct fixture *fixture)
 	if (conformance_target.prepare)
 		conformance_target.prepare();
 	const struct backend_settings settings = {
-		.cache_directory = own_cache(),
+		.cache_directory = cache(),
 		.options = conformance_target.options,
 	};
 	cr_assert_eq(fixture->ops->version, BACKEND_OPS_VERSION);
@@ -114,33 +114,6 @@ void fixture_close(struct fixture *fixture)
 	*fixture = (struct fixture){.wake_fd = -1};
 }
 
-static void build(struct fixture *fixture, enum backend_source_kind kind, const char *source, const char *options,
-		  void **binary_out, size_t *bytes_out)
-{
-	struct backend_fault fault = {0};
-	char *log = NULL;
-
-	int error = fixture->ops->build(fixture->backend, fixture->index, kind, source, strlen(source), options,
-					binary_out, bytes_out, &log, &fault);
-	cr_assert_eq(error, 0, "%s\n%s", fault.text, log ? log : "");
-	free(log);
-}
-
-struct backend_program *fixture_build(struct fixture *fixture, enum backend_source_kind kind, const char *source,
-				      const char *options)
-{
-	struct backend_fault fault = {0};
-	struct backend_program *program = NULL;
-	void *binary = NULL;
-	size_t binary_bytes = 0;
-
-	build(fixture, kind, source, options, &binary, &binary_bytes);
-	int error = fixture->ops->program_load(fixture->device, binary, binary_bytes, &program, &fault);
-	cr_assert_eq(error, 0, "%s", fault.text);
-	free(binary);
-	return program;
-}
-
 static uint64_t hash(uint64_t so_far, const void *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -148,31 +121,50 @@ static uint64_t hash(uint64_t so_far, const void *bytes, size_t count)
 	return so_far;
 }
 
-/* Where the list's program is kept for the other tests of this program, for this device. */
-static void kept_path(const struct fixture *fixture, const char *end, char *path, size_t size)
-{
-	struct stat self = {0};
-	uint64_t key = hash(14695981039346656037u, fixture->facts->key, strlen(fixture->facts->key));
+struct source {
+	enum backend_source_kind kind;
+	const char *text, *options;
+};
 
-	(void)stat("/proc/self/exe", &self);
-	key = hash(key, conformance_target.source, strlen(conformance_target.source));
-	key = hash(key, &self.st_size, sizeof(self.st_size));
-	key = hash(key, &self.st_mtim, sizeof(self.st_mtim));
-	(void)snprintf(path, size, "%s/list-%016" PRIx64 "%s", CONFORMANCE_CACHE, key, end);
-}
-
-static struct backend_program *kept_program(struct fixture *fixture, const char *path)
+static void build(struct fixture *fixture, const struct source *source, void **binary_out, size_t *bytes_out)
 {
 	struct backend_fault fault = {0};
-	struct backend_program *program = NULL;
-	static char bytes[4u << 20];
+	char *log = NULL;
+
+	int error = fixture->ops->build(fixture->backend, fixture->index, source->kind, source->text,
+					strlen(source->text), source->options, binary_out, bytes_out, &log, &fault);
+	cr_assert_eq(error, 0, "%s\n%s", fault.text, log ? log : "");
+	free(log);
+}
+
+/* Where its binary is kept for the other tests of this program, for this device. */
+static void kept_path(const struct fixture *fixture, const struct source *source, const char *end, char *path, size_t size)
+{
+	struct stat self = {0};
+	uint64_t key = hash(14695981039346656037u, fixture->facts->key, strlen(fixture->facts->key) + 1);
+
+	(void)stat("/proc/self/exe", &self);
+	key = hash(key, source->text, strlen(source->text) + 1);
+	key = hash(key, source->options, strlen(source->options) + 1);
+	key = hash(key, &source->kind, sizeof(source->kind));
+	key = hash(key, &self.st_size, sizeof(self.st_size));
+	key = hash(key, &self.st_mtim, sizeof(self.st_mtim));
+	(void)snprintf(path, size, "%s/binary-%016" PRIx64 "%s", cache(), key, end);
+}
+
+static bool read_kept(const char *path, void **bytes_out, size_t *count_out)
+{
+	struct stat status;
 	FILE *file = fopen(path, "rbe");
 	if (!file)
-		return NULL;
-	size_t count = fread(bytes, 1, sizeof(bytes), file);
+		return false;
+	cr_assert_eq(fstat(fileno(file), &status), 0);
+	*count_out = (size_t)status.st_size;
+	*bytes_out = malloc(*count_out);
+	cr_assert_not_null(*bytes_out);
+	cr_assert_eq(fread(*bytes_out, 1, *count_out, file), *count_out, "%s cannot be read", path);
 	(void)fclose(file);
-	(void)fixture->ops->program_load(fixture->device, bytes, count, &program, &fault);
-	return program;
+	return true;
 }
 
 static void keep(const char *path, const void *binary, size_t bytes)
@@ -187,29 +179,36 @@ static void keep(const char *path, const void *binary, size_t bytes)
 		(void)unlink(made);
 }
 
-/* Built by whichever test comes first; the others wait for it, which is quicker. */
-static struct backend_program *list_program(struct fixture *fixture)
+void fixture_binary(struct fixture *fixture, enum backend_source_kind kind, const char *text, const char *options,
+		    void **binary_out, size_t *bytes_out)
+{
+	const struct source source = {kind, text, options ? options : ""};
+	char path[2048], lock_path[2048];
+
+	kept_path(fixture, &source, "", path, sizeof(path));
+	kept_path(fixture, &source, ".lock", lock_path, sizeof(lock_path));
+	int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert_geq(lock, 0, "no file in %s: %s", cache(), strerror(errno));
+	cr_assert_eq(flock(lock, LOCK_EX), 0);
+	if (!read_kept(path, binary_out, bytes_out)) {
+		build(fixture, &source, binary_out, bytes_out);
+		keep(path, *binary_out, *bytes_out);
+	}
+	(void)close(lock);
+}
+
+struct backend_program *fixture_build(struct fixture *fixture, enum backend_source_kind kind, const char *text,
+				      const char *options)
 {
 	struct backend_fault fault = {0};
-	char path[2048], lock_path[2048];
+	struct backend_program *program = NULL;
 	void *binary = NULL;
 	size_t bytes = 0;
 
-	kept_path(fixture, "", path, sizeof(path));
-	kept_path(fixture, ".lock", lock_path, sizeof(lock_path));
-	int lock = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (lock >= 0)
-		(void)flock(lock, LOCK_EX);
-	struct backend_program *program = kept_program(fixture, path);
-	if (!program) {
-		build(fixture, conformance_target.source_kind, conformance_target.source, "", &binary, &bytes);
-		int error = fixture->ops->program_load(fixture->device, binary, bytes, &program, &fault);
-		cr_assert_eq(error, 0, "%s", fault.text);
-		keep(path, binary, bytes);
-		free(binary);
-	}
-	if (lock >= 0)
-		(void)close(lock);
+	fixture_binary(fixture, kind, text, options, &binary, &bytes);
+	int error = fixture->ops->program_load(fixture->device, binary, bytes, &program, &fault);
+	cr_assert_eq(error, 0, "%s", fault.text);
+	free(binary);
 	return program;
 }
 
@@ -219,7 +218,7 @@ struct backend_kernel *fixture_kernel(struct fixture *fixture, const char *name)
 	struct backend_kernel *kernel = NULL;
 
 	if (!fixture->program)
-		fixture->program = list_program(fixture);
+		fixture->program = fixture_build(fixture, conformance_target.source_kind, conformance_target.source, "");
 	int error = fixture->ops->kernel_create(fixture->program, name, &kernel, &fault);
 	cr_assert_eq(error, 0, "%s: %s", name, fault.text);
 	return kernel;

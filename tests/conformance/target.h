@@ -57,7 +57,13 @@ void fixture_open(struct fixture *fixture, uint32_t device);
 bool fixture_open_unified(struct fixture *fixture);
 void fixture_close(struct fixture *fixture);
 
-/* Build and load on the device; the caller frees. */
+/*
+ * Build, or take what another test of this program has built of the same source: the first builds it and the others wait, which is
+ * quicker. The bytes are malloc'ed, the caller's.
+ */
+void fixture_binary(struct fixture *fixture, enum backend_source_kind kind, const char *source, const char *options,
+		    void **binary_out, size_t *bytes_out);
+/* The same, and load it on the device; the caller frees. */
 struct backend_program *fixture_build(struct fixture *fixture, enum backend_source_kind kind, const char *source,
 				      const char *options);
 /* A kernel of the target's program. */
