@@ -109,7 +109,7 @@ static void remove_those_left(const char *parent, const char *prefix, const char
 	}
 }
 
-/* -EAGAIN: another process took it for one that was left, before it was locked. */
+/* -EAGAIN: another process took it for one that was left, or locked it first. */
 static int attempt(const char *parent, const char *prefix, const char *machine, struct private_folder *folder_out)
 {
 	CLEANUP(free_pointer) char *path = NULL;

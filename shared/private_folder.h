@@ -18,9 +18,9 @@ struct private_folder {
  * Make a folder in `parent` that only this user may enter, named PREFIX-MACHINE-XXXXXX; others there that are named so, are this
  * user's alone and are held by nobody go. Of another machine's, or of this one's before it was started anew, nobody can tell
  * who holds them: they go when they are a month old. In a parent that others can write, unless it is sticky as /tmp, it would
- * not stay private.
- * `parent` NULL: where temporary files go. To be removed with private_folder_remove().
- * Works on files, which may take as long as these do, and waits for no other process. Any thread. 0 or negative errno; the output is untouched on failure.
+ * not stay private. `parent` NULL: where temporary files go. To be removed with private_folder_remove().
+ * Works on files, which may take as long as these do, and waits for no other process. Any thread. 0 or negative errno; the output
+ * is untouched on failure.
  */
 int private_folder_make(const char *parent, const char *prefix, struct private_folder *folder_out);
 
