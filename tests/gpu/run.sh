@@ -6,15 +6,18 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 bin=$here/build/bin tests=$here/build/tests
 
 out=${OUT:-$here/results} seconds_all=480 parts='' quick='' scratch='' runs=5 stress_processes=16 stress_rounds=20
+clock_seconds=0 clock_pid='' clock_started=0
 took_before=0
 
 usage() {
 	cat <<TXT
 Usage: run.sh [PART ...] [OPTION ...]
-Parts (none: --tests --bench):
+Parts (none: --tests --bench --memcheck --drivers):
   --probe        launching alone: round trip, one client, eight clients, beside the driver (1 min)
-  --tests        the tests, the demo, the memory checker (5 min)
+  --tests        the tests on CUDA, whole programs, the demo (7 min)
   --bench        the measurements, beside the driver's own ways (3 min)
+  --memcheck     the memory checker (1 min)
+  --drivers      the lists and the clients' tests on other drivers: NVIDIA's OpenCL, PoCL (7 min)
   --two-gpus     what needs two GPUs or more (3 min)
   --stress       the chains' tests, --processes at a time, --rounds times: what time slices of a GPU bring to light
 Options:
@@ -24,6 +27,8 @@ Options:
   --runs N       of each comparison (5)
   --processes N, --rounds N
                  of --stress (16, 20)
+  --clock N      the clock's probes for N seconds, on the last GPU, beside the parts that need one; where there is one
+                 GPU, before them
   --seconds N    for everything (480)
   --out DIR      logs and last-run.md (\$OUT, else results/)
   --after FILE   logs.tar.gz of an earlier call for other parts: the page has both
@@ -51,10 +56,15 @@ our_processes() {
 	done 2>/dev/null
 }
 
-# Nothing of one suite may disturb the next.
+session_of() {
+	sed -n 's/^.*) [^ ]* [^ ]* [^ ]* \([0-9]*\) .*/\1/p' "/proc/$1/stat" 2>/dev/null
+}
+
+# Nothing of one suite may disturb the next. The clock's probes, which run beside them all, are known by their session.
 end_leftovers() {
 	local pid
 	for pid in $(our_processes); do
+		[ -n "$clock_pid" ] && [ "$(session_of "$pid")" = "$clock_pid" ] && continue
 		kill -KILL "$pid" 2>/dev/null
 	done
 }
@@ -124,21 +134,22 @@ is_wanted() {
 suite() {
 	local name=$1 limit=$2 start=$SECONDS left status
 	shift 2
-	is_wanted "$name" || return
+	is_wanted "$name" || return 1
 	if [ ! -x "$1" ] && ! command -v "$1" >/dev/null; then
 		note "$name" skipped 0 0 1 0 "not here: ${1##*/}"
-		return
+		return 1
 	fi
 	left=$(time_left)
 	if [ "$left" -lt 10 ]; then
-		note "$name" FAILED 0 0 0 0 "not run: no time left"
-		return
+		note "$name" 'not run' 0 0 0 0 "no time left"
+		return 1
 	fi
 	[ "$limit" -le "$left" ] || limit=$left
 	timeout -k 5 "$limit" "$@" >"$out/logs/$name.log" 2>&1 </dev/null
 	status=$?
 	end_leftovers
 	result_of "$name" "$status" $((SECONDS - start)) "$limit"
+	return 0
 }
 
 # program NAME SECONDS PROGRAM ARGUMENT...: a test program with the test framework in it.
@@ -227,7 +238,7 @@ measure() {
 	local row=$1 limit=$2 name=bench_$1
 	shift 2
 	case " $rows " in "  " | *" $row "*) ;; *) return ;; esac
-	suite "$name" "$limit" "$bin/syclbench" "$row" --json --runs "$runs" ${quick:+--quick} "$@"
+	suite "$name" "$limit" "$bin/syclbench" "$row" --json --runs "$runs" ${quick:+--quick} "$@" || return
 	grep '^{' "$out/logs/$name.log" >>"$out/bench.json" 2>/dev/null
 	awk -f "$here/tests/gpu/figures.awk" "$out/logs/$name.log"
 }
@@ -334,7 +345,8 @@ other_clients() {
 	say "== clients on NVIDIA's OpenCL"
 	local name
 	export SYCLD_RANDOM_SEED=1 SYCLD_RANDOM_GROUPS=10000
-	for name in model random images usm; do
+	# The longest is the last: nothing is kept between its tests, and each opens and compiles again, in one to three seconds.
+	for name in random images usm model; do
 		SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program "client_${name}_opencl_nvidia" \
 			"$(client_seconds "$name")" \
 			"client_${name}_gpu"
@@ -384,9 +396,32 @@ run_tests() {
 	services
 	example_programs
 	demo
+}
+
+other_drivers() {
 	other_conformance
 	other_clients
-	[ -n "$quick" ] || memory_checker
+}
+
+# On a GPU of its own, with nothing else: other processes there would make it less good.
+clock_begin() {
+	[ "$clock_seconds" -gt 0 ] || return
+	clock_started=$SECONDS
+	GPU_CLOCK_SECONDS=$clock_seconds CUDA_VISIBLE_DEVICES=$(($(gpu_count) - 1)) setsid timeout -k 5 $((clock_seconds + 30)) \
+		"$tests/gpu_clock" --filter 'gpu_clock/H8_probes*' --jobs=1 --verbose=1 --tap="$scratch/clock_long.tap" \
+		>"$out/logs/clock_long.log" 2>&1 </dev/null &
+	clock_pid=$!
+	[ "$(gpu_count)" -gt 1 ] || clock_end
+}
+
+clock_end() {
+	[ -n "$clock_pid" ] || return
+	local status
+	wait "$clock_pid"
+	status=$?
+	clock_pid=''
+	result_of clock_long "$status" $((SECONDS - clock_started)) $((clock_seconds + 30))
+	grep -a '^\(neighbours\|all along\|one base\)' "$out/logs/clock_long.log" | sed 's/^/    /'
 }
 
 two_gpus() {
@@ -445,9 +480,9 @@ take_arguments() {
 	only='' rows='' earlier=''
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--probe | --tests | --bench | --two-gpus | --stress) parts="$parts ${1#--}" ;;
+		--probe | --tests | --bench | --memcheck | --drivers | --two-gpus | --stress) parts="$parts ${1#--}" ;;
 		--quick) quick=yes ;;
-		--only | --rows | --runs | --seconds | --out | --after | --processes | --rounds)
+		--only | --rows | --runs | --seconds | --out | --after | --processes | --rounds | --clock)
 			[ $# -gt 1 ] || fail "$1 needs a value"
 			case $1 in
 			--only) only=$2 ;;
@@ -458,6 +493,7 @@ take_arguments() {
 			--after) earlier=$2 ;;
 			--processes) stress_processes=$2 ;;
 			--rounds) stress_rounds=$2 ;;
+			--clock) clock_seconds=$2 ;;
 			esac
 			shift
 			;;
@@ -472,7 +508,7 @@ take_arguments() {
 		esac
 		shift
 	done
-	[ -n "$parts" ] || parts=' tests bench'
+	[ -n "$parts" ] || parts=' tests bench memcheck drivers'
 	# What needs several GPUs is seldom on the same machine as the rest, so its page is another.
 	report=last-run.md
 	[ "$parts" != ' two-gpus' ] || report=last-run-two-gpus.md
@@ -490,7 +526,7 @@ prepare() {
 		parts_before=$(sed -n 's/^parts\t//p' "$out/facts") took_before=$(sed -n 's/^took\t//p' "$out/facts")
 	fi
 	scratch=$(mktemp -d /tmp/sycld-gpu.XXXXXX) && chmod 755 "$scratch" || exit 1
-	trap 'end_leftovers; rm -rf "$scratch"' EXIT
+	trap 'clock_pid=; end_leftovers; rm -rf "$scratch"' EXIT
 	trap 'exit 130' INT TERM HUP
 	jobs=2 # the driver makes contexts one after the other: more tests at a time only wait for each other
 	export SYCLD_TEST_CUDA=real # tests that have a double of the driver leave it alone
@@ -506,22 +542,29 @@ main() {
 	take_arguments "$@"
 	prepare
 	local part
+	clock_begin
 	for part in $parts; do
 		case $part in
 		probe) probe ;;
 		tests) run_tests ;;
 		bench) bench ;;
-		two-gpus) two_gpus ;;
+		memcheck) memory_checker ;;
+		drivers) other_drivers ;;
+		two-gpus)
+			clock_end
+			two_gpus
+			;;
 		stress) stress ;;
 		esac
 	done
+	clock_end
 	printf 'took\t%d\n' $((SECONDS + took_before)) >>"$out/facts"
 	"$here/tests/gpu/report.sh" "$out" >"$out/$report"
 	# Few files come back from some machines.
 	tar -C "$out" -czf "$out/logs.tar.gz" logs results suites.tsv bench.json facts && rm -rf "$out/logs"
 	say "== in short ($SECONDS s)"
 	awk -F '\t' '{ printf "%-34s %-8s %4d passed %3d failed %3d skipped  %s\n", $1, $2, $3, $4, $5, $7 }' "$out/suites.tsv"
-	! grep -q "$(printf '\tFAILED\t')" "$out/suites.tsv"
+	! grep -qE "$(printf '\t(FAILED|not run)\t')" "$out/suites.tsv"
 }
 
 main "$@"

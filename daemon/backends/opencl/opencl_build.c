@@ -90,18 +90,22 @@ static void take_log(struct opencl_build *build)
 /*
  * With arg-info: without, a driver keeps nothing of the arguments, and a wrong one could not be told from a right one.
  * Scratch memory of group functions has a word for each work-item: portable_opencl_groups.cl of the prelude. Sub-groups
- * are what the facts say, so that what a program was told and what its kernels may do are the same.
+ * are what the facts say, so that what a program was told and what its kernels may do are the same. Whether a version of
+ * the language was asked for is said, too: compilers are stricter then (portable_opencl_stream.cl).
  */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
 			 struct backend_fault *fault_out)
 {
-	bool sub_groups = build->kind == BACKEND_SOURCE_PORTABLE && build->facts->sub_group_size_count > 0;
+	bool portable = build->kind == BACKEND_SOURCE_PORTABLE;
+	bool sub_groups = portable && build->facts->sub_group_size_count > 0;
+	bool version = portable && build->options && strstr(build->options, "-cl-std=");
 	char define[96] = "";
 
 	if (dimensions > 0)
 		(void)snprintf(define, sizeof(define), "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu", dimensions,
 			       (unsigned long long)build->facts->max_work_group_size);
-	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s", define, sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "",
+	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s %s", define,
+		     sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "", version ? "-DSYCL_VERSION_ASKED_" : "",
 		     build->options ? build->options : "") >= 0)
 		return 0;
 	*options_out = NULL;

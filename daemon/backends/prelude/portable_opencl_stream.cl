@@ -86,9 +86,16 @@ static void sycl_print_(__global uint *stream, __constant const char *format, ui
 	}
 }
 
-/* A format and up to eight values. */
+/*
+ * A format and up to eight values. NVIDIA's compiler refuses such a macro where a version of the language was asked for,
+ * also where nobody uses it.
+ */
+#if defined(__NV_CL_C_VERSION) && defined(SYCL_VERSION_ASKED_)
+#define sycl_print sycl_print_does_not_go_with_cl_std_on_this_device
+#else
 #define SYCL_PRINT_PICK_(f, a, b, c, d, e, g, h, i, n, ...) SYCL_PRINT_##n##_
 #define sycl_print(stream, ...) SYCL_PRINT_PICK_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)(stream, __VA_ARGS__)
+#endif
 #define SYCL_V_(x) sycl_value_of_(x)
 #define SYCL_N_    sycl_no_value_()
 #define SYCL_PRINT_0_(s, f) \

@@ -87,7 +87,7 @@ static inline ushort sycl_float_to_half(float x)
 {
 	ushort bits;
 
-	vstore_half(x, 0, (__private half *)&bits);
+	vstore_half_rte(x, 0, (__private half *)&bits);
 	return bits;
 }
 

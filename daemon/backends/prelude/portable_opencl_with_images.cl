@@ -33,10 +33,18 @@
 #define sycl_image_read_uint_2d(image, i, j)     read_imageui(image, SYCL_AT_2D_(i, j))
 #define sycl_image_read_uint_3d(image, i, j, k)  read_imageui(image, SYCL_AT_3D_(i, j, k))
 
-/* Normalised pixels halfway between two values become the even one, as S1's table has it: drivers may round otherwise. */
+/*
+ * Pixels halfway between two values become the even one, as S1's table has it: drivers may round normalised ones otherwise,
+ * and cut off those in half precision.
+ */
 static float4 sycl_rounded_(int type, float4 value)
 {
 	float most = type == CLK_UNORM_INT8 ? 255.0f : type == CLK_UNORM_INT16 ? 65535.0f : 0.0f;
+	if (type == CLK_HALF_FLOAT)
+		return (float4)(sycl_half_to_float(sycl_float_to_half(value.x)),
+				sycl_half_to_float(sycl_float_to_half(value.y)),
+				sycl_half_to_float(sycl_float_to_half(value.z)),
+				sycl_half_to_float(sycl_float_to_half(value.w)));
 	return most == 0.0f ? value : rint(fmin(fmax(value, 0.0f), 1.0f) * most) / most;
 }
 #define SYCL_ROUNDED_(image, value) sycl_rounded_(get_image_channel_data_type(image), value)
