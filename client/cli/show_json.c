@@ -122,7 +122,7 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 							   ? text(engine->last_failure)
 							   : json_null(),
 				   "reported", (int)engine->reported);
-	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 				   "resident_bytes", number(engine->resident_bytes),
 				   "descriptors", (json_int_t)engine->descriptors,
 				   "mappings", (json_int_t)engine->mappings,
@@ -130,7 +130,9 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				   "build_cache_hits", number(engine->build_cache_hits),
 				   "commands_decoded", number(engine->commands_decoded),
 				   "copies", number(engine->copies),
-				   "wakes_sent", number(engine->wakes_sent));
+				   "wakes_sent", number(engine->wakes_sent),
+				   "inline_launches", number(engine->inline_launches),
+				   "inline_completions", number(engine->inline_completions));
 	if (object && json_object_update_new(object, claims) < 0) {
 		json_decref(object);
 		return NULL;

@@ -177,6 +177,13 @@ static int make_loop(struct engine *engine)
 	return 0;
 }
 
+/* For comparison, and for whoever meets a driver that waits after all. */
+static bool inline_is_off(void)
+{
+	const char *text = getenv("SYCLD_INLINE");
+	return text && strcmp(text, "0") == 0;
+}
+
 static int make_scheduler(struct engine *engine, const struct engine_options *options)
 {
 	if (options->cache_directory) {
@@ -188,6 +195,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 		.backends = backend_registry(options->with_fake),
 		.cache_directory = engine->cache_directory,
 		.backend_options = options->backend_options,
+		.never_inline = inline_is_off(),
 		.flight_page = engine->flight->address,
 	};
 	int r = scheduler_create(&config, &callbacks, engine, &engine->scheduler);

@@ -45,6 +45,8 @@ static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *rep
 	struct scheduler_counters counters;
 	scheduler_counters(engine->scheduler, &counters);
 	report->copies = counters.moves;
+	report->inline_launches = counters.inline_launches;
+	report->inline_completions = counters.inline_completions;
 	report->commands_decoded = engine->commands_decoded;
 	report->wakes_sent = engine->wakes_sent;
 }

@@ -74,6 +74,7 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	scheduler->lanes_per_device = config->lanes_per_device;
 	scheduler->lane_choice = config->lane_choice;
 	scheduler->lane_random = config->lane_seed | 1;
+	scheduler->sends_inline = !config->never_inline;
 	scheduler->processors = config->processors ? config->processors : count_processors();
 	CLEANUP(free_pointer) char *directory = config->cache_directory ? strdup(config->cache_directory) : NULL;
 	CLEANUP(options_cleanup) char **options = NULL;
@@ -132,6 +133,9 @@ void scheduler_flush(struct scheduler *scheduler)
 void scheduler_progress(struct scheduler *scheduler)
 {
 	atomic_store(&scheduler->front_pending, 0);
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i])
+			sched_inline_collect(scheduler->devices[i]);
 	drain(scheduler);
 	publish(scheduler);
 	(void)sched_notice_deliver(scheduler, CALLBACKS_PER_PROGRESS);

@@ -10,7 +10,7 @@
 
 void sched_device_publish(struct scheduler_device *device)
 {
-	bool woken = sched_port_publish(&device->port);
+	bool woken = !sched_inline_send(device) && sched_port_publish(&device->port);
 	woken |= sched_port_publish(&device->loader.port);
 	device->scheduler->counters.device_wakes += woken;
 }
@@ -32,6 +32,7 @@ void sched_device_post_load(struct scheduler_device *device, struct sched_messag
 		return;
 	}
 	device->scheduler->away++;
+	device->scheduler->loads_away++;
 	device->scheduler->counters.device_wakes += sched_port_post(&device->loader.port, message);
 }
 
@@ -97,6 +98,8 @@ static void drain(struct scheduler_device *device, struct sched_port *port)
 	struct sched_message *message;
 	while ((message = sched_port_take(port))) {
 		device->scheduler->away--;
+		if (port == &device->loader.port)
+			device->scheduler->loads_away--;
 		handle(device, message);
 	}
 	sched_port_refill(port);
@@ -160,9 +163,12 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, struct sched
 		if (scheduler->backends[i].ops == info->ops)
 			device->backend = scheduler->backends[i].handle;
 
+	(void)pthread_mutex_init(&device->ownership, NULL);
 	int result = start_thread(device);
-	if (result < 0)
+	if (result < 0) {
+		(void)pthread_mutex_destroy(&device->ownership);
 		return result;
+	}
 	*device_out = TAKE(device);
 	return 0;
 }
@@ -173,6 +179,7 @@ void sched_device_stop(struct scheduler_device *device)
 	sched_loader_stop(device);
 	(void)sched_sleeper_wake(&device->port.sleeper);
 	(void)pthread_join(device->thread, NULL);
+	(void)pthread_mutex_destroy(&device->ownership);
 	sched_cause_drop(device->lost);
 	free(device);
 }

@@ -14,6 +14,9 @@
  * front_only: nothing is sent to a lane: barriers, host updates, empty ranges, host accesses, whatever has failed
  * already, and a task that came back before a predecessor did (lanes report in any order). A launch is also held while
  * a loader makes its kernel: other launches go on meanwhile.
+ *
+ * "Device thread" is whoever holds the device's `ownership`: that thread while it works, and while it rests now and then the
+ * front thread (sched_inline.c).
  */
 #ifndef SYCL_ENGINE_SCHED_INTERNAL_H
 #define SYCL_ENGINE_SCHED_INTERNAL_H
@@ -294,6 +297,12 @@ struct sched_program {
 	struct backend_fault fault;
 };
 
+/* Of a launch. */
+struct sched_range {
+	uint32_t dimensions;
+	uint64_t global[3], local[3], offset[3];
+};
+
 struct sched_kernel {
 	struct sched_message message;
 	struct scheduler *scheduler;
@@ -304,6 +313,7 @@ struct sched_kernel {
 	uint32_t references;  /* the owner, the making, open tasks, questions */
 	bool made;            /* or failed: `fault` says */
 	struct task *waiting; /* launches, by kernel_next */
+	struct sched_range seen; /* of the last launch that came back with success; dimensions 0: none has */
 	struct sched_notice notice;
 	/* loader, until it comes back */
 	struct backend_kernel *handle;
@@ -426,6 +436,7 @@ struct sched_worker_lane {
 struct sched_worker {
 	bool unusable; /* `gone`, as this thread sees it */
 	bool unflushed;
+	bool fed;           /* the front has sent something, of which this thread has not taken notice */
 	uint32_t in_flight; /* submitted and not complete */
 	bool losing, named; /* progress() said that the device is lost; and who may have been running */
 	struct backend_fault loss;
@@ -486,6 +497,12 @@ struct scheduler_device {
 	_Atomic uint32_t gone;         /* not opened, or lost: `gone_fault` is good, and never changes again */
 	struct backend_fault gone_fault;
 	_Atomic uint32_t poked; /* progress() has something */
+	/*
+	 * Who holds it calls the backend, has `worker`, the gate's own part and the writer's end of port.back. The device's thread
+	 * lets go of it only to rest, and may wait for it; the front only tries.
+	 */
+	pthread_mutex_t ownership;
+	_Atomic uint32_t front_takes; /* what is in flight was sent by the front, which takes its completion */
 	_Atomic uint32_t quit;
 	struct sched_loader loader;
 	struct sched_gate gate;
@@ -511,6 +528,7 @@ struct scheduler {
 	char *cache_directory;
 	char **backend_options; /* NULL ends it */
 	uint32_t lanes_per_device, processors;
+	bool sends_inline; /* sched_inline.c may */
 	enum scheduler_lane_choice lane_choice;
 	uint64_t lane_random;
 	struct sched_flight flight;
@@ -529,6 +547,7 @@ struct scheduler {
 	struct sched_notice *notice_first, *notice_last;
 	uint32_t open_count; /* with moves */
 	uint32_t away;       /* messages of all devices, waiting ones included */
+	uint32_t loads_away; /* those of them that loaders have */
 	struct scheduler_counters counters;
 	struct sched_host *hosts;
 	/* The process was lost: why, and devices that have not yet said who was running. */
@@ -623,6 +642,10 @@ void sched_device_stop(struct scheduler_device *device);
 void *sched_worker_main(void *device);
 void sched_worker_return(struct scheduler_device *device, struct sched_message *message);
 void sched_worker_publish(struct scheduler_device *device, struct sched_port *port);
+/* What was submitted must get going. */
+void sched_worker_flush(struct scheduler_device *device);
+/* What has completed goes into port.back, to be published. False: there was nothing. */
+bool sched_worker_complete(struct scheduler_device *device);
 /* Unless it is gone already. */
 void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault);
 void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault, int negative_errno);
@@ -631,6 +654,16 @@ void sched_execute(struct scheduler_device *device, struct task *task);
 void sched_execute_failed(struct scheduler_device *device, struct task *task, const struct backend_fault *fault);
 void sched_execute_forget(struct scheduler_device *device, struct task *task);
 void sched_execute_completion(struct scheduler_device *device, const struct backend_completion *completion);
+
+/*
+ * sched_inline.c, front side. Instead of publishing: sends the one launch that was posted, if the device is idle. False: it
+ * is still to be published.
+ */
+bool sched_inline_send(struct scheduler_device *device);
+/* A launch came back with success. */
+void sched_inline_learn(const struct task *task);
+/* Take what has completed of what was sent so. */
+void sched_inline_collect(struct scheduler_device *device);
 
 /* sched_objects.c: handles made and freed on the device's thread */
 void sched_objects_handle(struct scheduler_device *device, struct sched_message *message);

@@ -270,6 +270,8 @@ void sched_lane_return(struct task *task)
 		task_doom(task, cause, true);
 		sched_cause_drop(cause);
 		task->send.cause = NULL;
+	} else if (!task->send.skipped) {
+		sched_inline_learn(task);
 	}
 	task->state = TASK_PENDING;
 	task->front_only = true;

@@ -1,7 +1,7 @@
 /*
- * The thread of one device: the only one that calls its backend, but for what the loader does. Takes messages, asks for
- * completions when the backend says that there are some, or has to be asked, gives everything back, rests when there is
- * nothing (sched_pace.h).
+ * The thread of one device: the only one that calls its backend, but for what the loader does, and for single launches that
+ * the front sends while this thread rests (sched_inline.c). Takes messages, asks for completions when the backend says that
+ * there are some, or has to be asked, gives everything back, rests when there is nothing (sched_pace.h).
  */
 #include "sched_internal.h"
 
@@ -20,7 +20,14 @@ static void wake(void *token)
 {
 	struct scheduler_device *device = token;
 	atomic_store(&device->poked, 1);
-	(void)sched_sleeper_wake(&device->port.sleeper);
+	/*
+	 * Sequentially consistent: if it is no longer so, the device's thread has come to work since, and looks at `poked` before
+	 * it rests.
+	 */
+	if (atomic_load(&device->front_takes))
+		sched_wake_front(device->scheduler);
+	else
+		(void)sched_sleeper_wake(&device->port.sleeper);
 }
 
 void sched_worker_return(struct scheduler_device *device, struct sched_message *message)
@@ -89,7 +96,7 @@ static bool is_due(struct scheduler_device *device)
 	       atomic_exchange(&device->poked, 0) != 0;
 }
 
-static bool take_completions(struct scheduler_device *device)
+bool sched_worker_complete(struct scheduler_device *device)
 {
 	struct sched_worker *worker = &device->worker;
 	if (!is_due(device) || !device->handle)
@@ -99,7 +106,8 @@ static bool take_completions(struct scheduler_device *device)
 		count = device->ops->progress(device->handle, worker->completions, SCHED_COMPLETIONS);
 		for (uint32_t i = 0; i < count; i++)
 			sched_execute_completion(device, &worker->completions[i]);
-		sched_worker_publish(device, &device->port);
+		if (count == SCHED_COMPLETIONS)
+			sched_worker_publish(device, &device->port);
 	} while (count == SCHED_COMPLETIONS);
 	if (worker->losing)
 		sched_worker_lose(device, &worker->loss);
@@ -111,7 +119,7 @@ static void take_along(struct scheduler_device *device, const struct backend_fau
 {
 	uint64_t deadline = clock_deadline_ns(ASK_NS);
 	while ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0 && clock_now_ns() < deadline)
-		(void)take_completions(device);
+		(void)sched_worker_complete(device);
 	sched_worker_lose(device, fault);
 }
 
@@ -143,19 +151,32 @@ static void handle(struct scheduler_device *device, struct sched_message *messag
 	sched_worker_return(device, message);
 }
 
-static bool take_messages(struct scheduler_device *device)
+void sched_worker_flush(struct scheduler_device *device)
 {
 	struct sched_worker *worker = &device->worker;
+	if (worker->unflushed && !worker->unusable)
+		device->ops->flush(device->handle);
+	worker->unflushed = false;
+}
+
+static bool take_messages(struct scheduler_device *device)
+{
 	uint32_t count = 0;
 	struct sched_message *message;
 	while (count < MESSAGES_PER_TURN && (message = sched_mailbox_read(&device->port.out))) {
 		handle(device, message);
 		count++;
 	}
-	if (worker->unflushed && !worker->unusable)
-		device->ops->flush(device->handle);
-	worker->unflushed = false;
+	sched_worker_flush(device);
 	return count > 0;
+}
+
+/* To the pace that is mail, too. */
+static bool take_notice(struct sched_worker *worker)
+{
+	bool fed = worker->fed;
+	worker->fed = false;
+	return fed;
 }
 
 static bool gate_has_changed(const struct scheduler_device *device)
@@ -185,6 +206,16 @@ static uint64_t next_expected(const struct sched_worker *worker)
 	return next;
 }
 
+/* Whoever finds something to do here wakes this thread, or does it. */
+static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
+{
+	(void)pthread_mutex_unlock(&device->ownership);
+	sched_sleeper_sleep(&device->port.sleeper, ns);
+	(void)pthread_mutex_lock(&device->ownership);
+	if (atomic_load_explicit(&device->front_takes, memory_order_relaxed))
+		atomic_store(&device->front_takes, 0);
+}
+
 static void rest(struct scheduler_device *device, bool held)
 {
 	struct sched_worker *worker = &device->worker;
@@ -206,7 +237,7 @@ static void rest(struct scheduler_device *device, bool held)
 	bool mail = !held && sched_mailbox_has_mail(&device->port.out);
 	if (!mail && !atomic_load(&device->poked) && !gate_has_changed(device) &&
 	    !(atomic_load(&device->loader.lost) && !worker->unusable) && !atomic_load(&device->quit))
-		sched_sleeper_sleep(&device->port.sleeper, ns);
+		sleep_unowned(device, ns);
 	sched_sleeper_cancel(&device->port.sleeper);
 }
 
@@ -214,11 +245,13 @@ void *sched_worker_main(void *argument)
 {
 	struct scheduler_device *device = argument;
 	struct sched_pace *pace = &device->worker.pace;
+	(void)pthread_mutex_lock(&device->ownership);
 	open_device(device);
 	for (;;) {
 		bool held = sched_gate_step(device);
-		bool busy = !held && take_messages(device);
-		busy |= take_completions(device);
+		bool busy = take_notice(&device->worker);
+		busy |= !held && take_messages(device);
+		busy |= sched_worker_complete(device);
 		busy |= take_loss(device);
 		sched_worker_publish(device, &device->port);
 		if (!busy) {
@@ -230,5 +263,6 @@ void *sched_worker_main(void *argument)
 		}
 	}
 	close_device(device);
+	(void)pthread_mutex_unlock(&device->ownership);
 	return NULL;
 }

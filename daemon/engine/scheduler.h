@@ -7,6 +7,8 @@
  * loads programs, registers memory and the like, so that a launch never waits for those (F11); they meet in bounded
  * mailboxes. A device that wakes nobody (BACKEND_FEATURE_POLLED) is asked by its thread while something is in flight:
  * for a moment without pause where there are processors to spare, then in steps that grow with the time waited.
+ * A single launch for a device that is idle the front thread sends itself, where the backend says that this never waits
+ * (BACKEND_FEATURE_INLINE), and takes its completion.
  * No function waits for device work. Callbacks come on the front thread, from scheduler_progress, never from inside
  * another function of this header.
  *
@@ -136,6 +138,7 @@ struct scheduler_config {
 	enum scheduler_lane_choice lane_choice;
 	uint64_t lane_seed;  /* of SCHEDULER_LANES_RANDOM */
 	uint32_t processors; /* that threads may run on; 0: as many as this thread may */
+	bool never_inline;   /* also where a device allows it, the front thread sends nothing itself */
 	void *flight_page;   /* struct flight_page *, or NULL */
 };
 
@@ -404,6 +407,7 @@ bool task_running(const struct task *task);
 struct scheduler_counters {
 	uint64_t tasks_submitted, tasks_done, moves, moved_bytes_to_device, moved_bytes_to_host, device_wakes;
 	uint64_t peer_moves, moved_bytes_between_devices; /* by one copy; `moves` counts them too */
+	uint64_t inline_launches, inline_completions;     /* sent, and seen to be complete, by the front thread */
 	uint32_t tasks_open, buffers;                     /* tasks: without the scheduler's own moves */
 	uint32_t host_registrations;                      /* ranges that devices have registered now */
 };

@@ -224,6 +224,8 @@ static void add_claims(const struct opened_report *report, Sycl__V1__EngineFacts
 	facts->commands_decoded = claim->commands_decoded;
 	facts->copies = claim->copies;
 	facts->wakes_sent = claim->wakes_sent;
+	facts->inline_launches = claim->inline_launches;
+	facts->inline_completions = claim->inline_completions;
 }
 
 static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant)

@@ -1,7 +1,8 @@
 /*
  * The scheduler with everything that runs beside the front thread: device threads, workers of the fake devices,
  * completions from any of them. Random groups against the serial model, then devices that are started, lost and
- * stopped. ThreadSanitizer judges.
+ * stopped, and launches that the front sends itself while devices' threads rest, wake, load and lose their device.
+ * ThreadSanitizer judges.
  */
 #include "sched_harness.h"
 #include "sched_model.h"
@@ -41,6 +42,53 @@ static int lose_devices(void)
 	return left ? fail(left) : 0;
 }
 
+/* Round trips, so that devices become idle; now and then more, so that their threads come in between. */
+static int round_trips(struct harness *harness, uint32_t lost_at)
+{
+	static struct probe probes[3];
+	for (uint32_t i = 0; i < 400; i++) {
+		uint32_t device = i % 5 == 0 ? i / 5 % 3 : 0, count = i % 7 == 0 ? 3 : 1;
+		if (i == lost_at && fake_fail(i % 2 ? FAKE_SUBMIT : FAKE_COMPLETION, 0, 0, 1, STATUS_DEVICE_LOST, true, "lost") < 0)
+			return fail("no script");
+		if (i % 50 == 0)
+			(void)harness_kernel(harness, device, i % 100 ? "fill_u32" : "copy_u32");
+		if (i % 3 == 0)
+			scheduler_awake(harness->scheduler);
+		for (uint32_t k = 0; k < count; k++)
+			(void)harness_launch(harness, &(struct launch){.device = device, .kernel = "noop", .session = i + 1},
+					     &probes[k]);
+		scheduler_flush(harness->scheduler);
+		while (i % 3 == 0 && !scheduler_sleep(harness->scheduler))
+			scheduler_progress(harness->scheduler);
+		if (!harness_wait(harness, &probes[count - 1]) || !harness_wait(harness, &probes[0]))
+			return fail("a round trip did not end");
+		int32_t status = probes[0].fault.status;
+		if (status != STATUS_SUCCESS && (status != STATUS_DEVICE_LOST || device != 0 || i < lost_at))
+			return fail(probes[0].fault.text);
+	}
+	return 0;
+}
+
+static int send_inline(uint32_t features, uint32_t lost_at, uint64_t *sent)
+{
+	struct harness harness;
+	struct scheduler_counters counters;
+	fake_reset();
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_options(i, (struct fake_device_options){.features = features | BACKEND_FEATURE_INLINE});
+	harness_start_with(&harness, 3, &(struct scheduler_config){.processors = 2});
+	if (round_trips(&harness, lost_at) != 0)
+		return 1;
+	scheduler_counters(harness.scheduler, &counters);
+	*sent += counters.inline_launches;
+	/* The end meets one that is on its way. */
+	static struct probe last;
+	(void)harness_launch(&harness, &(struct launch){.device = 1, .kernel = "noop"}, &last);
+	scheduler_flush(harness.scheduler);
+	const char *left = harness_stop(&harness);
+	return left ? fail(left) : 0;
+}
+
 int main(void)
 {
 	for (uint64_t seed = 1; seed <= 25; seed++) {
@@ -52,5 +100,13 @@ int main(void)
 	for (uint32_t i = 0; i < 20; i++)
 		if (lose_devices() != 0)
 			return 1;
+	static const uint32_t kinds[] = {0, BACKEND_FEATURE_LOADER, BACKEND_FEATURE_LOADER | BACKEND_FEATURE_QUIET_LOAD,
+					 BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER | BACKEND_FEATURE_QUIET_LOAD};
+	uint64_t sent = 0;
+	for (uint32_t i = 0; i < 16; i++)
+		if (send_inline(kinds[i % 4], i < 4 ? UINT32_MAX : 100 + i * 5, &sent) != 0)
+			return 1;
+	if (sent == 0)
+		return fail("the front sent nothing itself");
 	return 0;
 }

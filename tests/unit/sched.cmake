@@ -19,6 +19,7 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_lifetime.c
   ${sched_folder}/sched_quiet.c
   ${sched_folder}/sched_expect.c
+  ${sched_folder}/sched_inline.c
   ${sched_folder}/sched_pace.c
   ${sched_folder}/sched_threads.c
   ${sched_folder}/sched_shared.c

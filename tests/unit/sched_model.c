@@ -473,7 +473,7 @@ static void finish(struct model *model)
 static void choose_devices(struct model *model, bool features)
 {
 	static const uint32_t choice[] = {BACKEND_FEATURE_POLLED, BACKEND_FEATURE_LOADER, BACKEND_FEATURE_PEER,
-					  BACKEND_FEATURE_COPY_LANES};
+					  BACKEND_FEATURE_COPY_LANES, BACKEND_FEATURE_INLINE};
 	for (uint32_t d = 0; d < DEVICES; d++) {
 		struct fake_device_options options = {.unified = draw(model, 3) == 0, .manual = draw(model, 2)};
 		for (uint32_t i = 0; features && i < sizeof(choice) / sizeof(choice[0]); i++)

@@ -40,6 +40,16 @@ static uint32_t build_features(const struct opencl_library *cl, cl_device_id dev
 	return features;
 }
 
+/*
+ * PoCL's devices with threads of their own put a command into those threads' list. The others run it in the call, and what
+ * other drivers do is not known.
+ */
+static bool only_enqueues(const struct backend_device_facts *facts)
+{
+	return strncmp(facts->name, "pthread", 7) == 0 ||
+	       (strncmp(facts->name, "cpu", 3) == 0 && strncmp(facts->name, "cpu-minimal", 11) != 0);
+}
+
 static uint64_t aspects(const struct opencl_library *cl, cl_device_id device, const struct backend_device_facts *facts)
 {
 	static const enum opencl_aspect by_type[] = {
@@ -183,8 +193,10 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	facts.features |= build_features(cl, device);
 	facts.aspects = aspects(cl, device, &facts);
 	/* Its kernels are threads of this process, though it does not claim to reach any memory. */
-	bool runs_here =
-		facts.host_unified_memory && strcmp(platform_facts->name, "Portable Computing Language") == 0;
+	bool is_pocl = strcmp(platform_facts->name, "Portable Computing Language") == 0;
+	bool runs_here = facts.host_unified_memory && is_pocl;
+	if (is_pocl && only_enqueues(&facts))
+		facts.features |= BACKEND_FEATURE_INLINE;
 	opencl_usm_facts(cl, device, runs_here, &facts);
 	*facts_out = facts;
 	return 0;

@@ -1,0 +1,134 @@
+/*
+ * A launch without the device's thread: while a device is idle and its thread rests, the front thread sends a single launch
+ * itself and takes its completion. That spares two threads that would have to be woken.
+ *
+ * It must not cost the front thread, which serves everybody, more than the launch itself. So it only tries to own the device;
+ * its loaders must have nothing to do, because drivers have locks of their own; and it sends only what was seen to come back
+ * before: this kernel with these ranges, on a lane and with memory that have been made (drivers compile, load and
+ * allocate at first use). Two launches at a time, or one for a device that is not idle, are the thread's: it sends them
+ * beside the front, and in chains.
+ */
+#include "sched_internal.h"
+
+#include <string.h>
+
+static void range_of(const struct backend_command *command, struct sched_range *range_out)
+{
+	range_out->dimensions = command->launch.dimensions;
+	memcpy(range_out->global, command->launch.global, sizeof(range_out->global));
+	memcpy(range_out->local, command->launch.local, sizeof(range_out->local));
+	memcpy(range_out->offset, command->launch.offset, sizeof(range_out->offset));
+}
+
+static bool is_seen(const struct sched_range *seen, const struct backend_command *command)
+{
+	return seen->dimensions == command->launch.dimensions &&
+	       memcmp(seen->global, command->launch.global, sizeof(seen->global)) == 0 &&
+	       memcmp(seen->local, command->launch.local, sizeof(seen->local)) == 0 &&
+	       memcmp(seen->offset, command->launch.offset, sizeof(seen->offset)) == 0;
+}
+
+void sched_inline_learn(const struct task *task)
+{
+	const struct task_send *send = &task->send;
+	if (!task->scheduler->sends_inline || !(task->device->features & BACKEND_FEATURE_INLINE) ||
+	    send->command.kind != BACKEND_COMMAND_LAUNCH)
+		return;
+	if (!is_seen(&send->kernel->seen, &send->command))
+		range_of(&send->command, &send->kernel->seen);
+}
+
+/* Textures, events and the like are made when they are needed first: such launches are the thread's. */
+static bool is_plain(const struct task_send *send)
+{
+	const struct backend_command *command = &send->command;
+	if (command->kind != BACKEND_COMMAND_LAUNCH || command->timed || command->launch.properties ||
+	    !send->kernel->handle || !is_seen(&send->kernel->seen, command))
+		return false;
+	for (uint32_t i = 0; i < command->launch.argument_count; i++) {
+		enum backend_argument_kind kind = send->arguments[i].kind;
+		struct sched_memory *memory = send->argument_memories[i];
+		if (kind == BACKEND_ARGUMENT_IMAGE || kind == BACKEND_ARGUMENT_SAMPLER ||
+		    (memory && !atomic_load_explicit(&memory->handle, memory_order_acquire)))
+			return false;
+	}
+	return true;
+}
+
+/* The only message on its way, and not published yet. NULL: there is none, or more. */
+static struct task *single_launch(const struct scheduler_device *device)
+{
+	const struct sched_port *port = &device->port;
+	if (port->unpublished != 1 || port->away != 1 || port->waiting.first)
+		return NULL;
+	struct sched_message *message = port->out.slots[(port->out.written - 1) & (SCHED_MAILBOX_SLOTS - 1)];
+	if (message->kind != SCHED_MESSAGE_SEND)
+		return NULL;
+	struct task *task = (struct task *)(void *)message;
+	return is_plain(&task->send) ? task : NULL;
+}
+
+/* Owned. A loss, a load that wants a quiet moment and the like are the thread's. */
+static bool is_idle(struct scheduler_device *device, uint32_t lane)
+{
+	const struct sched_worker *worker = &device->worker;
+	const struct sched_gate *gate = &device->gate;
+	return device->handle && !worker->unusable && !worker->losing && worker->in_flight == 0 &&
+	       worker->lanes[lane].handle && gate->quiet.state == SCHED_QUIET_NO && !gate->loader_has_it &&
+	       !atomic_load(&device->gate.asked) && !atomic_load(&device->loader.lost) &&
+	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
+}
+
+/* Owned. What fails comes back by the mailbox as always. */
+static void send(struct scheduler_device *device, struct task *task)
+{
+	struct scheduler *scheduler = device->scheduler;
+	struct sched_port *port = &device->port;
+	bool polled = (device->features & BACKEND_FEATURE_POLLED) != 0;
+	/* It has not been published: nobody else has seen it. */
+	port->out.written--;
+	port->unpublished = 0;
+	/* First: it may be complete before this returns. */
+	if (!polled)
+		atomic_store(&device->front_takes, 1);
+	sched_execute(device, task);
+	sched_worker_flush(device);
+	device->worker.fed = polled;
+	if (sched_mailbox_publish(&port->back))
+		sched_wake_front(scheduler);
+	scheduler->counters.inline_launches++;
+}
+
+bool sched_inline_send(struct scheduler_device *device)
+{
+	struct scheduler *scheduler = device->scheduler;
+	if (device->port.unpublished != 1 || !(device->features & BACKEND_FEATURE_INLINE) || !scheduler->sends_inline ||
+	    scheduler->loads_away > 0 || !atomic_load(&device->opened))
+		return false;
+	struct task *task = single_launch(device);
+	if (!task || pthread_mutex_trylock(&device->ownership) != 0)
+		return false;
+	bool idle = is_idle(device, task->send.lane);
+	if (idle)
+		send(device, task);
+	(void)pthread_mutex_unlock(&device->ownership);
+	/* Nobody tells of completions there: its thread must ask. */
+	if (idle && (device->features & BACKEND_FEATURE_POLLED))
+		scheduler->counters.device_wakes += sched_sleeper_wake(&device->port.sleeper);
+	return idle;
+}
+
+void sched_inline_collect(struct scheduler_device *device)
+{
+	if (!atomic_load(&device->front_takes) || !atomic_load(&device->poked))
+		return;
+	if (pthread_mutex_trylock(&device->ownership) != 0) {
+		/* Its thread works, or is about to rest and has looked at `poked` already. */
+		(void)sched_sleeper_wake(&device->port.sleeper);
+		return;
+	}
+	device->scheduler->counters.inline_completions += sched_worker_complete(device);
+	/* The front itself reads it, next. */
+	(void)sched_mailbox_publish(&device->port.back);
+	(void)pthread_mutex_unlock(&device->ownership);
+}
