@@ -32,7 +32,6 @@ void sched_device_post_load(struct scheduler_device *device, struct sched_messag
 		return;
 	}
 	device->scheduler->away++;
-	device->scheduler->loads_away++;
 	device->scheduler->counters.device_wakes += sched_port_post(&device->loader.port, message);
 }
 
@@ -98,8 +97,6 @@ static void drain(struct scheduler_device *device, struct sched_port *port)
 	struct sched_message *message;
 	while ((message = sched_port_take(port))) {
 		device->scheduler->away--;
-		if (port == &device->loader.port)
-			device->scheduler->loads_away--;
 		handle(device, message);
 	}
 	sched_port_refill(port);

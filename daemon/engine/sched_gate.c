@@ -76,8 +76,11 @@ bool sched_gate_step(struct scheduler_device *device)
 	sched_quiet_want(&gate->quiet, now);
 	if (!sched_quiet_step(&gate->quiet, now, device->worker.in_flight, oldest_ns(device, now)))
 		return sched_quiet_holds(&gate->quiet);
-	if (housework)
+	if (housework) {
+		atomic_fetch_add(&device->scheduler->houseworks, 1);
 		device->ops->quiet(device->handle);
+		atomic_fetch_sub(&device->scheduler->houseworks, 1);
+	}
 	if (!asked) {
 		sched_quiet_end(&gate->quiet);
 		return false;

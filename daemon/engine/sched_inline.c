@@ -3,7 +3,7 @@
  * itself and takes its completion. That spares two threads that would have to be woken.
  *
  * It must not cost the front thread, which serves everybody, more than the launch itself. So it only tries to own the device;
- * its loaders must have nothing to do, because drivers have locks of their own; and it sends only what was seen to come back
+ * nothing else may be going on in any device's threads, because drivers have locks of their own; and it sends only what was seen to come back
  * before: this kernel with these ranges, on a lane and with memory that have been made (drivers compile, load and
  * allocate at first use). Two launches at a time, or one for a device that is not idle, are the thread's: it sends them
  * beside the front, and in chains.
@@ -99,11 +99,23 @@ static void send(struct scheduler_device *device, struct task *task)
 	scheduler->counters.inline_launches++;
 }
 
+/* A driver that opens a device, allocates or frees may hold up launches for any of its devices. */
+static bool are_others_at_rest(struct scheduler *scheduler)
+{
+	/* This one message is all that any thread has or will have. */
+	if (scheduler->away != 1 || atomic_load(&scheduler->houseworks) > 0)
+		return false;
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i] && !atomic_load(&scheduler->devices[i]->opened))
+			return false;
+	return true;
+}
+
 bool sched_inline_send(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
 	if (device->port.unpublished != 1 || !(device->features & BACKEND_FEATURE_INLINE) || !scheduler->sends_inline ||
-	    scheduler->loads_away > 0 || !atomic_load(&device->opened))
+	    !are_others_at_rest(scheduler))
 		return false;
 	struct task *task = single_launch(device);
 	if (!task || pthread_mutex_trylock(&device->ownership) != 0)

@@ -529,6 +529,7 @@ struct scheduler {
 	char **backend_options; /* NULL ends it */
 	uint32_t lanes_per_device, processors;
 	bool sends_inline; /* sched_inline.c may */
+	_Atomic uint32_t houseworks; /* devices that do now what their backend does while they are quiet */
 	enum scheduler_lane_choice lane_choice;
 	uint64_t lane_random;
 	struct sched_flight flight;
@@ -547,7 +548,6 @@ struct scheduler {
 	struct sched_notice *notice_first, *notice_last;
 	uint32_t open_count; /* with moves */
 	uint32_t away;       /* messages of all devices, waiting ones included */
-	uint32_t loads_away; /* those of them that loaders have */
 	struct scheduler_counters counters;
 	struct sched_host *hosts;
 	/* The process was lost: why, and devices that have not yet said who was running. */
