@@ -8,6 +8,7 @@
 #include "memory_region.h"
 #include "packet.h"
 #include "pool.h"
+#include "rivals.h"
 #include "scheduler.h"
 
 /* Bits of engine.wanted, set from other threads. */
@@ -44,6 +45,7 @@ struct engine {
 
 	struct list sessions;
 	uint32_t session_count;
+	struct rivals rivals; /* sessions that had something to say */
 	struct list hot;    /* sessions whose rings are looked at in every turn */
 	struct list notify; /* sessions that were told something in this turn and may have to be woken */
 	struct list doomed; /* sessions to be closed at the end of this turn */

@@ -5,6 +5,7 @@
  */
 #include "clock.h"
 #include "engine_state.h"
+#include "clock.h"
 #include "flight_page.h"
 #include "session.h"
 
@@ -24,9 +25,15 @@ static bool run_sessions(struct engine *engine)
 {
 	bool busy = false;
 	struct list *next;
+	uint64_t now = clock_now_ns();
 	for (struct list *link = engine->hot.next; link != &engine->hot; link = next) {
 		next = link->next;
-		busy |= session_turn(list_entry(link, struct session, hot_link));
+		struct session *session = list_entry(link, struct session, hot_link);
+		bool shared = rivals_has_others(&engine->rivals, session, now);
+		if (!session_turn(session, shared ? SESSION_RECORDS_SHARED : SESSION_RECORDS_ALONE))
+			continue;
+		rivals_note(&engine->rivals, session, now);
+		busy = true;
 	}
 	return busy;
 }

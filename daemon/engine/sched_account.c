@@ -7,6 +7,7 @@
 struct sched_account {
 	uint64_t most_bytes, bytes;
 	uint32_t references; /* the owner, tasks */
+	struct sched_flow *flows;
 };
 
 int sched_account_create(uint64_t most_bytes, struct sched_account **account_out)
@@ -21,8 +22,10 @@ int sched_account_create(uint64_t most_bytes, struct sched_account **account_out
 
 struct sched_account *sched_account_drop(struct sched_account *account)
 {
-	if (account && --account->references == 0)
+	if (account && --account->references == 0) {
+		account->flows = sched_flow_free_all(account->flows);
 		free(account);
+	}
 	return NULL;
 }
 
@@ -34,6 +37,11 @@ uint64_t sched_account_bytes(const struct sched_account *account)
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes)
 {
 	return !account || (account->bytes <= account->most_bytes && bytes <= account->most_bytes - account->bytes);
+}
+
+struct sched_flow **sched_account_flows(struct sched_account *account)
+{
+	return &account->flows;
 }
 
 void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes)

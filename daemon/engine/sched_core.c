@@ -2,6 +2,7 @@
 #include "sched_internal.h"
 
 #include "cleanup.h"
+#include "clock.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -133,6 +134,7 @@ void scheduler_flush(struct scheduler *scheduler)
 void scheduler_progress(struct scheduler *scheduler)
 {
 	atomic_store(&scheduler->front_pending, 0);
+	scheduler->now_ns = clock_now_ns();
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			sched_inline_collect(scheduler->devices[i]);

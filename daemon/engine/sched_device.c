@@ -155,6 +155,7 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, struct sched
 	device->unified = info->facts->host_unified_memory;
 	device->place = device->unified ? SCHED_HOST_PLACE : index + 1;
 	device->ops = info->ops;
+	sched_flow_init(device);
 	choose_lanes(device, info->facts);
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
 		if (scheduler->backends[i].ops == info->ops)
@@ -178,5 +179,6 @@ void sched_device_stop(struct scheduler_device *device)
 	(void)pthread_join(device->thread, NULL);
 	(void)pthread_mutex_destroy(&device->ownership);
 	sched_cause_drop(device->lost);
+	sched_flow_fini(device);
 	free(device);
 }

@@ -23,7 +23,9 @@
 
 #include "flight_page.h"
 #include "interval_map.h"
+#include "intrusive_list.h"
 #include "pool.h"
+#include "rivals.h"
 #include "sched_mailbox.h"
 #include "sched_expect.h"
 #include "sched_pace.h"
@@ -38,6 +40,9 @@
 #define SCHED_LANES_MAX        32u                    /* for computing */
 #define SCHED_LANES_ALL        (SCHED_LANES_MAX + 2u) /* and one each way for copies */
 #define SCHED_LANE_DEPTH       96u /* sent and not come back; more would only make a lane harder to share */
+#define SCHED_FLOW_WINDOW      16u /* of a session that is not alone: sent and not come back, on all lanes together ... */
+#define SCHED_FLOW_LANE_LEAST  2u  /* ... but so many on each lane in any case */
+#define SCHED_FLOW_ANY_LANE    SCHED_LANES_ALL
 #define SCHED_PREDECESSORS_MAX 8u  /* sent before the task and not done; a task with more waits for some */
 #define SCHED_TASKS_KEPT       1024u /* in any case; pool.h says how many more */
 #define SCHED_EDGES_KEPT       4096u
@@ -386,6 +391,7 @@ struct task {
 	bool awaits_kernel;
 	bool held_by_host; /* a host task: held when its turn has come */
 	uint32_t home_lane;             /* 0: any */
+	struct sched_flow *flow;        /* since it was to be sent first; NULL: it was not */
 	struct sched_lane *forced_lane; /* chosen for a test; NULL: not yet */
 	uint32_t open_in, unmet;
 	struct task_edge *out, *in;
@@ -420,7 +426,20 @@ struct sched_lane {
 	struct task *first, *last; /* sent and not come back */
 	uint32_t count;
 	uint64_t sequence;
-	struct task_list parked;
+};
+
+/* What one session has on one device (sched_flow.c); also that which is nobody's. */
+struct sched_flow {
+	struct sched_flow *next; /* of the same account */
+	struct list link;        /* device.flows */
+	struct list turn;        /* device.line, while something is parked */
+	struct scheduler_device *device;
+	uint32_t sent;    /* and not come back */
+	uint64_t waiting; /* bit per list of parked ones that is not empty */
+	struct {
+		uint32_t sent;
+		struct task_list parked; /* they wait for room in this lane; the last: in any for computing */
+	} lanes[SCHED_LANES_ALL + 1];
 };
 
 /* The device thread's own view of a lane. */
@@ -486,8 +505,10 @@ struct scheduler_device {
 	uint32_t lane_count;            /* for computing */
 	uint32_t all_lane_count;
 	uint32_t next_home;
-	struct task_list parked; /* all lanes were full */
-	uint32_t sent;           /* in all lanes */
+	uint32_t sent; /* in all lanes */
+	struct list flows, line; /* of sessions; those with something parked, whose turn is next first */
+	struct sched_flow nobody;
+	struct rivals rivals; /* flows */
 	struct sched_cause *lost;
 	struct sched_loss loss;
 	struct sched_port port;
@@ -542,6 +563,7 @@ struct scheduler {
 	bool discovered;
 	struct scheduler_device *devices[SCHED_DEVICES_MAX]; /* NULL: not open */
 
+	uint64_t now_ns; /* CLOCK_MONOTONIC, at the last scheduler_progress */
 	uint64_t last_number, last_identity, last_buffer;
 	struct task *open_first, *open_last;
 	struct task_list runnable;
@@ -570,6 +592,8 @@ struct scheduler {
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes);
 void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes);
 void sched_account_settle(struct task *task);
+/* One for each device on which it has had something. */
+struct sched_flow **sched_account_flows(struct sched_account *account);
 
 /* sched_pool.c */
 void sched_pool_init(struct scheduler *scheduler);
@@ -612,6 +636,23 @@ void task_outcome_fault(const struct task *task, struct backend_fault *fault_out
 /* Let everything runnable go on. */
 void scheduler_run(struct scheduler *scheduler);
 
+/* sched_flow.c */
+void sched_flow_init(struct scheduler_device *device);
+/* No task is left. */
+void sched_flow_fini(struct scheduler_device *device);
+/* Of an account that nothing is open of. Returns NULL. */
+struct sched_flow *sched_flow_free_all(struct sched_flow *flow);
+/* The task is about to be sent, or parked. */
+void sched_flow_enter(struct task *task);
+/* May one more of this flow be sent to the lane? */
+bool sched_flow_allows(const struct sched_flow *flow, uint32_t lane);
+void sched_flow_sent(struct sched_flow *flow, uint32_t lane);
+void sched_flow_back(struct sched_flow *flow, uint32_t lane);
+/* It waits for this lane, or for SCHED_FLOW_ANY_LANE. */
+void sched_flow_park(struct task *task, uint32_t lane);
+/* The first that waits for it; there is one. The flow leaves the line with its last. */
+struct task *sched_flow_unpark(struct sched_flow *flow, uint32_t lane);
+
 /* sched_lane.c */
 void sched_lane_dispatch(struct task *task);
 /*
@@ -621,9 +662,9 @@ void sched_lane_dispatch(struct task *task);
 bool sched_lane_is_shared(const struct task *task);
 /* The device thread is done with it. */
 void sched_lane_return(struct task *task);
-/* After some came back: as many of those that waited for room as there is room. */
+/* After some came back: as many of those that waited for room as there is room, one of each flow in turn. */
 void sched_lane_unpark(struct scheduler_device *device);
-/* Some wait for room, and nothing will come back: those that were unparked did not take it. */
+/* Some wait for room, and nothing will come back that would give it. */
 bool sched_lane_stalled(const struct scheduler_device *device);
 
 /* sched_device.c, front side */

@@ -5,25 +5,6 @@
 
 #define PREFETCHED_USES 8u
 
-static void list_append(struct task_list *list, struct task *task)
-{
-	task->list_next = NULL;
-	if (list->last)
-		list->last->list_next = task;
-	else
-		list->first = task;
-	list->last = task;
-}
-
-static struct task *list_take(struct task_list *list)
-{
-	struct task *task = list->first;
-	list->first = task->list_next;
-	if (!list->first)
-		list->last = NULL;
-	return task;
-}
-
 static bool is_for_computing(const struct scheduler_device *device, const struct sched_lane *lane)
 {
 	return lane < &device->lanes[device->lane_count];
@@ -137,21 +118,20 @@ static void let_followers_go(struct task *task)
 	}
 }
 
-void sched_lane_dispatch(struct task *task)
+/* It fails with its device, before it has been there. */
+static bool is_lost(struct task *task)
+{
+	struct sched_cause *lost = task->device->lost;
+	if (!lost)
+		return false;
+	task_doom(task, lost, true);
+	task_consider(task);
+	return true;
+}
+
+static void send_to(struct task *task, struct sched_lane *lane)
 {
 	struct scheduler_device *device = task->device;
-	if (device->lost) {
-		task_doom(task, device->lost, true);
-		task_consider(task);
-		return;
-	}
-	bool fixed;
-	struct sched_lane *lane = choose_lane(task, &fixed);
-	if (lane->count >= SCHED_LANE_DEPTH) {
-		task->state = TASK_PARKED;
-		list_append(fixed ? &lane->parked : &device->parked, task);
-		return;
-	}
 	task->send.lane = (uint32_t)(lane - device->lanes);
 	task->send.sequence = ++lane->sequence;
 	note_predecessors(task, task->send.lane);
@@ -165,10 +145,26 @@ void sched_lane_dispatch(struct task *task)
 	lane->last = task;
 	lane->count++;
 	device->sent++;
+	sched_flow_sent(task->flow, task->send.lane);
 	task->state = TASK_SENT;
 	STAGE_MARK(task->send.flight_group, STAGE_ORDERED);
 	sched_device_post(device, &task->message);
 	let_followers_go(task);
+}
+
+void sched_lane_dispatch(struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	if (is_lost(task))
+		return;
+	bool fixed;
+	struct sched_lane *lane = choose_lane(task, &fixed);
+	uint32_t index = (uint32_t)(lane - device->lanes);
+	sched_flow_enter(task);
+	if (sched_flow_allows(task->flow, index))
+		send_to(task, lane);
+	else
+		sched_flow_park(task, fixed ? index : SCHED_FLOW_ANY_LANE);
 }
 
 static void leave_lane(struct sched_lane *lane, struct task *task)
@@ -183,42 +179,61 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 		lane->last = task->lane_previous;
 	lane->count--;
 	task->device->sent--;
+	sched_flow_back(task->flow, task->send.lane);
 }
 
-static void unpark(struct task_list *list, uint32_t room)
+/* True: one of the list has gone on. */
+static bool unpark_one(struct sched_flow *flow, uint32_t index)
 {
-	while (list->first && room > 0) {
-		struct task *task = list_take(list);
-		task->state = TASK_PENDING;
-		if (task->cause)
-			task->front_only = true;
-		else
-			room--;
+	struct scheduler_device *device = flow->device;
+	struct sched_lane *lane =
+		index == SCHED_FLOW_ANY_LANE ? lane_most_idle(device) : &device->lanes[index];
+	if (!sched_flow_allows(flow, (uint32_t)(lane - device->lanes)))
+		return false;
+	struct task *task = sched_flow_unpark(flow, index);
+	if (is_lost(task))
+		return true;
+	if (task->cause) {
+		task->front_only = true;
 		task_consider(task);
+	} else {
+		send_to(task, lane);
 	}
+	return true;
+}
+
+/* One of each of its lists. Then it is the others' turn. */
+static bool serve(struct sched_flow *flow)
+{
+	struct scheduler_device *device = flow->device;
+	bool served = false;
+	for (uint64_t lists = flow->waiting; lists; lists &= lists - 1)
+		served |= unpark_one(flow, (uint32_t)__builtin_ctzll(lists));
+	if (served && flow->waiting) {
+		list_remove(&flow->turn);
+		list_push_back(&device->line, &flow->turn);
+	}
+	return served;
 }
 
 void sched_lane_unpark(struct scheduler_device *device)
 {
-	uint32_t room = 0;
-	for (uint32_t i = 0; i < device->all_lane_count; i++) {
-		struct sched_lane *lane = &device->lanes[i];
-		if (lane->parked.first)
-			unpark(&lane->parked, SCHED_LANE_DEPTH - lane->count);
-		else if (i < device->lane_count)
-			room += SCHED_LANE_DEPTH - lane->count;
+	bool served = true;
+	while (served && !list_empty(&device->line)) {
+		const struct list *last = device->line.previous;
+		struct list *link, *next = device->line.next;
+		served = false;
+		do {
+			link = next;
+			next = link->next;
+			served |= serve(list_entry(link, struct sched_flow, turn));
+		} while (link != last);
 	}
-	unpark(&device->parked, room);
 }
 
 bool sched_lane_stalled(const struct scheduler_device *device)
 {
-	if (device->sent > 0)
-		return false;
-	for (uint32_t i = 0; i < device->all_lane_count; i++)
-		if (device->lanes[i].parked.first)
-			return true;
-	return device->parked.first != NULL;
+	return device->sent == 0 && !list_empty(&device->line);
 }
 
 static void account(struct task *task)

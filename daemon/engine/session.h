@@ -25,7 +25,8 @@
 #include <unistd.h>
 
 #define SESSION_REASON_BYTES      256
-#define SESSION_RECORDS_PER_TURN  128u        /* so that a flood does not starve the neighbours */
+#define SESSION_RECORDS_ALONE     128u        /* for each turn */
+#define SESSION_RECORDS_SHARED    32u         /* where there are neighbours: they wait for each other's */
 #define SESSION_RECORD_BYTES      1024u       /* a record counts once more for each so many bytes */
 /* Replies that found no room; beyond it the session closes. All groups that the default limit allows may fail at once. */
 #define SESSION_WAITING_BYTES_MAX (256u << 20)
@@ -120,10 +121,11 @@ bool session_receive(struct session *session);
 int session_memory_create(struct session *session, uint64_t features);
 
 /* session_ring.c */
-/* Read and run a few records. True: it did something. */
-bool session_turn(struct session *session);
+/* Read and run some records, up to about so many. True: it did something. */
+bool session_turn(struct session *session, uint32_t records);
 /* Nothing to do: set the sleep flags. False: something came meanwhile. */
 bool session_sleep(struct session *session);
+/* It comes before those that are hot already: who slept has less to say than who never does. */
 void session_make_hot(struct session *session);
 /* Put a reply into the ring, or behind what waits for room. Nothing happens when the session is closing. */
 void session_reply(struct session *session, const Sycl__V1__Reply *reply);

@@ -151,7 +151,7 @@ static bool stalled(const struct session *session)
 void session_make_hot(struct session *session)
 {
 	if (session->state == SESSION_OPEN && list_empty(&session->hot_link))
-		list_push_back(&session->engine->hot, &session->hot_link);
+		list_push_back(session->engine->hot.next, &session->hot_link);
 }
 
 /* More than 0: ran one, and what it counts as. 0: there is none. Negative: the session has been told to close. */
@@ -183,14 +183,14 @@ static int run_record(struct session *session)
 	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES);
 }
 
-bool session_turn(struct session *session)
+bool session_turn(struct session *session, uint32_t records)
 {
 	wake_cancel_sleep(&session->header->engine_sleeps);
 	session->more = false;
 	if (!flush_waiting(session) || stalled(session))
 		return false;
 	uint32_t done = 0;
-	while (done < SESSION_RECORDS_PER_TURN && session->state == SESSION_OPEN && list_empty(&session->doomed_link) &&
+	while (done < records && session->state == SESSION_OPEN && list_empty(&session->doomed_link) &&
 	       !stalled(session)) {
 		int r = run_record(session);
 		if (r < 0)
@@ -199,7 +199,7 @@ bool session_turn(struct session *session)
 			break;
 		done += (uint32_t)r;
 	}
-	session->more = done >= SESSION_RECORDS_PER_TURN;
+	session->more = done >= records;
 	if (done) {
 		ring_reader_publish(&session->submit);
 		if (wake_claim(&session->header->client_wants_room))

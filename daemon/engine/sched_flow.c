@@ -1,0 +1,138 @@
+/*
+ * The flows of a device: what each session has there, how much more it may send, what waits for that, and whose turn it
+ * is. A session that is alone fills its lanes. Beside others it may have SCHED_FLOW_WINDOW commands on the device, so
+ * that another one's next command has no more than that of each before it; what it has beyond waits here and not on the
+ * device, and sessions that wait for room in the same lane get it in turn.
+ *
+ * Of each lane a flow may have SCHED_FLOW_LANE_LEAST in any case: a lane that stands still, with a kernel that runs long
+ * or a wait for an event, must not keep its session from its other lanes.
+ */
+#include "sched_internal.h"
+
+#include <stdlib.h>
+
+static_assert(SCHED_FLOW_ANY_LANE < 64, "a bit each");
+
+void sched_flow_init(struct scheduler_device *device)
+{
+	list_init(&device->flows);
+	list_init(&device->line);
+	list_init(&device->nobody.turn);
+	device->nobody.device = device;
+}
+
+/* Accounts may outlive the device. */
+void sched_flow_fini(struct scheduler_device *device)
+{
+	while (!list_empty(&device->flows)) {
+		struct sched_flow *flow = list_entry(device->flows.next, struct sched_flow, link);
+		list_remove(&flow->link);
+		flow->device = NULL;
+	}
+}
+
+struct sched_flow *sched_flow_free_all(struct sched_flow *flow)
+{
+	while (flow) {
+		struct sched_flow *next = flow->next;
+		list_remove(&flow->link);
+		free(flow);
+		flow = next;
+	}
+	return NULL;
+}
+
+static struct sched_flow *make(struct scheduler_device *device, struct sched_flow **list)
+{
+	struct sched_flow *flow = calloc(1, sizeof(*flow));
+	if (!flow)
+		return NULL;
+	flow->device = device;
+	flow->next = *list;
+	*list = flow;
+	list_init(&flow->turn);
+	list_push_back(&device->flows, &flow->link);
+	return flow;
+}
+
+/* What nobody is charged for, and what finds no memory, is nobody's, and not limited. */
+static struct sched_flow *find(struct scheduler_device *device, struct sched_account *account)
+{
+	struct sched_flow **list = account ? sched_account_flows(account) : NULL;
+	struct sched_flow *flow = list ? *list : NULL;
+	while (flow && flow->device != device)
+		flow = flow->next;
+	if (!flow && list)
+		flow = make(device, list);
+	return flow ? flow : &device->nobody;
+}
+
+void sched_flow_enter(struct task *task)
+{
+	/* A move is its beneficiary's, which is open as long as it is. */
+	const struct task *payer = task->beneficiary ? task->beneficiary : task;
+	if (!task->flow)
+		task->flow = find(task->device, payer->account);
+	rivals_note(&task->device->rivals, task->flow, task->scheduler->now_ns);
+}
+
+/* Another one has something on the device, waits for it, or has been there lately. */
+static bool has_rivals(const struct sched_flow *flow)
+{
+	const struct scheduler_device *device = flow->device;
+	const struct list *line = &device->line;
+	bool others_wait = !list_empty(line) && (line->next != &flow->turn || line->previous != &flow->turn);
+	return device->sent != flow->sent || others_wait ||
+	       rivals_has_others(&device->rivals, flow, device->scheduler->now_ns);
+}
+
+bool sched_flow_allows(const struct sched_flow *flow, uint32_t lane)
+{
+	if (flow->device->lanes[lane].count >= SCHED_LANE_DEPTH)
+		return false;
+	return flow->sent < SCHED_FLOW_WINDOW || flow->lanes[lane].sent < SCHED_FLOW_LANE_LEAST ||
+	       flow == &flow->device->nobody || !has_rivals(flow);
+}
+
+void sched_flow_sent(struct sched_flow *flow, uint32_t lane)
+{
+	flow->sent++;
+	flow->lanes[lane].sent++;
+}
+
+void sched_flow_back(struct sched_flow *flow, uint32_t lane)
+{
+	flow->sent--;
+	flow->lanes[lane].sent--;
+}
+
+void sched_flow_park(struct task *task, uint32_t lane)
+{
+	struct sched_flow *flow = task->flow;
+	struct task_list *list = &flow->lanes[lane].parked;
+	task->state = TASK_PARKED;
+	task->list_next = NULL;
+	if (list->last)
+		list->last->list_next = task;
+	else
+		list->first = task;
+	list->last = task;
+	flow->waiting |= 1ull << lane;
+	if (list_empty(&flow->turn))
+		list_push_back(&flow->device->line, &flow->turn);
+}
+
+struct task *sched_flow_unpark(struct sched_flow *flow, uint32_t lane)
+{
+	struct task_list *list = &flow->lanes[lane].parked;
+	struct task *task = list->first;
+	list->first = task->list_next;
+	if (!list->first) {
+		list->last = NULL;
+		flow->waiting &= ~(1ull << lane);
+	}
+	if (flow->waiting == 0)
+		list_remove(&flow->turn);
+	task->state = TASK_PENDING;
+	return task;
+}
