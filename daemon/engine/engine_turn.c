@@ -14,6 +14,7 @@
 
 #define SPIN_TURNS    20u
 #define BELLS_AT_ONCE 64
+#define TURN_RECORDS  256u /* of all sessions: then what they asked for is sent, and what is complete is told */
 
 /* Keeps the loop from sleeping; the turn itself is in prepare. */
 static void on_busy(uv_idle_t *idle)
@@ -21,21 +22,33 @@ static void on_busy(uv_idle_t *idle)
 	(void)idle;
 }
 
+static uint32_t run_session(struct engine *engine, struct session *session, uint64_t now_ns)
+{
+	bool shared = rivals_has_others(&engine->rivals, session, now_ns);
+	uint32_t done = session_turn(session, shared ? SESSION_RECORDS_SHARED : SESSION_RECORDS_ALONE);
+	if (done > 0)
+		rivals_note(&engine->rivals, session, now_ns);
+	return done;
+}
+
+/* Whose turn it was comes last in the next one: where there are too many for one, none is left out for good. */
 static bool run_sessions(struct engine *engine)
 {
-	bool busy = false;
-	struct list *next;
+	uint32_t records = 0;
 	uint64_t now = clock_now_ns();
-	for (struct list *link = engine->hot.next; link != &engine->hot; link = next) {
+	const struct list *last = engine->hot.previous;
+	struct list *link = &engine->hot, *next = engine->hot.next;
+	while (link != last && next != &engine->hot && records < TURN_RECORDS) {
+		link = next;
 		next = link->next;
-		struct session *session = list_entry(link, struct session, hot_link);
-		bool shared = rivals_has_others(&engine->rivals, session, now);
-		if (!session_turn(session, shared ? SESSION_RECORDS_SHARED : SESSION_RECORDS_ALONE))
+		uint32_t done = run_session(engine, list_entry(link, struct session, hot_link), now);
+		records += done;
+		if (done == 0)
 			continue;
-		rivals_note(&engine->rivals, session, now);
-		busy = true;
+		list_remove(link);
+		list_push_back(&engine->hot, link);
 	}
-	return busy;
+	return records > 0;
 }
 
 static void send_wakes(struct engine *engine)

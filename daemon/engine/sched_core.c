@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLBACKS_PER_PROGRESS 8192u /* then the loop of the caller gets its turn */
+#define CALLBACKS_PER_PROGRESS 1024u /* then the loop of the caller gets its turn */
 
 static void free_options(char **options)
 {

@@ -4,7 +4,7 @@
  * A task's life. Counted are: `open_in`, predecessors that are not done; `unmet`, those of them that are not sent to
  * the same device either.
  *
- *   PENDING --(unmet 0, few enough open_in)--> [room in a lane?] --no--> PARKED --room--> SENT --back, open_in 0-> DONE
+ *   PENDING --(unmet 0, few enough open_in)--> [room for it?] --no--> PARKED --room--> SENT --back, open_in 0-> DONE
  *      \--(front_only, open_in 0)--------------------------------------------------------------------------------> DONE
  *      \--(host access or host task, open_in 0)--> HELD --released or ended---------------------------------------> DONE
  *

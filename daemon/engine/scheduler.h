@@ -26,6 +26,9 @@
  * write moves nothing, and of a part it keeps the rest (C6, C7). What a group touches of a buffer beyond its ranges is
  * undefined, also afterwards. Between two devices of a backend that can do it a move is one copy
  * (BACKEND_FEATURE_PEER), otherwise two through the host.
+ * Flows: what an account has on a device. One that is alone there fills its lanes; beside others it may have a window of
+ * commands, the rest waits here, and accounts that wait for room get it in turn: so a command has no more than a window of
+ * each other account's before it (sched_flow.c). What has no account is not limited.
  * Lanes: an in-order queue has one lane for good (home_lane; F1), other tasks go behind their latest dependency or to an
  * idle lane; moves, and transfers without a home, go to copy lanes where a device has them. Which lane it is changes
  * nothing but speed (F5).
@@ -367,7 +370,7 @@ struct task_request {
 
 /*
  * What the tasks of one user hold of the scheduler's memory, with their edges and the moves made for them, and the most
- * that they may. A task counts until it is over for good, also one whose owner was told before (a host access that was
+ * that they may; and whose turn it is on a device. A task counts until it is over for good, also one whose owner was told before (a host access that was
  * released early). The account ends when the caller and the last task have let it go.
  */
 int sched_account_create(uint64_t most_bytes, struct sched_account **account_out); /* -ENOMEM */

@@ -121,8 +121,8 @@ bool session_receive(struct session *session);
 int session_memory_create(struct session *session, uint64_t features);
 
 /* session_ring.c */
-/* Read and run some records, up to about so many. True: it did something. */
-bool session_turn(struct session *session, uint32_t records);
+/* Read and run some records, up to about so many. How many that was, large ones counted as several. */
+uint32_t session_turn(struct session *session, uint32_t records);
 /* Nothing to do: set the sleep flags. False: something came meanwhile. */
 bool session_sleep(struct session *session);
 /* It comes before those that are hot already: who slept has less to say than who never does. */

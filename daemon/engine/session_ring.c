@@ -183,18 +183,18 @@ static int run_record(struct session *session)
 	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES);
 }
 
-bool session_turn(struct session *session, uint32_t records)
+uint32_t session_turn(struct session *session, uint32_t records)
 {
 	wake_cancel_sleep(&session->header->engine_sleeps);
 	session->more = false;
 	if (!flush_waiting(session) || stalled(session))
-		return false;
+		return 0;
 	uint32_t done = 0;
 	while (done < records && session->state == SESSION_OPEN && list_empty(&session->doomed_link) &&
 	       !stalled(session)) {
 		int r = run_record(session);
 		if (r < 0)
-			return true;
+			return done + 1;
 		if (r == 0)
 			break;
 		done += (uint32_t)r;
@@ -205,7 +205,7 @@ bool session_turn(struct session *session, uint32_t records)
 		if (wake_claim(&session->header->client_wants_room))
 			notify(session);
 	}
-	return done > 0;
+	return done;
 }
 
 /* Room in the reply ring is asked for; what waits for the socket goes on when the socket is writable. */
