@@ -5,9 +5,10 @@
  * be another one each time, and while other backends are opened and asked (build: by the
  * build helper process, which calls nothing else but open and enumerate before it). Everything of a device - its lanes,
  * memories, programs, kernels - is called only from that device's own thread, unless an entry says otherwise. With
- * BACKEND_FEATURE_INLINE the engine's front thread calls submit, flush and progress, too, while the device's own thread
- * calls nothing: still one at a time, with memory fences in between. Entries marked "loader" are called from the device's second thread where the device has BACKEND_FEATURE_LOADER, at the same
- * time as the others, because they may take long; only one of them at a time.
+ * BACKEND_FEATURE_INLINE the engine's front thread calls submit, flush, progress and quiet_wanted, too, while the device's own
+ * thread calls nothing: still one at a time, with memory fences in between. Entries marked "loader" are called from the
+ * device's second thread where the device has BACKEND_FEATURE_LOADER, at the same time as the others, because they may take
+ * long; only one of them at a time.
  * An entry returns 0 or a negative errno and fills `fault_out` where it has one; it never calls upward (but `wake`),
  * never exits, never aborts, never prints. Outputs stay untouched on failure. Destructors accept NULL.
  *
@@ -81,16 +82,16 @@ enum backend_feature {
 	BACKEND_FEATURE_LINK = 1u << 15,         /* `compile` and `link` */
 	BACKEND_FEATURE_SPIRV = 1u << 16,        /* `build` takes BACKEND_SOURCE_SPIRV */
 	/*
-	 * Kernels and USM commands reach host memory of this process at its own address: with HOST_REGISTER what was
-	 * registered, without it any.
-	 */
-	BACKEND_FEATURE_HOST_ADDRESS = 1u << 18,
-	/*
-	 * A plain launch of a kernel that has run with these ranges before, of memory that is there, on a lane that is idle: for
+	 * A plain launch of a kernel that has run with these ranges lately, of memory that is there, on a lane that is idle: for
 	 * that neither submit nor the flush after it wait for anything, and progress() never does. So the engine's front thread,
 	 * which must not wait, may call these three itself.
 	 */
 	BACKEND_FEATURE_INLINE = 1u << 17,
+	/*
+	 * Kernels and USM commands reach host memory of this process at its own address: with HOST_REGISTER what was
+	 * registered, without it any.
+	 */
+	BACKEND_FEATURE_HOST_ADDRESS = 1u << 18,
 	/* `preload` helps with it, and a process that was preloaded for it may change its user before it opens it. */
 	BACKEND_FEATURE_PRELOAD = 1u << 19,
 };

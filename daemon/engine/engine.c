@@ -4,6 +4,7 @@
 #include "flight_page.h"
 #include "session.h"
 #include "shares.h"
+#include "switches.h"
 
 #include <string.h>
 #include <sys/epoll.h>
@@ -177,13 +178,6 @@ static int make_loop(struct engine *engine)
 	return 0;
 }
 
-/* For comparison, and for whoever meets a driver that waits after all. */
-static bool inline_is_off(void)
-{
-	const char *text = getenv("SYCLD_INLINE");
-	return text && strcmp(text, "0") == 0;
-}
-
 static int make_scheduler(struct engine *engine, const struct engine_options *options)
 {
 	if (options->cache_directory) {
@@ -195,7 +189,8 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 		.backends = backend_registry(options->with_fake),
 		.cache_directory = engine->cache_directory,
 		.backend_options = options->backend_options,
-		.never_inline = inline_is_off(),
+		.never_inline = switch_is_off(SWITCH_INLINE),
+		.never_window = engine->never_window,
 		.flight_page = engine->flight->address,
 	};
 	int r = scheduler_create(&config, &callbacks, engine, &engine->scheduler);
@@ -210,6 +205,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 static void init(struct engine *engine, const struct engine_options *options)
 {
 	engine->options = *options;
+	engine->never_window = switch_is_off(SWITCH_WINDOW);
 	engine->options.cache_directory = NULL;
 	engine->options.backend_options = NULL;
 	if (!engine->options.hello_timeout_ns)

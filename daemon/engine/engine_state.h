@@ -46,6 +46,7 @@ struct engine {
 	struct list sessions;
 	uint32_t session_count;
 	struct rivals rivals; /* sessions that had something to say */
+	bool never_window;    /* neither in devices' lanes nor in turns a session is held back beside others */
 	struct list hot;    /* sessions whose rings are looked at in every turn */
 	struct list notify; /* sessions that were told something in this turn and may have to be woken */
 	struct list doomed; /* sessions to be closed at the end of this turn */

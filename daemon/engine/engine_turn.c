@@ -5,7 +5,6 @@
  */
 #include "clock.h"
 #include "engine_state.h"
-#include "clock.h"
 #include "flight_page.h"
 #include "session.h"
 
@@ -24,7 +23,7 @@ static void on_busy(uv_idle_t *idle)
 
 static uint32_t run_session(struct engine *engine, struct session *session, uint64_t now_ns)
 {
-	bool shared = rivals_has_others(&engine->rivals, session, now_ns);
+	bool shared = !engine->never_window && rivals_has_others(&engine->rivals, session, now_ns);
 	uint32_t done = session_turn(session, shared ? SESSION_RECORDS_SHARED : SESSION_RECORDS_ALONE);
 	if (done > 0)
 		rivals_note(&engine->rivals, session, now_ns);

@@ -76,6 +76,7 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	scheduler->lane_choice = config->lane_choice;
 	scheduler->lane_random = config->lane_seed | 1;
 	scheduler->sends_inline = !config->never_inline;
+	scheduler->has_windows = !config->never_window;
 	scheduler->processors = config->processors ? config->processors : count_processors();
 	CLEANUP(free_pointer) char *directory = config->cache_directory ? strdup(config->cache_directory) : NULL;
 	CLEANUP(options_cleanup) char **options = NULL;

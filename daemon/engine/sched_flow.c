@@ -80,6 +80,8 @@ void sched_flow_enter(struct task *task)
 static bool has_rivals(const struct sched_flow *flow)
 {
 	const struct scheduler_device *device = flow->device;
+	if (!device->scheduler->has_windows)
+		return false;
 	const struct list *line = &device->line;
 	bool others_wait = !list_empty(line) && (line->next != &flow->turn || line->previous != &flow->turn);
 	return device->sent != flow->sent || others_wait ||

@@ -4,8 +4,8 @@
  *
  * It must not cost the front thread, which serves everybody, more than the launch itself. So it only tries to own the device;
  * nothing else may be going on in any device's threads, because drivers have locks of their own; and it sends only what was seen to come back
- * before: this kernel with these ranges, on a lane and with memory that have been made (drivers compile, load and
- * allocate at first use). Two launches at a time, or one for a device that is not idle, are the thread's: it sends them
+ * before, and lately: this kernel with these ranges, on a lane and with memory that have been made (drivers compile, load and
+ * allocate at first use, and put away what was not used for long). Two launches at a time, or one for a device that is not idle, are the thread's: it sends them
  * beside the front, and in chains.
  */
 #include "sched_internal.h"
@@ -20,12 +20,18 @@ static void range_of(const struct backend_command *command, struct sched_range *
 	memcpy(range_out->offset, command->launch.offset, sizeof(range_out->offset));
 }
 
-static bool is_seen(const struct sched_range *seen, const struct backend_command *command)
+static bool is_range(const struct sched_range *seen, const struct backend_command *command)
 {
 	return seen->dimensions == command->launch.dimensions &&
 	       memcmp(seen->global, command->launch.global, sizeof(seen->global)) == 0 &&
 	       memcmp(seen->local, command->launch.local, sizeof(seen->local)) == 0 &&
 	       memcmp(seen->offset, command->launch.offset, sizeof(seen->offset)) == 0;
+}
+
+/* What a driver has loaded or compiled it may put away again for others. */
+static bool is_seen(const struct scheduler_device *device, const struct task_send *send)
+{
+	return device->novelties - send->kernel->seen_at <= SCHED_SEEN_MAX && is_range(&send->kernel->seen, &send->command);
 }
 
 void sched_inline_learn(const struct task *task)
@@ -34,16 +40,20 @@ void sched_inline_learn(const struct task *task)
 	if (!task->scheduler->sends_inline || !(task->device->features & BACKEND_FEATURE_INLINE) ||
 	    send->command.kind != BACKEND_COMMAND_LAUNCH)
 		return;
-	if (!is_seen(&send->kernel->seen, &send->command))
+	/* A kernel that was not launched for long, and one with another range, are new to the driver as far as is known here. */
+	if (!is_seen(task->device, send)) {
 		range_of(&send->command, &send->kernel->seen);
+		task->device->novelties++;
+	}
+	send->kernel->seen_at = task->device->novelties;
 }
 
 /* Textures, events and the like are made when they are needed first: such launches are the thread's. */
-static bool is_plain(const struct task_send *send)
+static bool is_plain(const struct scheduler_device *device, const struct task_send *send)
 {
 	const struct backend_command *command = &send->command;
 	if (command->kind != BACKEND_COMMAND_LAUNCH || command->timed || command->launch.properties ||
-	    !send->kernel->handle || !is_seen(&send->kernel->seen, command))
+	    !send->kernel->handle || !is_seen(device, send))
 		return false;
 	for (uint32_t i = 0; i < command->launch.argument_count; i++) {
 		enum backend_argument_kind kind = send->arguments[i].kind;
@@ -65,7 +75,7 @@ static struct task *single_launch(const struct scheduler_device *device)
 	if (message->kind != SCHED_MESSAGE_SEND)
 		return NULL;
 	struct task *task = (struct task *)(void *)message;
-	return is_plain(&task->send) ? task : NULL;
+	return is_plain(device, &task->send) ? task : NULL;
 }
 
 /* Owned. A loss, a load that wants a quiet moment and the like are the thread's. */

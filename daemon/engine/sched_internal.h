@@ -43,6 +43,7 @@
 #define SCHED_FLOW_WINDOW      16u /* of a session that is not alone: sent and not come back, on all lanes together ... */
 #define SCHED_FLOW_LANE_LEAST  2u  /* ... but so many on each lane in any case */
 #define SCHED_FLOW_ANY_LANE    SCHED_LANES_ALL
+#define SCHED_SEEN_MAX         32u /* other launches since one was seen that were new: the driver has it at hand still */
 #define SCHED_PREDECESSORS_MAX 8u  /* sent before the task and not done; a task with more waits for some */
 #define SCHED_TASKS_KEPT       1024u /* in any case; pool.h says how many more */
 #define SCHED_EDGES_KEPT       4096u
@@ -319,6 +320,7 @@ struct sched_kernel {
 	bool made;            /* or failed: `fault` says */
 	struct task *waiting; /* launches, by kernel_next */
 	struct sched_range seen; /* of the last launch that came back with success; dimensions 0: none has */
+	uint64_t seen_at;        /* device.novelties, then */
 	struct sched_notice notice;
 	/* loader, until it comes back */
 	struct backend_kernel *handle;
@@ -509,6 +511,7 @@ struct scheduler_device {
 	struct list flows, line; /* of sessions; those with something parked, whose turn is next first */
 	struct sched_flow nobody;
 	struct rivals rivals; /* flows */
+	uint64_t novelties;   /* launches that came back and whose kernel had not come with this range before them */
 	struct sched_cause *lost;
 	struct sched_loss loss;
 	struct sched_port port;
@@ -550,6 +553,7 @@ struct scheduler {
 	char **backend_options; /* NULL ends it */
 	uint32_t lanes_per_device, processors;
 	bool sends_inline; /* sched_inline.c may */
+	bool has_windows;  /* sched_flow.c */
 	_Atomic uint32_t houseworks; /* devices that do now what their backend does while they are quiet */
 	enum scheduler_lane_choice lane_choice;
 	uint64_t lane_random;

@@ -182,8 +182,25 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 	sched_flow_back(task->flow, task->send.lane);
 }
 
-/* True: one of the list has gone on. */
-static bool unpark_one(struct sched_flow *flow, uint32_t index)
+static bool is_full(const struct sched_lane *lane)
+{
+	return lane->count >= SCHED_LANE_DEPTH;
+}
+
+/* Bit per list that may find room: a thousand sessions that wait for full lanes are not asked one by one. */
+static uint64_t lists_with_room(const struct scheduler_device *device)
+{
+	uint64_t lists = 0;
+	for (uint32_t i = 0; i < device->all_lane_count; i++)
+		if (!is_full(&device->lanes[i]))
+			lists |= 1ull << i;
+	if (lists & ((1ull << device->lane_count) - 1))
+		lists |= 1ull << SCHED_FLOW_ANY_LANE;
+	return lists;
+}
+
+/* True: one of the list has gone on. `room`: as above, of all lists. */
+static bool unpark_one(struct sched_flow *flow, uint32_t index, uint64_t *room)
 {
 	struct scheduler_device *device = flow->device;
 	struct sched_lane *lane =
@@ -198,17 +215,19 @@ static bool unpark_one(struct sched_flow *flow, uint32_t index)
 		task_consider(task);
 	} else {
 		send_to(task, lane);
+		if (is_full(lane))
+			*room = lists_with_room(device);
 	}
 	return true;
 }
 
 /* One of each of its lists. Then it is the others' turn. */
-static bool serve(struct sched_flow *flow)
+static bool serve(struct sched_flow *flow, uint64_t *room)
 {
 	struct scheduler_device *device = flow->device;
 	bool served = false;
-	for (uint64_t lists = flow->waiting; lists; lists &= lists - 1)
-		served |= unpark_one(flow, (uint32_t)__builtin_ctzll(lists));
+	for (uint64_t lists = flow->waiting & *room; lists; lists &= lists - 1)
+		served |= unpark_one(flow, (uint32_t)__builtin_ctzll(lists), room);
 	if (served && flow->waiting) {
 		list_remove(&flow->turn);
 		list_push_back(&device->line, &flow->turn);
@@ -219,15 +238,16 @@ static bool serve(struct sched_flow *flow)
 void sched_lane_unpark(struct scheduler_device *device)
 {
 	bool served = true;
-	while (served && !list_empty(&device->line)) {
+	uint64_t room = lists_with_room(device);
+	while (served && room && !list_empty(&device->line)) {
 		const struct list *last = device->line.previous;
 		struct list *link, *next = device->line.next;
 		served = false;
 		do {
 			link = next;
 			next = link->next;
-			served |= serve(list_entry(link, struct sched_flow, turn));
-		} while (link != last);
+			served |= serve(list_entry(link, struct sched_flow, turn), &room);
+		} while (link != last && room);
 	}
 }
 

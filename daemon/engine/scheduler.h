@@ -142,6 +142,7 @@ struct scheduler_config {
 	uint64_t lane_seed;  /* of SCHEDULER_LANES_RANDOM */
 	uint32_t processors; /* that threads may run on; 0: as many as this thread may */
 	bool never_inline;   /* also where a device allows it, the front thread sends nothing itself */
+	bool never_window;   /* also beside others, a session may fill its lanes */
 	void *flight_page;   /* struct flight_page *, or NULL */
 };
 

@@ -7,6 +7,7 @@
 #include "process_state.h"
 #include "runtime_directory.h"
 #include "supervisor.h"
+#include "switches.h"
 
 #include <systemd/sd-daemon.h>
 
@@ -52,6 +53,17 @@ static int claim(const struct options *options, int passed, struct runtime_direc
 	return r < 0 ? complain(message, EXIT_FAILURE) : 0;
 }
 
+/* Engines, which read them, have nobody to tell. */
+static void check_switches(void)
+{
+	static const char *const names[] = { SWITCH_INLINE, SWITCH_WINDOW };
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *text = getenv(names[i]);
+		if (!switch_text_is_good(text))
+			log_warning("service", "%s is neither 0 nor 1 in the environment: it stays on", names[i]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -66,6 +78,7 @@ int main(int argc, char **argv)
 	if (process_state_reset() < 0)
 		return EXIT_FAILURE;
 	log_init();
+	check_switches();
 	int passed = sd_listen_fds(1);
 	if (passed < 0)
 		return complain("the service manager's environment makes no sense", EXIT_FAILURE);

@@ -27,6 +27,7 @@ static const struct {
 	{ "storm", worker_storm },
 	{ "share", worker_share },
 	{ "fault", worker_fault },
+	{ "trips", worker_trips },
 	{ "undrained", worker_undrained },
 	{ "gpu-steps", worker_gpu_steps },
 	{ "gpu-illegal", worker_gpu_illegal },

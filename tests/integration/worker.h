@@ -44,6 +44,7 @@ worker_command worker_task;        /* in the middle of a host task until a line 
 worker_command worker_usm;         /* allocations of every kind, over two connections, `count` times */
 worker_command worker_crowd;       /* `count` connections, every tenth works; a line between joining, working and leaving */
 worker_command worker_storm;       /* `count` connections, all greeted before the first answer is read */
+worker_command worker_trips;       /* `count` launches, each waited for */
 worker_command worker_undrained;   /* a session that fills both rings and reads no answer until a line comes */
 
 /* Connect and make the queue. Prints "session N". Leaves the program when that fails. */

@@ -20,10 +20,10 @@ static struct harness h;
 static struct sched_account *flood, *quiet, *third;
 static struct probe probes[MANY], held, asked;
 
-static void setup_with(uint32_t lanes)
+static void setup_with(uint32_t lanes, const struct scheduler_config *config)
 {
-	fake_device_options(0, (struct fake_device_options){.preferred_lanes = lanes});
-	harness_start(&h, 1);
+	fake_device_options(0, (struct fake_device_options){.preferred_lanes = lanes, .features = BACKEND_FEATURE_INLINE});
+	harness_start_with(&h, 1, config);
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quiet)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &third)));
@@ -34,14 +34,15 @@ static void setup_with(uint32_t lanes)
 
 static void setup(void)
 {
-	setup_with(LANES);
+	setup_with(LANES, &(struct scheduler_config){.processors = 2});
 }
 
 static void setup_one_lane(void)
 {
-	setup_with(1);
+	setup_with(1, &(struct scheduler_config){.processors = 2});
 }
 
+TestSuite(flow_off, .timeout = 30);
 TestSuite(flow, .timeout = 30, .init = setup);
 TestSuite(flow_one_lane, .timeout = 30, .init = setup_one_lane);
 
@@ -145,6 +146,44 @@ Test(flow, TC8_a_flood_that_goes_to_any_lane_has_the_window_too)
 	finish();
 }
 
+/* It is one of the session's commands on the device like any other. */
+Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
+{
+	struct scheduler_counters counters;
+	fake_gate_open(GATE_FIRST);
+	do {
+		submit(flood, GATE_FIRST, 1, &held);
+		cr_assert(harness_wait(&h, &held));
+		scheduler_counters(h.scheduler, &counters);
+	} while (counters.inline_launches == 0);
+	fake_gate_close(GATE_FIRST);
+	uint64_t before = counters.inline_launches;
+	do {
+		fake_gate_open(GATE_FIRST);
+		cr_assert(harness_settle(&h));
+		fake_gate_close(GATE_FIRST);
+		submit(flood, GATE_FIRST, 1, &held);
+		scheduler_flush(h.scheduler);
+		scheduler_counters(h.scheduler, &counters);
+	} while (counters.inline_launches == before);
+	submit(quiet, GATE_QUIET, 4, &asked);
+	for (uint32_t i = 0; i < MANY; i++)
+		submit(flood, GATE_FLOOD, 2, &probes[i]);
+	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
+	expect_all_good(MANY);
+	finish();
+}
+
+Test(flow_off, a_window_can_be_switched_off)
+{
+	setup_with(LANES, &(struct scheduler_config){.processors = 2, .never_window = true});
+	submit(quiet, GATE_QUIET, 4, &held);
+	submit_flood(MANY, 1);
+	cr_expect(eq(u32, count_sent(), 1 + LANE_DEPTH));
+	expect_all_good(MANY);
+	finish();
+}
+
 Test(flow_one_lane, TC8_a_quiet_sessions_command_has_no_more_than_a_window_before_it_in_its_lane)
 {
 	submit(quiet, GATE_QUIET, 1, &held);
@@ -201,6 +240,39 @@ Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
 	for (uint32_t i = LANE_DEPTH + WINDOW; i < MANY; i++)
 		cr_assert(gt(u64, probes[i].order, others[1][3].order), "command %u was told first", i);
 	expect_all_good(MANY);
+	finish();
+}
+
+/* One that floods with many sessions has as many turns, and takes none from another one's. */
+Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
+{
+	enum { SESSIONS = 300, EACH = 6 };
+	static struct sched_account *sessions[SESSIONS];
+	static struct probe crowd[SESSIONS][EACH], quiets[EACH];
+	submit(third, GATE_FIRST, 1, &held);
+	for (uint32_t i = 0; i < SESSIONS; i++) {
+		cr_assert(zero(int, sched_account_create(UINT64_MAX, &sessions[i])));
+		for (uint32_t k = 0; k < EACH; k++)
+			submit(sessions[i], GATE_FLOOD, 1, &crowd[i][k]);
+	}
+	for (uint32_t k = 0; k < EACH; k++)
+		submit(quiet, GATE_QUIET, 1, &quiets[k]);
+	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
+	open_gates();
+	cr_assert(harness_settle(&h));
+	/* All that were sent before anybody had to wait, and then one of each session in turn. */
+	for (uint32_t k = 0; k < EACH; k++) {
+		uint32_t before = 0;
+		for (uint32_t i = 0; i < SESSIONS; i++)
+			for (uint32_t m = 0; m < EACH; m++)
+				before += crowd[i][m].order < quiets[k].order;
+		cr_expect(le(u32, before, LANE_DEPTH + (k + 1) * SESSIONS), "command %u of the quiet session had %u before it", k, before);
+	}
+	for (uint32_t i = 0; i < SESSIONS; i++) {
+		for (uint32_t k = 0; k < EACH; k++)
+			cr_assert(eq(u32, crowd[i][k].calls, 1));
+		sessions[i] = sched_account_drop(sessions[i]);
+	}
 	finish();
 }
 

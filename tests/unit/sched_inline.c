@@ -123,6 +123,39 @@ Test(inline_launch, F11_nothing_is_sent_so_for_the_first_time)
 	finish();
 }
 
+/* Drivers keep only so much of what they have compiled and loaded. */
+Test(inline_launch, F11_nothing_is_sent_so_that_the_driver_may_have_put_away)
+{
+	const struct launch noop = {.kernel = "noop"};
+	struct words x;
+	harness_words(&h, &x, 4, true, 0);
+	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
+	const struct launch old = {.kernel = "increment_u32", .uses = &use, .use_count = 1};
+	uint64_t items = 0;
+	for (uint32_t i = 0; i < 20; i++) {
+		run(&old);
+		for (uint32_t k = 0; k < 33; k++)
+			run(&(struct launch){.kernel = "noop", .items = ++items});
+	}
+	cr_expect(eq(u64, counters().inline_launches, 0));
+	/* Fewer others, and others that are old themselves, do not matter. */
+	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	while (counters().inline_launches == 0 && clock_now_ns() < deadline) {
+		for (uint32_t k = 0; k < 8; k++)
+			run(&(struct launch){.kernel = "noop", .items = ++items});
+		run(&old);
+	}
+	cr_expect(gt(u64, counters().inline_launches, 0));
+	for (uint32_t i = 0; i < 40; i++)
+		run(&noop);
+	uint64_t before = counters().inline_launches;
+	while (counters().inline_launches == before && clock_now_ns() < deadline)
+		run(&old);
+	cr_expect(gt(u64, counters().inline_launches, before));
+	harness_words_free(&h, &x);
+	finish();
+}
+
 Test(inline_launch, two_at_a_time_are_the_threads)
 {
 	const struct launch noop = {.kernel = "noop"};
@@ -239,6 +272,37 @@ Test(inline_launch, M10_a_device_that_is_lost_later_is_lost)
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, STATUS_DEVICE_LOST));
 	cr_expect(eq(u32, probe.calls, 1));
+	finish();
+}
+
+/* Another session's command runs beside one that the front has sent, however long that takes. */
+Test(inline_device, TC8_one_that_runs_long_holds_up_no_other_session)
+{
+	const struct launch noop = {.kernel = "noop", .home_lane = 2};
+	struct launch first = hold;
+	struct probe held;
+	first.home_lane = 1;
+	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_INLINE, .preferred_lanes = 2});
+	harness_start_with(&h, 1, &(struct scheduler_config){.processors = 2});
+	struct sched_account *long_one, *other;
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &long_one)));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &other)));
+	fake_gate_open(HARNESS_GATE);
+	run(&first);
+	run(&noop);
+	fake_gate_close(HARNESS_GATE);
+	h.account = long_one;
+	cr_assert(send_inline(&first, &held));
+	h.account = other;
+	for (uint32_t i = 0; i < TRIES; i++)
+		run(&noop);
+	h.account = NULL;
+	cr_expect(not(held.done));
+	/* Its session ends meanwhile. */
+	long_one = sched_account_drop(long_one);
+	fake_gate_open(HARNESS_GATE);
+	cr_assert(harness_wait(&h, &held));
+	other = sched_account_drop(other);
 	finish();
 }
 

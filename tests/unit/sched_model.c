@@ -15,6 +15,7 @@
 #define DEVICES    3u
 #define RECENT     40u /* `after` names one of the last so many */
 #define HOLD_STEPS 12u
+#define SESSIONS   3u  /* whose groups they are, in turn */
 
 enum expected { EXPECT_GOOD, EXPECT_FAILURE, EXPECT_DEPENDENCY, EXPECT_REFUSED };
 
@@ -38,6 +39,7 @@ struct part {
 
 struct model {
 	struct harness harness;
+	struct sched_account *sessions[SESSIONS];
 	struct words words[BUFFERS];
 	struct words again[BUFFERS]; /* of a shared one: another buffer with the same contents */
 	bool shared[BUFFERS];
@@ -168,7 +170,9 @@ static void submit(struct model *model, struct record *record, struct task_reque
 			if (request->device == model->harness.devices[d])
 				request->launch.kernel = harness_kernel(&model->harness, d, request->what);
 	record->expected = judge(model, parts, part_count, runs, fails, after_failed);
+	model->harness.account = model->sessions[model->count % SESSIONS];
 	record->task = harness_submit(&model->harness, request, &record->probe);
+	model->harness.account = NULL;
 }
 
 /* Another buffer, or now and then another part of the same. */
@@ -511,6 +515,8 @@ static const char *free_buffers(struct model *model)
 		if (model->shared[b])
 			harness_words_free(&model->harness, &model->again[b]);
 	}
+	for (uint32_t i = 0; i < SESSIONS; i++)
+		model->sessions[i] = sched_account_drop(model->sessions[i]);
 	return harness_stop(&model->harness);
 }
 
@@ -529,6 +535,8 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	harness_start_with(&model->harness, DEVICES,
 			   &(struct scheduler_config){
 				   .lane_choice = options->lanes, .lane_seed = seed, .processors = seed % 2 ? 2 : 4});
+	for (uint32_t i = 0; i < SESSIONS; i++)
+		(void)sched_account_create(UINT64_MAX, &model->sessions[i]);
 	make_buffers(model, options->features);
 	while (model->count < tasks && !model->wrong[0])
 		one_step(model);

@@ -1,0 +1,27 @@
+/*
+ * Switches in the environment, for comparing and for narrowing down a fault: 0 is off; 1, nothing at all and everything else
+ * is on. The service warns of what is none of these; libraries say nothing.
+ */
+#ifndef SYCL_SHARED_SWITCHES_H
+#define SYCL_SHARED_SWITCHES_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SWITCH_INLINE "SYCLD_INLINE" /* the engine's front thread sends single launches itself */
+#define SWITCH_WINDOW "SYCLD_WINDOW" /* a session that is not alone has a window on a device, and shorter turns */
+
+/* NULL: it is not set. */
+static inline bool switch_text_is_good(const char *text)
+{
+	return !text || strcmp(text, "") == 0 || strcmp(text, "0") == 0 || strcmp(text, "1") == 0;
+}
+
+static inline bool switch_is_off(const char *name)
+{
+	const char *text = secure_getenv(name);
+	return text && strcmp(text, "0") == 0;
+}
+
+#endif
