@@ -215,6 +215,7 @@ static void init(struct engine *engine, const struct engine_options *options)
 	list_init(&engine->sessions);
 	pool_init(&engine->groups, sizeof(struct group), _Alignof(struct group), GROUPS_KEPT);
 	list_init(&engine->hot);
+	list_init(&engine->woken);
 	list_init(&engine->notify);
 	list_init(&engine->doomed);
 	list_init(&engine->shared_memories);

@@ -48,6 +48,7 @@ struct engine {
 	struct rivals rivals; /* sessions that had something to say */
 	bool never_window;    /* neither in devices' lanes nor in turns a session is held back beside others */
 	struct list hot;    /* sessions whose rings are looked at in every turn */
+	struct list woken;  /* those that come before them in the next one, who rang first is first */
 	struct list notify; /* sessions that were told something in this turn and may have to be woken */
 	struct list doomed; /* sessions to be closed at the end of this turn */
 	struct list shared_memories, event_shares; /* shares.h */

@@ -30,11 +30,22 @@ static uint32_t run_session(struct engine *engine, struct session *session, uint
 	return done;
 }
 
+/* In the order in which they rang: what a program has submitted to two sessions is mostly read in that order. */
+static void take_woken(struct engine *engine)
+{
+	while (!list_empty(&engine->woken)) {
+		struct list *link = engine->woken.previous;
+		list_remove(link);
+		list_push_back(engine->hot.next, link);
+	}
+}
+
 /* Whose turn it was comes last in the next one: where there are too many for one, none is left out for good. */
 static bool run_sessions(struct engine *engine)
 {
 	uint32_t records = 0;
 	uint64_t now = clock_now_ns();
+	take_woken(engine);
 	const struct list *last = engine->hot.previous;
 	struct list *link = &engine->hot, *next = engine->hot.next;
 	while (link != last && next != &engine->hot && records < TURN_RECORDS) {
@@ -69,6 +80,7 @@ static void close_doomed(struct engine *engine)
 static bool sleep_sessions(struct engine *engine)
 {
 	struct list *next;
+	take_woken(engine);
 	for (struct list *link = engine->hot.next; link != &engine->hot; link = next) {
 		next = link->next;
 		(void)session_sleep(list_entry(link, struct session, hot_link));

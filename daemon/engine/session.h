@@ -125,7 +125,7 @@ int session_memory_create(struct session *session, uint64_t features);
 uint32_t session_turn(struct session *session, uint32_t records);
 /* Nothing to do: set the sleep flags. False: something came meanwhile. */
 bool session_sleep(struct session *session);
-/* It comes before those that are hot already: who slept has less to say than who never does. */
+/* It comes before those that are hot already, behind others that were not: who slept has less to say than who never does. */
 void session_make_hot(struct session *session);
 /* Put a reply into the ring, or behind what waits for room. Nothing happens when the session is closing. */
 void session_reply(struct session *session, const Sycl__V1__Reply *reply);

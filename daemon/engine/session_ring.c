@@ -151,7 +151,7 @@ static bool stalled(const struct session *session)
 void session_make_hot(struct session *session)
 {
 	if (session->state == SESSION_OPEN && list_empty(&session->hot_link))
-		list_push_back(session->engine->hot.next, &session->hot_link);
+		list_push_back(&session->engine->woken, &session->hot_link);
 }
 
 /* More than 0: ran one, and what it counts as. 0: there is none. Negative: the session has been told to close. */

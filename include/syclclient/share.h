@@ -14,8 +14,9 @@
  *
  * Importers are of two kinds:
  * - Another connection of the same user to the same service. It gets the very same buffer: accesses of both are ordered
- *   as those of one program are (B7), on all queues; one command group may name the memory once. The memory lives until
- *   the last of them is released; how the others end, also by a signal, makes no difference.
+ *   as those of one program are (B7), on all queues, in the order in which the service takes them: what one connection knows
+ *   to be running or complete comes before what the other one submits then. One command group may name the memory once.
+ *   The memory lives until the last of them is released; how the others end, also by a signal, makes no difference.
  * - Any other program, such as a CUDA program that maps the descriptor. Nothing orders the two by itself: use shared
  *   events, or anything else that both sides understand. The other way round the same holds: sycl_buffer_import also
  *   takes memory that such a program has exported.

@@ -213,7 +213,12 @@ Test(client_share, F10_sessions_share_one_buffer_and_its_order)
 		cr_assert(holds(theirs, 9));
 		/* One session's group waits for the other's. */
 		sycl_kernel hold = fake_kernel(queue, "hold");
-		submit_hold(queue, hold, 0, mine, SYCL_ACCESS_READ_WRITE, NULL);
+		sycl_event running = NULL;
+		sycl_command_status status = SYCL_COMMAND_SUBMITTED;
+		submit_hold(queue, hold, 0, mine, SYCL_ACCESS_READ_WRITE, &running);
+		while (status != SYCL_COMMAND_RUNNING) /* the test's time limit ends it otherwise */
+			MUST(sycl_event_get_status(running, &status));
+		MUST(sycl_event_release(running));
 		MUST(sycl_queue_wait_for(queue, 0) == SYCL_ERROR_TIMEOUT ? 0 : SYCL_ERROR_RUNTIME);
 		sycl_host_accessor accessor = NULL;
 		cr_assert(eq(int, sycl_host_accessor_create_for(theirs, SYCL_ACCESS_READ, SHORT_NS, &accessor),
