@@ -5,6 +5,7 @@
 #include "fork_guard.h"
 #include "helpers.h"
 #include "queue_line.h"
+#include "spin_pace.h"
 #include "topology.h"
 
 #include <poll.h>
@@ -15,7 +16,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SPIN_NS_FIRST       10000u
 #define REPLY_DECODE_BYTES  DECODE_BYTES_MAX
 #define PACKET_DECODE_BYTES (256u << 10)
 #define RETRIES_MAX         5
@@ -126,7 +126,7 @@ static struct connection *connection_new(void)
 	c->refs = 1;
 	c->socket = c->bell = c->loop_fd = c->kick_fd = -1;
 	c->arenas.grant.fd = -1;
-	c->spin_ns = SPIN_NS_FIRST;
+	c->spin_ns = SPIN_PACE_MAX_NS;
 	c->may_spin = spinning_is_wise();
 	(void)pthread_mutex_init(&c->import_lock, NULL);
 	(void)pthread_mutex_init(&c->submit_lock, NULL);

@@ -88,7 +88,7 @@ struct connection {
 	struct platform **platforms; /* as many as the topology has */
 	struct device **devices;
 
-	_Atomic uint32_t spin_ns; /* how long a wait spins before it sleeps; adapts */
+	_Atomic uint64_t spin_ns; /* how long a wait spins before it sleeps: spin_pace.h */
 	bool may_spin;
 
 	bool in_process; /* the engine is in this process: embedded, and in tests */

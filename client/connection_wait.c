@@ -12,15 +12,13 @@
 #include "clock.h"
 #include "flight.h"
 #include "queue_line.h"
+#include "spin_pace.h"
 #include "wake.h"
 
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/socket.h>
-
-#define SPIN_NS_MAX 30000u
-#define SPIN_NS_MIN 500u
 
 bool spinning_is_wise(void)
 {
@@ -40,26 +38,26 @@ static void pause_briefly(void)
 #endif
 }
 
-static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_t deadline_ns)
+static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_t begun_ns, uint64_t deadline_ns)
 {
-	uint32_t budget = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
-	uint64_t end = clock_now_ns() + budget;
+	uint64_t end = begun_ns + atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
 	if (end > deadline_ns)
 		end = deadline_ns;
 	do {
 		for (int i = 0; i < 32; i++) {
-			if (ready(c, context)) {
-				uint32_t more = budget + budget / 8 + 1;
-				atomic_store_explicit(&c->spin_ns, more < SPIN_NS_MAX ? more : SPIN_NS_MAX,
-						      memory_order_relaxed);
+			if (ready(c, context))
 				return true;
-			}
 			pause_briefly();
 		}
 	} while (clock_now_ns() < end);
-	uint32_t less = budget - budget / 4;
-	atomic_store_explicit(&c->spin_ns, less > SPIN_NS_MIN ? less : SPIN_NS_MIN, memory_order_relaxed);
 	return false;
+}
+
+/* Several threads may: one of their answers is as good as the other. */
+static void learn(struct connection *c, uint64_t begun_ns)
+{
+	uint64_t spin_ns = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
+	atomic_store_explicit(&c->spin_ns, spin_pace_learn(spin_ns, clock_now_ns() - begun_ns), memory_order_relaxed);
 }
 
 /* The page that the engine left behind says what it was doing, if it says anything. */
@@ -254,8 +252,12 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 
 sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, unsigned how, uint64_t deadline_ns)
 {
-	if ((how & WAIT_SPINS) && c->may_spin && spin(c, ready, context, deadline_ns))
+	bool spins = (how & WAIT_SPINS) && c->may_spin;
+	uint64_t begun_ns = spins ? clock_now_ns() : 0;
+	if (spins && spin(c, ready, context, begun_ns, deadline_ns)) {
+		learn(c, begun_ns);
 		return SYCL_SUCCESS;
+	}
 	bool runs = (how & WAIT_RUNS) && deadline_ns != 0 && host_tasks_run_here(c);
 	(void)pthread_mutex_lock(&c->state_lock);
 	c->sleepers++;
@@ -265,6 +267,8 @@ sycl_result connection_wait(struct connection *c, wait_ready *ready, void *conte
 	bool orphans = c->orphans != NULL;
 	end_sleep(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
+	if (spins && result == SYCL_SUCCESS)
+		learn(c, begun_ns);
 	if (how & WAIT_RUNS) {
 		if (result && result != SYCL_ERROR_TIMEOUT)
 			host_tasks_drop(c);

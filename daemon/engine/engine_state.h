@@ -52,7 +52,8 @@ struct engine {
 	struct list notify; /* sessions that were told something in this turn and may have to be woken */
 	struct list doomed; /* sessions to be closed at the end of this turn */
 	struct list shared_memories, event_shares; /* shares.h */
-	uint32_t spin_turns, spins_left;
+	bool may_spin;                    /* there are processors for it */
+	uint64_t spin_ns, quiet_since_ns; /* spin_pace.h; 0: the last turn found something */
 
 	struct decode_arena decode;
 	uint8_t *record; /* PACKET_BYTES_MAX: the private copy of a record */

@@ -7,12 +7,13 @@
 #include "engine_state.h"
 #include "flight_page.h"
 #include "session.h"
+#include "spin_pace.h"
 
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define SPIN_TURNS    20u
 #define BELLS_AT_ONCE 64
+#define LOOKS_AT_ONCE 32 /* without a call to the system: a bell that was rung meanwhile waits a few microseconds */
 #define TURN_RECORDS  256u /* of all sessions: then what they asked for is sent, and what is complete is told */
 
 /* Keeps the loop from sleeping; the turn itself is in prepare. */
@@ -109,22 +110,54 @@ static void tell_devices(struct engine *engine)
 		engine->observer.devices_opened(engine->observer.context, open);
 }
 
+/* True: there was something to do. */
+static bool turn(struct engine *engine)
+{
+	bool busy = scheduler_progress(engine->scheduler);
+	tell_devices(engine);
+	busy |= run_sessions(engine);
+	close_doomed(engine);
+	scheduler_flush(engine->scheduler);
+	send_wakes(engine);
+	return busy;
+}
+
+/*
+ * After a turn: is the next one to follow at once? It is where the last one found something, as answers bring forth the
+ * next questions, and for as long after that as has paid lately.
+ */
+static bool is_worth_a_look(struct engine *engine, bool busy)
+{
+	uint64_t now = 0;
+	if (!engine->may_spin)
+		return false;
+	if (!busy || engine->quiet_since_ns)
+		now = clock_now_ns();
+	if (busy) {
+		if (engine->quiet_since_ns)
+			engine->spin_ns = spin_pace_learn(engine->spin_ns, now - engine->quiet_since_ns);
+		engine->quiet_since_ns = 0;
+		return true;
+	}
+	if (!engine->quiet_since_ns)
+		engine->quiet_since_ns = now;
+	if (list_empty(&engine->hot) && scheduler_idle(engine->scheduler))
+		return false;
+	return now - engine->quiet_since_ns < engine->spin_ns;
+}
+
 static void on_prepare(uv_prepare_t *prepare)
 {
 	struct engine *engine = prepare->data;
 	scheduler_awake(engine->scheduler);
-	scheduler_progress(engine->scheduler);
-	tell_devices(engine);
-	bool busy = run_sessions(engine);
-	close_doomed(engine);
-	scheduler_flush(engine->scheduler);
-	send_wakes(engine);
+	bool busy, again;
+	int looks = 0;
+	do {
+		busy = turn(engine);
+		again = is_worth_a_look(engine, busy);
+	} while (again && !busy && list_empty(&engine->doomed) && ++looks < LOOKS_AT_ONCE);
 
-	if (busy)
-		engine->spins_left = engine->spin_turns;
-	bool awake = some_have_more(engine) || (!list_empty(&engine->hot) && engine->spins_left > 0);
-	if (awake && !busy && engine->spins_left > 0)
-		engine->spins_left--;
+	bool awake = again || some_have_more(engine);
 	if (!awake)
 		awake = !sleep_sessions(engine);
 	/* Falling asleep may have moved replies, and a violation may have been found. */
@@ -160,7 +193,8 @@ static void on_bells(uv_poll_t *poll, int status, int events)
 void engine_turn_start(struct engine *engine)
 {
 	/* Spinning on two processors takes one from the client, or from a device that computes on the CPU. */
-	engine->spin_turns = sysconf(_SC_NPROCESSORS_ONLN) > 2 ? SPIN_TURNS : 0;
+	engine->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 2;
+	engine->spin_ns = SPIN_PACE_MAX_NS;
 	(void)uv_prepare_start(&engine->prepare, on_prepare);
 	(void)uv_poll_start(&engine->bells_poll, UV_READABLE, on_bells);
 }

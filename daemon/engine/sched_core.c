@@ -132,17 +132,19 @@ void scheduler_flush(struct scheduler *scheduler)
 		sched_wake_front(scheduler);
 }
 
-void scheduler_progress(struct scheduler *scheduler)
+bool scheduler_progress(struct scheduler *scheduler)
 {
 	atomic_store(&scheduler->front_pending, 0);
 	scheduler->now_ns = clock_now_ns();
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			sched_inline_collect(scheduler->devices[i]);
+	bool found = has_mail(scheduler) || sched_notice_due(scheduler);
 	drain(scheduler);
 	publish(scheduler);
 	(void)sched_notice_deliver(scheduler, CALLBACKS_PER_PROGRESS);
 	scheduler_flush(scheduler);
+	return found;
 }
 
 void scheduler_awake(struct scheduler *scheduler)

@@ -1,11 +1,13 @@
 /* See sched_pace.h. */
 #include "sched_pace.h"
 
+#include "spin_pace.h"
+
 void sched_pace_init(struct sched_pace *pace, bool may_spin)
 {
 	*pace = (struct sched_pace){
 		.may_spin = may_spin,
-		.spin_ns = {SCHED_PACE_SPIN_MAX_NS, SCHED_PACE_SPIN_MAX_NS},
+		.spin_ns = {SPIN_PACE_MAX_NS, SPIN_PACE_MAX_NS},
 	};
 }
 
@@ -13,18 +15,9 @@ void sched_pace_found(struct sched_pace *pace, uint64_t now_ns)
 {
 	if (pace->quiet_since_ns == 0)
 		return;
-	uint64_t waited = now_ns - pace->quiet_since_ns;
 	uint64_t *spin = &pace->spin_ns[pace->was_in_flight];
+	*spin = spin_pace_learn(*spin, now_ns - pace->quiet_since_ns);
 	pace->quiet_since_ns = 0;
-	/* What came within reach of a spin is worth one next time, what did not makes it shorter. */
-	if (waited > SCHED_PACE_SPIN_MAX_NS)
-		*spin /= 2;
-	else if (*spin < 2 * waited)
-		*spin = 2 * waited;
-	if (*spin > SCHED_PACE_SPIN_MAX_NS)
-		*spin = SCHED_PACE_SPIN_MAX_NS;
-	if (*spin < SCHED_PACE_SPIN_MIN_NS)
-		*spin = SCHED_PACE_SPIN_MIN_NS;
 }
 
 uint64_t sched_pace_rest(struct sched_pace *pace, uint64_t now_ns, bool in_flight)

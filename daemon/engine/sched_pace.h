@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SCHED_PACE_SPIN_MAX_NS   50000u
-#define SCHED_PACE_SPIN_MIN_NS   1000u
 #define SCHED_PACE_STEP_MIN_NS   20000u
 #define SCHED_PACE_STEP_MAX_NS   1000000u
 #define SCHED_PACE_STEP_FRACTION 20u
@@ -22,7 +20,7 @@ struct sched_pace {
 	bool may_spin;
 	uint64_t quiet_since_ns; /* 0: something was done since the last rest */
 	bool was_in_flight;      /* at the last rest */
-	uint64_t spin_ns[2];     /* how long it pays: for mail, for completions */
+	uint64_t spin_ns[2];     /* spin_pace.h; for mail, for completions */
 };
 
 void sched_pace_init(struct sched_pace *pace, bool may_spin);

@@ -54,6 +54,7 @@ int row_first_kernel(struct bench *bench);
 int row_counters(struct bench *bench);
 int row_floor(struct bench *bench);
 int row_stages(struct bench *bench);
+int row_gpu_stages(struct bench *bench);
 int row_host_accessor(struct bench *bench);
 int row_idle(struct bench *bench);
 int row_scale(struct bench *bench);

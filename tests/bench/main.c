@@ -20,6 +20,7 @@ static const struct bench_row rows[] = {
 	{ "TC7", "an idle service and idle clients", row_idle },
 	{ "TC8", "many clients, and clients that misbehave", row_scale },
 	{ "TG1", "on a GPU: submit and wait of a small kernel", row_gpu_round_trip },
+	{ "TG1.stages", "on a GPU: where the time of a command group goes", row_gpu_stages },
 	{ "TG2", "on a GPU: one in-order queue kept full", row_gpu_stream },
 	{ "TG3", "on a GPU: eight client processes, small kernels", row_gpu_small },
 	{ "TG4", "on a GPU: eight client processes, kernels of 20 us", row_gpu_spin },

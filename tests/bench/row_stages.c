@@ -1,6 +1,6 @@
 /*
  * TC1.stages and TC2.stages: where the time of a command group goes, from time stamps that library and engine take at
- * each hand-over (shared/stage_clock.h). Only in a build that has them.
+ * each hand-over (shared/stage_clock.h); TG1.stages and TG2.stages: the same on a GPU. Only in a build that has them.
  */
 #include "bench.h"
 
@@ -14,6 +14,12 @@ int row_stages(struct bench *bench)
 	return 0;
 }
 
+int row_gpu_stages(struct bench *bench)
+{
+	bench_skip(bench, "TG1.stages", "this build has no time stamps inside: configure one with -DSYCLD_STAGES=ON");
+	return 0;
+}
+
 #else
 
 #include "bench_agent.h"
@@ -21,6 +27,10 @@ int row_stages(struct bench *bench)
 #include "bench_statistics.h"
 #include "bench_subjects.h"
 #include "bench_wrapped.h"
+#include "gpu_client.h"
+#include "gpu_compare.h"
+#include "gpu_place.h"
+#include "gpu_subjects.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,29 +66,72 @@ static bool is_of_stream(const struct part *part)
 	return part->to != STAGE_KNOWN;
 }
 
+/* Who submits: an empty kernel on the processor, or a small one on a GPU. */
+struct kind {
+	int (*open)(const char *place, void **client_out);
+	void (*close)(void *client);
+	bool (*submit)(void *client), (*wait)(void *client);
+	uint64_t groups; /* that opening has submitted */
+};
+
+static bool cpu_submit(void *client)
+{
+	return client_submit(client);
+}
+
+static bool cpu_wait(void *client)
+{
+	return client_wait(client);
+}
+
+static bool gpu_submit(void *opened)
+{
+	struct gpu_client *client = opened;
+	return gpu_client_submit(client, client->add, 1, GPU_DATA_WORDS);
+}
+
+static bool gpu_wait(void *client)
+{
+	return gpu_client_wait(client);
+}
+
+static const struct kind on_cpu = { subject_client_open, subject_client_close, cpu_submit, cpu_wait, 0 };
+static const struct kind on_gpu = { subject_gpu_client_open, subject_gpu_client_close, gpu_submit, gpu_wait, 1 };
+
 struct state {
-	struct client *client;
+	const struct kind *kind;
+	void *client;
 	uint64_t groups; /* submitted so far, which is the last one's number */
 	double samples[STAGE_GROUPS];
 };
 
-static int open_state(const char *endpoint, void **state_out)
+static int open_state(const struct kind *kind, const char *place, void **state_out)
 {
 	struct state *state = calloc(1, sizeof(*state));
 	if (!state)
 		return -ENOMEM;
 	*state_out = state;
-	void *client = NULL;
-	int r = subject_client_open(endpoint, &client);
-	state->client = client;
+	state->kind = kind;
+	state->groups = kind->groups;
+	int r = kind->open(place, &state->client);
 	return r == 0 && !stage_times() ? -ENOENT : r;
+}
+
+static int open_on_cpu(const char *endpoint, void **state_out)
+{
+	return open_state(&on_cpu, endpoint, state_out);
+}
+
+static int open_on_gpu(const char *place, void **state_out)
+{
+	return open_state(&on_gpu, place, state_out);
 }
 
 static void close_state(void *opened)
 {
 	struct state *state = opened;
 	if (state->client)
-		subject_client_close(state->client);
+		state->kind->close(state->client);
 	free(state);
 }
 
@@ -126,14 +179,14 @@ static int evaluate(struct state *state, uint64_t count, bool stream, double val
 static bool submit(struct state *state)
 {
 	STAGE_MARK(++state->groups, STAGE_BEGUN);
-	return client_submit(state->client);
+	return state->kind->submit(state->client);
 }
 
 static int measure_round_trips(void *opened, uint64_t count, double values_out[AGENT_VALUES])
 {
 	struct state *state = opened;
 	for (uint64_t i = 0; i < count; i++) {
-		if (!submit(state) || !client_wait(state->client))
+		if (!submit(state) || !state->kind->wait(state->client))
 			return -EIO;
 		STAGE_MARK(state->groups, STAGE_KNOWN);
 	}
@@ -146,16 +199,19 @@ static int measure_stream(void *opened, uint64_t count, double values_out[AGENT_
 	for (uint64_t i = 0; i < count; i++)
 		if (!submit(state))
 			return -EIO;
-	return client_wait(state->client) ? evaluate(state, count, true, values_out) : -EIO;
+	return state->kind->wait(state->client) ? evaluate(state, count, true, values_out) : -EIO;
 }
 
-static const struct agent_subject round_trips = { open_state, measure_round_trips, close_state };
-static const struct agent_subject stream = { open_state, measure_stream, close_state };
+static const struct agent_subject round_trips = { open_on_cpu, measure_round_trips, close_state };
+static const struct agent_subject stream = { open_on_cpu, measure_stream, close_state };
+static const struct agent_subject gpu_round_trips = { open_on_gpu, measure_round_trips, close_state };
+static const struct agent_subject gpu_stream = { open_on_gpu, measure_stream, close_state };
 
 struct variant {
 	const char *name;
 	const struct agent_subject *subject;
 	uint64_t count;
+	bool streams, gpu;
 };
 
 static void tell(struct bench *bench, const struct variant *variant, double (*values)[BENCH_RUNS_MAX])
@@ -164,7 +220,7 @@ static void tell(struct bench *bench, const struct variant *variant, double (*va
 	for (size_t i = 0; i < VALUES; i++) {
 		char name[BENCH_NAME_BYTES];
 		const struct part *part = &parts[i / 2];
-		if (variant->subject == &stream && !is_of_stream(part))
+		if (variant->streams && !is_of_stream(part))
 			continue;
 		(void)snprintf(name, sizeof(name), "%s.%s.%s", variant->name, part->name, percentiles[i % 2]);
 		struct bench_result result = { .name = name, .unit = "us", .note = i % 2 == 0 ? part->note : NULL };
@@ -178,17 +234,28 @@ static void tell(struct bench *bench, const struct variant *variant, double (*va
 	bench_tell(bench, &result);
 }
 
+/* The first device, for whoever measures. */
+static void gpu_place_of(const char *endpoint, char text_out[GPU_PLACE_BYTES])
+{
+	struct gpu_place place = { .device = 0 };
+	(void)snprintf(place.with, sizeof(place.with), "%s", endpoint);
+	gpu_place_write(&place, text_out);
+}
+
 static int run_variant(struct bench *bench, const struct variant *variant)
 {
 	CLEANUP(bench_wrapped_cleanup) struct bench_wrapped *wrapped = NULL;
 	CLEANUP(agent_end) struct agent agent = AGENT_INIT;
 	CLEANUP(free_pointer) double(*values)[BENCH_RUNS_MAX] = calloc(AGENT_VALUES, sizeof(*values));
 	double answer[AGENT_VALUES];
+	char where[GPU_PLACE_BYTES];
 	int r = values ? bench_wrapped_start(sizeof(struct stage_times), VARIABLE, NULL, false, &wrapped) : -ENOMEM;
 	if (r == 0) {
 		r = setenv(VARIABLE, wrapped->file, 1) < 0 ? -errno : 0;
+		if (r == 0 && variant->gpu)
+			gpu_place_of(wrapped->service->endpoint, where);
 		if (r == 0)
-			r = agent_start(variant->subject, wrapped->service->endpoint, &agent);
+			r = agent_start(variant->subject, variant->gpu ? where : wrapped->service->endpoint, &agent);
 		(void)unsetenv(VARIABLE);
 	}
 	if (r == 0)
@@ -207,15 +274,30 @@ static int run_variant(struct bench *bench, const struct variant *variant)
 
 int row_stages(struct bench *bench)
 {
-	const struct variant pinned = { "TC1.stages.pinned", &round_trips, bench->quick ? 50 : 20000 };
-	const struct variant unpinned = { "TC1.stages.unpinned", &round_trips, bench->quick ? 50 : 20000 };
-	const struct variant streamed = { "TC2.stages", &stream, bench->quick ? 200 : 30000 };
+	const struct variant pinned = { "TC1.stages.pinned", &round_trips, bench->quick ? 50 : 20000, .gpu = false };
+	const struct variant unpinned = { "TC1.stages.unpinned", &round_trips, bench->quick ? 50 : 20000, .gpu = false };
+	const struct variant streamed = { "TC2.stages", &stream, bench->quick ? 200 : 30000, .streams = true };
 	int r = bench_pin();
 	if (r == 0)
 		r = run_variant(bench, &pinned);
 	bench_unpin();
 	if (r == 0)
 		r = run_variant(bench, &unpinned);
+	return r == 0 ? run_variant(bench, &streamed) : r;
+}
+
+int row_gpu_stages(struct bench *bench)
+{
+	const struct variant waited = { "TG1.stages", &gpu_round_trips, bench->quick ? 50 : 20000, .gpu = true };
+	const struct variant streamed = { "TG2.stages", &gpu_stream, bench->quick ? 200 : 30000, .streams = true,
+					  .gpu = true };
+	if (!gpu_row_possible(bench, "TG1.stages", 1))
+		return 0;
+	if (gpu_library()) {
+		bench_skip(bench, "TG1.stages", "these engines take the system's CUDA library only");
+		return 0;
+	}
+	int r = run_variant(bench, &waited);
 	return r == 0 ? run_variant(bench, &streamed) : r;
 }
 

@@ -1,6 +1,8 @@
 /* How a device's thread rests: pure times. */
 #include "sched_pace.h"
 
+#include "spin_pace.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
@@ -47,14 +49,14 @@ Test(pace, what_was_found_begins_the_steps_anew)
 Test(pace_spinning, a_spin_is_bounded)
 {
 	cr_expect(eq(u64, sched_pace_rest(&pace, START, true), 0));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + SCHED_PACE_SPIN_MAX_NS - 1, true), 0));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + SCHED_PACE_SPIN_MAX_NS, true), SCHED_PACE_STEP_MIN_NS));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + SPIN_PACE_MAX_NS - 1, true), 0));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + SPIN_PACE_MAX_NS, true), SCHED_PACE_STEP_MIN_NS));
 }
 
 Test(pace_spinning, with_nothing_in_flight_it_ends_in_sleep)
 {
 	cr_expect(eq(u64, sched_pace_rest(&pace, START, false), 0));
-	cr_expect(eq(u64, sched_pace_rest(&pace, START + SCHED_PACE_SPIN_MAX_NS, false), UINT64_MAX));
+	cr_expect(eq(u64, sched_pace_rest(&pace, START + SPIN_PACE_MAX_NS, false), UINT64_MAX));
 }
 
 /* One wait of this length: how long it was spun for. */
@@ -78,7 +80,7 @@ Test(pace_spinning, long_waits_make_spins_short_and_short_ones_bring_them_back)
 		last = spun;
 	}
 	cr_expect(lt(u64, last, first / 10));
-	cr_expect(le(u64, last, SCHED_PACE_SPIN_MIN_NS));
+	cr_expect(le(u64, last, SPIN_PACE_MIN_NS));
 	/* 20 us are within reach of a spin: the next wait of that length is spun through. */
 	now += 2000000;
 	(void)wait_for(now, 20000, true);
@@ -91,7 +93,7 @@ Test(pace_spinning, mail_and_completions_are_learned_apart)
 	uint64_t now = START;
 	for (uint32_t i = 0; i < 10; i++, now += 2000000)
 		(void)wait_for(now, 1000000, false);
-	cr_expect(le(u64, wait_for(now, 40000, false), SCHED_PACE_SPIN_MIN_NS));
+	cr_expect(le(u64, wait_for(now, 40000, false), SPIN_PACE_MIN_NS));
 	now += 2000000;
 	cr_expect(ge(u64, wait_for(now, 40000, true), 39000));
 }

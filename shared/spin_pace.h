@@ -1,0 +1,27 @@
+/*
+ * How long a thread looks without a pause before it sleeps, learned from how long it had to wait lately, asleep or not: what
+ * came within reach of a look is worth one next time, what did not makes the next one shorter. So a sleep that was not
+ * necessary is the last one, and a thread that waits long spends almost nothing. Pure: times come in, a time goes out.
+ */
+#ifndef SYCL_SHARED_SPIN_PACE_H
+#define SYCL_SHARED_SPIN_PACE_H
+
+#include <stdint.h>
+
+/* Much longer than a round trip of a small kernel, and of the order of what a sleep and its end cost. */
+#define SPIN_PACE_MAX_NS 50000u
+#define SPIN_PACE_MIN_NS 1000u
+
+/* `spin_ns`: of the wait that is over, `waited_ns`: all of that wait. Both sides' own times, any clock. */
+static inline uint64_t spin_pace_learn(uint64_t spin_ns, uint64_t waited_ns)
+{
+	if (waited_ns > SPIN_PACE_MAX_NS)
+		spin_ns /= 2;
+	else if (spin_ns < 2 * waited_ns)
+		spin_ns = 2 * waited_ns;
+	if (spin_ns > SPIN_PACE_MAX_NS)
+		return SPIN_PACE_MAX_NS;
+	return spin_ns < SPIN_PACE_MIN_NS ? SPIN_PACE_MIN_NS : spin_ns;
+}
+
+#endif
