@@ -94,6 +94,11 @@ enum backend_feature {
 	BACKEND_FEATURE_HOST_ADDRESS = 1u << 18,
 	/* `preload` helps with it, and a process that was preloaded for it may change its user before it opens it. */
 	BACKEND_FEATURE_PRELOAD = 1u << 19,
+	/*
+	 * What lies on one lane holds up no other lane, and many commands are sent for little more than one: who has many there costs
+	 * the others less than if they were sent one by one.
+	 */
+	BACKEND_FEATURE_SIDE_BY_SIDE = 1u << 20,
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */

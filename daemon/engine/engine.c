@@ -4,10 +4,12 @@
 #include "flight_page.h"
 #include "session.h"
 #include "shares.h"
+#include "spin_pace.h"
 #include "switches.h"
 
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #define HELLO_TIMEOUT_NS 10000000000ull
 #define GROUPS_KEPT      1024u /* in any case; pool.h says how many more */
@@ -167,6 +169,7 @@ static int make_loop(struct engine *engine)
 	(void)uv_prepare_init(&engine->loop, &engine->prepare);
 	(void)uv_idle_init(&engine->loop, &engine->busy);
 	(void)uv_timer_init(&engine->loop, &engine->end_timer);
+	(void)uv_timer_init(&engine->loop, &engine->held_timer);
 	engine->prepare.data = engine;
 	engine->busy.data = engine;
 	engine->end_timer.data = engine;
@@ -191,6 +194,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 		.backend_options = options->backend_options,
 		.never_inline = switch_is_off(SWITCH_INLINE),
 		.never_window = engine->never_window,
+		.front_polls = engine->may_spin,
 		.flight_page = engine->flight->address,
 	};
 	int r = scheduler_create(&config, &callbacks, engine, &engine->scheduler);
@@ -206,6 +210,9 @@ static void init(struct engine *engine, const struct engine_options *options)
 {
 	engine->options = *options;
 	engine->never_window = switch_is_off(SWITCH_WINDOW);
+	/* Looking on two processors takes one from the client, or from a device that computes on the CPU. */
+	engine->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 2;
+	engine->spin_ns = SPIN_PACE_MAX_NS;
 	engine->options.cache_directory = NULL;
 	engine->options.backend_options = NULL;
 	if (!engine->options.hello_timeout_ns)
@@ -216,6 +223,7 @@ static void init(struct engine *engine, const struct engine_options *options)
 	pool_init(&engine->groups, sizeof(struct group), _Alignof(struct group), GROUPS_KEPT);
 	list_init(&engine->hot);
 	list_init(&engine->woken);
+	list_init(&engine->held);
 	list_init(&engine->notify);
 	list_init(&engine->doomed);
 	list_init(&engine->shared_memories);
@@ -273,6 +281,7 @@ struct engine *engine_free(struct engine *engine)
 		close_handle((uv_handle_t *)&engine->prepare);
 		close_handle((uv_handle_t *)&engine->busy);
 		close_handle((uv_handle_t *)&engine->end_timer);
+		close_handle((uv_handle_t *)&engine->held_timer);
 		close_handle((uv_handle_t *)&engine->bells_poll);
 		(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
 		(void)uv_loop_close(&engine->loop);

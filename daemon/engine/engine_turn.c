@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define BELLS_AT_ONCE 64
+#define HELD_LOOK_MS  2
 #define LOOKS_AT_ONCE 32 /* without a call to the system: a bell that was rung meanwhile waits a few microseconds */
 #define TURN_RECORDS  256u /* of all sessions: then what they asked for is sent, and what is complete is told */
 
@@ -22,10 +23,16 @@ static void on_busy(uv_idle_t *idle)
 	(void)idle;
 }
 
+/* The turn that follows looks at them. */
+static void on_held_timer(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
 static uint32_t run_session(struct engine *engine, struct session *session, uint64_t now_ns)
 {
 	bool shared = !engine->never_window && rivals_has_others(&engine->rivals, session, now_ns);
-	uint32_t done = session_turn(session, shared ? SESSION_RECORDS_SHARED : SESSION_RECORDS_ALONE);
+	uint32_t done = session_turn(session, shared);
 	if (done > 0)
 		rivals_note(&engine->rivals, session, now_ns);
 	return done;
@@ -77,6 +84,20 @@ static void close_doomed(struct engine *engine)
 		session_close(list_entry(engine->doomed.next, struct session, doomed_link));
 }
 
+/* Some of their groups have ended, or enough time has. */
+static void go_on_with_held(struct engine *engine)
+{
+	struct list *next;
+	for (struct list *link = engine->held.next; link != &engine->held; link = next) {
+		struct session *session = list_entry(link, struct session, hot_link);
+		next = link->next;
+		if (session_is_held(session))
+			continue;
+		list_remove(link);
+		session_make_hot(session);
+	}
+}
+
 /* Send those to sleep that have nothing to read. False: some have something. */
 static bool sleep_sessions(struct engine *engine)
 {
@@ -115,6 +136,8 @@ static bool turn(struct engine *engine)
 {
 	bool busy = scheduler_progress(engine->scheduler);
 	tell_devices(engine);
+	if (!list_empty(&engine->held))
+		go_on_with_held(engine);
 	busy |= run_sessions(engine);
 	close_doomed(engine);
 	scheduler_flush(engine->scheduler);
@@ -168,6 +191,8 @@ static void on_prepare(uv_prepare_t *prepare)
 	/* From here on devices wake this thread; before, it would have been for nothing. */
 	if (!awake)
 		awake = !scheduler_sleep(engine->scheduler);
+	if (!awake && !list_empty(&engine->held))
+		(void)uv_timer_start(&engine->held_timer, on_held_timer, HELD_LOOK_MS, 0);
 	if (awake)
 		(void)uv_idle_start(&engine->busy, on_busy);
 	else
@@ -192,9 +217,6 @@ static void on_bells(uv_poll_t *poll, int status, int events)
 
 void engine_turn_start(struct engine *engine)
 {
-	/* Spinning on two processors takes one from the client, or from a device that computes on the CPU. */
-	engine->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 2;
-	engine->spin_ns = SPIN_PACE_MAX_NS;
 	(void)uv_prepare_start(&engine->prepare, on_prepare);
 	(void)uv_poll_start(&engine->bells_poll, UV_READABLE, on_bells);
 }

@@ -7,6 +7,7 @@
 struct sched_account {
 	uint64_t most_bytes, bytes;
 	uint32_t references; /* the owner, tasks */
+	uint32_t sent; /* commands that are on a device */
 	struct sched_flow *flows;
 };
 
@@ -37,6 +38,23 @@ uint64_t sched_account_bytes(const struct sched_account *account)
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes)
 {
 	return !account || (account->bytes <= account->most_bytes && bytes <= account->most_bytes - account->bytes);
+}
+
+void sched_account_sent_more(struct sched_account *account)
+{
+	if (account)
+		account->sent++;
+}
+
+void sched_account_sent_less(struct sched_account *account)
+{
+	if (account)
+		account->sent--;
+}
+
+uint32_t sched_account_sent(const struct sched_account *account)
+{
+	return account->sent;
 }
 
 struct sched_flow **sched_account_flows(struct sched_account *account)

@@ -77,6 +77,7 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	scheduler->lane_random = config->lane_seed | 1;
 	scheduler->sends_inline = !config->never_inline;
 	scheduler->has_windows = !config->never_window;
+	scheduler->front_polls = config->front_polls;
 	scheduler->processors = config->processors ? config->processors : count_processors();
 	CLEANUP(free_pointer) char *directory = config->cache_directory ? strdup(config->cache_directory) : NULL;
 	CLEANUP(options_cleanup) char **options = NULL;
@@ -154,6 +155,9 @@ void scheduler_awake(struct scheduler *scheduler)
 
 bool scheduler_sleep(struct scheduler *scheduler)
 {
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i])
+			sched_inline_hand_over(scheduler->devices[i]);
 	if (atomic_load(&scheduler->front_pending) == 0 && sched_pool_rest(scheduler))
 		return false;
 	atomic_store(&scheduler->front_awake, 0);

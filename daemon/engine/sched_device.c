@@ -10,7 +10,13 @@
 
 void sched_device_publish(struct scheduler_device *device)
 {
-	bool woken = !sched_inline_send(device) && sched_port_publish(&device->port);
+	bool woken = false;
+	if (!sched_inline_send(device)) {
+		/* Its thread gets something to do: it does the rest, too. */
+		if (device->port.unpublished > 0)
+			sched_inline_hand_over(device);
+		woken = sched_port_publish(&device->port);
+	}
 	woken |= sched_port_publish(&device->loader.port);
 	device->scheduler->counters.device_wakes += woken;
 }

@@ -42,12 +42,13 @@ struct sched_flow *sched_flow_free_all(struct sched_flow *flow)
 	return NULL;
 }
 
-static struct sched_flow *make(struct scheduler_device *device, struct sched_flow **list)
+static struct sched_flow *make(struct scheduler_device *device, struct sched_account *account, struct sched_flow **list)
 {
 	struct sched_flow *flow = calloc(1, sizeof(*flow));
 	if (!flow)
 		return NULL;
 	flow->device = device;
+	flow->account = account;
 	flow->next = *list;
 	*list = flow;
 	list_init(&flow->turn);
@@ -63,7 +64,7 @@ static struct sched_flow *find(struct scheduler_device *device, struct sched_acc
 	while (flow && flow->device != device)
 		flow = flow->next;
 	if (!flow && list)
-		flow = make(device, list);
+		flow = make(device, account, list);
 	return flow ? flow : &device->nobody;
 }
 
@@ -80,7 +81,7 @@ void sched_flow_enter(struct task *task)
 static bool has_rivals(const struct sched_flow *flow)
 {
 	const struct scheduler_device *device = flow->device;
-	if (!device->scheduler->has_windows)
+	if (!device->scheduler->has_windows || (device->features & BACKEND_FEATURE_SIDE_BY_SIDE))
 		return false;
 	const struct list *line = &device->line;
 	bool others_wait = !list_empty(line) && (line->next != &flow->turn || line->previous != &flow->turn);
@@ -90,22 +91,41 @@ static bool has_rivals(const struct sched_flow *flow)
 
 bool sched_flow_allows(const struct sched_flow *flow, uint32_t lane)
 {
-	if (flow->device->lanes[lane].count >= SCHED_LANE_DEPTH)
+	if (sched_lane_is_full(&flow->device->lanes[lane]))
 		return false;
 	return flow->sent < SCHED_FLOW_WINDOW || flow->lanes[lane].sent < SCHED_FLOW_LANE_LEAST ||
 	       flow == &flow->device->nobody || !has_rivals(flow);
 }
 
-void sched_flow_sent(struct sched_flow *flow, uint32_t lane)
+void sched_flow_sent(struct task *task)
 {
+	struct sched_flow *flow = task->flow;
 	flow->sent++;
-	flow->lanes[lane].sent++;
+	flow->lanes[task->send.lane].sent++;
+	task->sent_ns = task->scheduler->now_ns;
+	sched_account_sent_more(flow->account);
 }
 
-void sched_flow_back(struct sched_flow *flow, uint32_t lane)
+/*
+ * A lane that others do not stand behind may be as deep as it likes while its commands come back soon: then what keeps its device
+ * busy is more than the least. By one with each command, so it is twice as deep, or half, within the time that all of them take.
+ */
+static void adapt(const struct scheduler_device *device, struct sched_lane *lane, uint64_t took_ns)
 {
+	if (took_ns > SCHED_LANE_DELAY_NS)
+		lane->deeper -= lane->deeper > 0;
+	else if (lane->count + 1 >= SCHED_LANE_DEPTH + lane->deeper &&
+		 SCHED_LANE_DEPTH + lane->deeper < SCHED_LANE_DEPTH_MOST)
+		lane->deeper += (device->features & BACKEND_FEATURE_SIDE_BY_SIDE) != 0;
+}
+
+void sched_flow_back(struct task *task)
+{
+	struct sched_flow *flow = task->flow;
 	flow->sent--;
-	flow->lanes[lane].sent--;
+	flow->lanes[task->send.lane].sent--;
+	adapt(task->device, &task->device->lanes[task->send.lane], task->scheduler->now_ns - task->sent_ns);
+	sched_account_sent_less(flow->account);
 }
 
 void sched_flow_park(struct task *task, uint32_t lane)

@@ -7,6 +7,9 @@
  * before, and lately: this kernel with these ranges, on a lane and with memory that have been made (drivers compile, load and
  * allocate at first use, and put away what was not used for long). Two launches at a time, or one for a device that is not idle, are the thread's: it sends them
  * beside the front, and in chains.
+ *
+ * A device that tells nobody of completions (BACKEND_FEATURE_POLLED) the front asks itself while it looks for work anyway; when it
+ * goes to sleep, or has more for that device, the device's thread takes over.
  */
 #include "sched_internal.h"
 
@@ -89,21 +92,32 @@ static bool is_idle(struct scheduler_device *device, uint32_t lane)
 	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
 }
 
+static bool is_polled(const struct scheduler_device *device)
+{
+	return (device->features & BACKEND_FEATURE_POLLED) != 0;
+}
+
+/* Does the front take the completion of what it sends there? A polled device's it must look for. */
+static bool front_takes(const struct scheduler_device *device)
+{
+	return !is_polled(device) || device->scheduler->front_polls;
+}
+
 /* Owned. What fails comes back by the mailbox as always. */
 static void send(struct scheduler_device *device, struct task *task)
 {
 	struct scheduler *scheduler = device->scheduler;
 	struct sched_port *port = &device->port;
-	bool polled = (device->features & BACKEND_FEATURE_POLLED) != 0;
+	bool takes = front_takes(device);
 	/* It has not been published: nobody else has seen it. */
 	port->out.written--;
 	port->unpublished = 0;
 	/* First: it may be complete before this returns. */
-	if (!polled)
+	if (takes)
 		atomic_store(&device->front_takes, 1);
 	sched_execute(device, task);
 	sched_worker_flush(device);
-	device->worker.fed = polled;
+	device->worker.fed = !takes;
 	if (sched_mailbox_publish(&port->back))
 		sched_wake_front(scheduler);
 	scheduler->counters.inline_launches++;
@@ -134,15 +148,16 @@ bool sched_inline_send(struct scheduler_device *device)
 	if (idle)
 		send(device, task);
 	(void)pthread_mutex_unlock(&device->ownership);
-	/* Nobody tells of completions there: its thread must ask. */
-	if (idle && (device->features & BACKEND_FEATURE_POLLED))
+	/* Nobody tells of completions there: its thread must ask, if the front does not. */
+	if (idle && !front_takes(device))
 		scheduler->counters.device_wakes += sched_sleeper_wake(&device->port.sleeper);
 	return idle;
 }
 
 void sched_inline_collect(struct scheduler_device *device)
 {
-	if (!atomic_load(&device->front_takes) || !atomic_load(&device->poked))
+	bool polled = is_polled(device);
+	if (!atomic_load(&device->front_takes) || (!polled && !atomic_load(&device->poked)))
 		return;
 	if (pthread_mutex_trylock(&device->ownership) != 0) {
 		/* Its thread works, or is about to rest and has looked at `poked` already. */
@@ -152,5 +167,15 @@ void sched_inline_collect(struct scheduler_device *device)
 	device->scheduler->counters.inline_completions += sched_worker_complete(device);
 	/* The front itself reads it, next. */
 	(void)sched_mailbox_publish(&device->port.back);
+	if (polled && device->worker.in_flight == 0)
+		atomic_store(&device->front_takes, 0);
 	(void)pthread_mutex_unlock(&device->ownership);
+}
+
+void sched_inline_hand_over(struct scheduler_device *device)
+{
+	if (!is_polled(device) || !atomic_load(&device->front_takes))
+		return;
+	atomic_store(&device->front_takes, 0);
+	device->scheduler->counters.device_wakes += sched_sleeper_wake(&device->port.sleeper);
 }

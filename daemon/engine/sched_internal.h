@@ -40,6 +40,8 @@
 #define SCHED_LANES_MAX        32u                    /* for computing */
 #define SCHED_LANES_ALL        (SCHED_LANES_MAX + 2u) /* and one each way for copies */
 #define SCHED_LANE_DEPTH       96u /* sent and not come back; more would only make a lane harder to share */
+#define SCHED_LANE_DEPTH_MOST  240u    /* ... but where they come back sooner than this, and no other lane waits for them: */
+#define SCHED_LANE_DELAY_NS    500000u
 #define SCHED_FLOW_WINDOW      16u /* of a session that is not alone: sent and not come back, on all lanes together ... */
 #define SCHED_FLOW_LANE_LEAST  2u  /* ... but so many on each lane in any case */
 #define SCHED_FLOW_ANY_LANE    SCHED_LANES_ALL
@@ -57,7 +59,7 @@
 #define SCHED_NO_FLIGHT        UINT32_MAX
 #define SCHED_HOST_PLACE       0u
 
-static_assert(SCHED_LANES_ALL * SCHED_LANE_DEPTH < SCHED_MAILBOX_SLOTS, "full lanes leave room for other messages");
+static_assert(SCHED_LANES_ALL * SCHED_LANE_DEPTH_MOST < SCHED_MAILBOX_SLOTS, "full lanes leave room for other messages");
 
 /* Why something failed, shared by all that failed because of it. Counted on the front thread. */
 struct sched_cause {
@@ -394,6 +396,7 @@ struct task {
 	bool held_by_host; /* a host task: held when its turn has come */
 	uint32_t home_lane;             /* 0: any */
 	struct sched_flow *flow;        /* since it was to be sent first; NULL: it was not */
+	uint64_t sent_ns;               /* scheduler.now_ns, then */
 	struct sched_lane *forced_lane; /* chosen for a test; NULL: not yet */
 	uint32_t open_in, unmet;
 	struct task_edge *out, *in;
@@ -427,8 +430,14 @@ struct task_list {
 struct sched_lane {
 	struct task *first, *last; /* sent and not come back */
 	uint32_t count;
+	uint32_t deeper; /* than SCHED_LANE_DEPTH it may be */
 	uint64_t sequence;
 };
+
+static inline bool sched_lane_is_full(const struct sched_lane *lane)
+{
+	return lane->count >= SCHED_LANE_DEPTH + lane->deeper;
+}
 
 /* What one session has on one device (sched_flow.c); also that which is nobody's. */
 struct sched_flow {
@@ -436,6 +445,7 @@ struct sched_flow {
 	struct list link;        /* device.flows */
 	struct list turn;        /* device.line, while something is parked */
 	struct scheduler_device *device;
+	struct sched_account *account; /* NULL: nobody's */
 	uint32_t sent;    /* and not come back */
 	uint64_t waiting; /* bit per list of parked ones that is not empty */
 	struct {
@@ -553,6 +563,7 @@ struct scheduler {
 	char **backend_options; /* NULL ends it */
 	uint32_t lanes_per_device, processors;
 	bool sends_inline; /* sched_inline.c may */
+	bool front_polls;  /* scheduler_config */
 	bool has_windows;  /* sched_flow.c */
 	_Atomic uint32_t houseworks; /* devices that do now what their backend does while they are quiet */
 	enum scheduler_lane_choice lane_choice;
@@ -598,6 +609,9 @@ void sched_account_charge(struct sched_account *account, struct task *task, uint
 void sched_account_settle(struct task *task);
 /* One for each device on which it has had something. */
 struct sched_flow **sched_account_flows(struct sched_account *account);
+/* NULL: nobody counts. */
+void sched_account_sent_more(struct sched_account *account);
+void sched_account_sent_less(struct sched_account *account);
 
 /* sched_pool.c */
 void sched_pool_init(struct scheduler *scheduler);
@@ -650,8 +664,8 @@ struct sched_flow *sched_flow_free_all(struct sched_flow *flow);
 void sched_flow_enter(struct task *task);
 /* May one more of this flow be sent to the lane? */
 bool sched_flow_allows(const struct sched_flow *flow, uint32_t lane);
-void sched_flow_sent(struct sched_flow *flow, uint32_t lane);
-void sched_flow_back(struct sched_flow *flow, uint32_t lane);
+void sched_flow_sent(struct task *task);
+void sched_flow_back(struct task *task);
 /* It waits for this lane, or for SCHED_FLOW_ANY_LANE. */
 void sched_flow_park(struct task *task, uint32_t lane);
 /* The first that waits for it; there is one. The flow leaves the line with its last. */
@@ -709,6 +723,8 @@ bool sched_inline_send(struct scheduler_device *device);
 void sched_inline_learn(const struct task *task);
 /* Take what has completed of what was sent so. */
 void sched_inline_collect(struct scheduler_device *device);
+/* The front will not look any more: what it sent to a polled device is its thread's from now on. */
+void sched_inline_hand_over(struct scheduler_device *device);
 
 /* sched_objects.c: handles made and freed on the device's thread */
 void sched_objects_handle(struct scheduler_device *device, struct sched_message *message);

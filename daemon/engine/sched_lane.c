@@ -145,7 +145,7 @@ static void send_to(struct task *task, struct sched_lane *lane)
 	lane->last = task;
 	lane->count++;
 	device->sent++;
-	sched_flow_sent(task->flow, task->send.lane);
+	sched_flow_sent(task);
 	task->state = TASK_SENT;
 	STAGE_MARK(task->send.flight_group, STAGE_ORDERED);
 	sched_device_post(device, &task->message);
@@ -179,12 +179,7 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 		lane->last = task->lane_previous;
 	lane->count--;
 	task->device->sent--;
-	sched_flow_back(task->flow, task->send.lane);
-}
-
-static bool is_full(const struct sched_lane *lane)
-{
-	return lane->count >= SCHED_LANE_DEPTH;
+	sched_flow_back(task);
 }
 
 /* Bit per list that may find room: a thousand sessions that wait for full lanes are not asked one by one. */
@@ -192,7 +187,7 @@ static uint64_t lists_with_room(const struct scheduler_device *device)
 {
 	uint64_t lists = 0;
 	for (uint32_t i = 0; i < device->all_lane_count; i++)
-		if (!is_full(&device->lanes[i]))
+		if (!sched_lane_is_full(&device->lanes[i]))
 			lists |= 1ull << i;
 	if (lists & ((1ull << device->lane_count) - 1))
 		lists |= 1ull << SCHED_FLOW_ANY_LANE;
@@ -215,7 +210,7 @@ static bool unpark_one(struct sched_flow *flow, uint32_t index, uint64_t *room)
 		task_consider(task);
 	} else {
 		send_to(task, lane);
-		if (is_full(lane))
+		if (sched_lane_is_full(lane))
 			*room = lists_with_room(device);
 	}
 	return true;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHED_MAILBOX_SLOTS 4096u /* a power of two */
+#define SCHED_MAILBOX_SLOTS 8192u /* a power of two */
 
 enum sched_message_kind {
 	/* to the device's thread */

@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
-#define MESSAGES_PER_TURN 64u
+#define MESSAGES_PER_TURN 128u /* before they are flushed and completions are asked for: a long chain of each of many lanes */
 #define ASK_NS            2000000u /* a polled device says within a millisecond that it is lost */
+#define LOOKS             32
 #define TIMER_SLACK_NS    1000u    /* the kernel's own 50 us are more than many steps */
 
 /* From any thread, also from inside the backend. */
@@ -206,11 +207,41 @@ static uint64_t next_expected(const struct sched_worker *worker)
 	return next;
 }
 
+/* What this thread is woken for. To be asked again once its sleeper is prepared. */
+static bool has_something(struct scheduler_device *device, bool held)
+{
+	return (!held && sched_mailbox_has_mail(&device->port.out)) || atomic_load(&device->poked) ||
+	       gate_has_changed(device) || (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
+	       atomic_load(&device->quit);
+}
+
 /* Whoever finds something to do here wakes this thread, or does it. */
 static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
 {
 	(void)pthread_mutex_unlock(&device->ownership);
 	sched_sleeper_sleep(&device->port.sleeper, ns);
+	(void)pthread_mutex_lock(&device->ownership);
+	if (atomic_load_explicit(&device->front_takes, memory_order_relaxed))
+		atomic_store(&device->front_takes, 0);
+}
+
+/*
+ * Nothing is in flight and nothing has come yet: look out for it, without owning the device. If the front sends something
+ * meanwhile and takes its completion, this thread has nothing to look for.
+ */
+static void look_unowned(struct scheduler_device *device, bool held)
+{
+	(void)pthread_mutex_unlock(&device->ownership);
+	for (int i = 0; i < LOOKS && !has_something(device, held); i++) {
+		if (atomic_load(&device->front_takes)) {
+			sched_sleeper_prepare(&device->port.sleeper);
+			if (atomic_load(&device->front_takes) && !has_something(device, held))
+				sched_sleeper_sleep(&device->port.sleeper, SCHED_SLEEP_UNTIL_WOKEN);
+			sched_sleeper_cancel(&device->port.sleeper);
+			break;
+		}
+		relax();
+	}
 	(void)pthread_mutex_lock(&device->ownership);
 	if (atomic_load_explicit(&device->front_takes, memory_order_relaxed))
 		atomic_store(&device->front_takes, 0);
@@ -229,14 +260,16 @@ static void rest(struct scheduler_device *device, bool held)
 	/* A gate that is wanted and not given has times of its own. */
 	if (device->gate.quiet.state != SCHED_QUIET_NO && !device->gate.loader_has_it && ns > SCHED_PACE_STEP_MAX_NS)
 		ns = SCHED_PACE_STEP_MAX_NS;
+	if (ns == 0 && worker->in_flight == 0 && device->scheduler->front_polls) {
+		look_unowned(device, held);
+		return;
+	}
 	if (ns == 0) {
 		relax();
 		return;
 	}
 	sched_sleeper_prepare(&device->port.sleeper);
-	bool mail = !held && sched_mailbox_has_mail(&device->port.out);
-	if (!mail && !atomic_load(&device->poked) && !gate_has_changed(device) &&
-	    !(atomic_load(&device->loader.lost) && !worker->unusable) && !atomic_load(&device->quit))
+	if (!has_something(device, held))
 		sleep_unowned(device, ns);
 	sched_sleeper_cancel(&device->port.sleeper);
 }

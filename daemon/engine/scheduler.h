@@ -143,6 +143,7 @@ struct scheduler_config {
 	uint32_t processors; /* that threads may run on; 0: as many as this thread may */
 	bool never_inline;   /* also where a device allows it, the front thread sends nothing itself */
 	bool never_window;   /* also beside others, a session may fill its lanes */
+	bool front_polls;    /* before it sleeps, the front thread calls scheduler_progress again and again for a while */
 	void *flight_page;   /* struct flight_page *, or NULL */
 };
 
@@ -377,6 +378,7 @@ struct task_request {
 int sched_account_create(uint64_t most_bytes, struct sched_account **account_out); /* -ENOMEM */
 struct sched_account *sched_account_drop(struct sched_account *account);            /* NULL is fine; returns NULL */
 uint64_t sched_account_bytes(const struct sched_account *account);
+uint32_t sched_account_sent(const struct sched_account *account); /* commands that are on a device: they end by themselves */
 
 /*
  * The caller has checked ranges, arguments and modes. Never blocks. -ENOMEM; -EDQUOT: the account has no room for it;

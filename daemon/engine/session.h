@@ -17,6 +17,7 @@
 #include "object_table.h"
 #include "objects.h"
 #include "outbox.h"
+#include "read_ahead.h"
 #include "ring.h"
 #include "session_grants.h"
 #include "status.h"
@@ -72,6 +73,7 @@ struct session {
 	struct list waiting; /* replies and slot writes that found no room, in order */
 	uint64_t waiting_bytes;
 	bool more; /* the last turn left records in the submit ring */
+	struct read_ahead ahead;
 
 	uint64_t features;                /* agreed on */
 	struct shape *shapes[SHAPES_MAX]; /* by their numbers; NULL: not defined */
@@ -121,9 +123,14 @@ bool session_receive(struct session *session);
 int session_memory_create(struct session *session, uint64_t features);
 
 /* session_ring.c */
-/* Read and run some records, up to about so many. How many that was, large ones counted as several. */
-uint32_t session_turn(struct session *session, uint32_t records);
-/* Nothing to do: set the sleep flags. False: something came meanwhile. */
+/*
+ * Read and run some records. `shared`: there are neighbours, that wait for each other's. How many records it was, large
+ * ones counted as several.
+ */
+uint32_t session_turn(struct session *session, bool shared);
+/* It is not read now, and its sleep flag is not set: somebody has to look whether it goes on (engine.held). */
+bool session_is_held(struct session *session);
+/* Nothing to do: set the sleep flags; of one that is held, put it into the engine's list. False: something came meanwhile. */
 bool session_sleep(struct session *session);
 /* It comes before those that are hot already, behind others that were not: who slept has less to say than who never does. */
 void session_make_hot(struct session *session);

@@ -1,5 +1,6 @@
 /* The two rings of a session as the engine sees them: reading with a budget, writing with back-pressure. */
 #include "session.h"
+#include "clock.h"
 #include "wake.h"
 
 #include <string.h>
@@ -183,15 +184,32 @@ static int run_record(struct session *session)
 	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES);
 }
 
-uint32_t session_turn(struct session *session, uint32_t records)
+static bool is_far_ahead(struct session *session)
 {
+	/* Most are never. */
+	if (session->groups_open < READ_AHEAD_SHARED / 2 && session->ahead.since_ns == 0)
+		return false;
+	return !session->engine->never_window &&
+	       read_ahead_holds(&session->ahead, session->groups_open, sched_account_sent(session->work) > 0,
+				clock_now_ns());
+}
+
+bool session_is_held(struct session *session)
+{
+	return session->ahead.since_ns != 0 && is_far_ahead(session);
+}
+
+uint32_t session_turn(struct session *session, bool shared)
+{
+	const uint32_t records = shared ? SESSION_RECORDS_SHARED : SESSION_RECORDS_ALONE;
 	wake_cancel_sleep(&session->header->engine_sleeps);
 	session->more = false;
+	session->ahead.most = shared ? READ_AHEAD_SHARED : READ_AHEAD_ALONE;
 	if (!flush_waiting(session) || stalled(session))
 		return 0;
 	uint32_t done = 0;
 	while (done < records && session->state == SESSION_OPEN && list_empty(&session->doomed_link) &&
-	       !stalled(session)) {
+	       !stalled(session) && !is_far_ahead(session)) {
 		int r = run_record(session);
 		if (r < 0)
 			return done + 1;
@@ -199,7 +217,7 @@ uint32_t session_turn(struct session *session, uint32_t records)
 			break;
 		done += (uint32_t)r;
 	}
-	session->more = done >= records;
+	session->more = done >= records && session->ahead.since_ns == 0;
 	if (done) {
 		ring_reader_publish(&session->submit);
 		if (wake_claim(&session->header->client_wants_room))
@@ -225,6 +243,10 @@ bool session_sleep(struct session *session)
 	bool sleeps;
 	if (stalled(session)) {
 		sleeps = sleep_stalled(session);
+	} else if (session_is_held(session)) {
+		list_remove(&session->hot_link);
+		list_push_back(&session->engine->held, &session->hot_link);
+		return true;
 	} else {
 		wake_prepare_sleep(&session->header->engine_sleeps);
 		sleeps = !ring_reader_has_more(&session->submit);

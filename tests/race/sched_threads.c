@@ -23,13 +23,13 @@ static int fail(const char *what)
 	return 1;
 }
 
-static void start(struct harness *harness, uint32_t processors, uint32_t more_features)
+static void start(struct harness *harness, uint32_t processors, uint32_t more_features, bool front_polls)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < DEVICES; i++)
 		fake_device_options(i, (struct fake_device_options){.features = FAKE_FEATURES_ALL | more_features,
 								    .preferred_lanes = 4});
-	harness_start_with(harness, DEVICES, &(struct scheduler_config){.processors = processors});
+	harness_start_with(harness, DEVICES, &(struct scheduler_config){.processors = processors, .front_polls = front_polls});
 }
 
 static void release(void *owner)
@@ -98,12 +98,31 @@ static int check(struct harness *harness, struct words *words, uint32_t expected
 	return 0;
 }
 
+/* One launch at a time: those the front sends itself, and takes, or leaves to the device's thread. */
+static int one_at_a_time(bool front_polls)
+{
+	struct harness harness;
+	struct probe probe;
+	start(&harness, 16, BACKEND_FEATURE_QUIET_LOAD, front_polls);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		const struct launch launch = {.device = i / 40, .kernel = "noop"};
+		(void)harness_launch(&harness, &launch, &probe);
+		turn(&harness, i);
+		if (!harness_wait(&harness, &probe) || probe.fault.status != STATUS_SUCCESS)
+			return fail("a group did not end");
+		if (i % 17 == 0)
+			pin(&harness);
+	}
+	const char *left = harness_stop(&harness);
+	return left ? fail(left) : 0;
+}
+
 static int all_at_once(uint32_t processors)
 {
 	static struct probe probes[ROUNDS], exported[ROUNDS], loads[ROUNDS][3];
 	struct harness harness;
 	struct words x, y;
-	start(&harness, processors, BACKEND_FEATURE_QUIET_LOAD);
+	start(&harness, processors, BACKEND_FEATURE_QUIET_LOAD, processors > 2);
 	harness_words(&harness, &x, WORDS, true, 0);
 	harness_words_shared(&harness, &y, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
 	memset(exported, 0, sizeof(exported));
@@ -145,7 +164,7 @@ static int lose(uint32_t processors, uint32_t at)
 {
 	static struct probe probes[ROUNDS], loads[ROUNDS][3];
 	struct harness harness;
-	start(&harness, processors, 0);
+	start(&harness, processors, 0, processors > 2);
 	if (fake_lose_process(FAKE_COMPLETION, at % DEVICES, at, "lost") < 0)
 		return fail("no script");
 	for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -170,6 +189,9 @@ static int lose(uint32_t processors, uint32_t at)
 
 int main(void)
 {
+	for (uint32_t i = 0; i < 12; i++)
+		if (one_at_a_time(i % 2) != 0)
+			return 1;
 	for (uint32_t i = 0; i < 12; i++)
 		if (all_at_once(i % 2 ? 2 : 16) != 0)
 			return 1;

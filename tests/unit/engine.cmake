@@ -8,6 +8,7 @@ sycl_test(unit_engine SOURCES
   engine_pool.c
   engine_profiles.c
   engine_ranges.c
+  engine_read_ahead.c
   engine_rivals.c
   engine_shape.c
   engine_shares.c

@@ -46,6 +46,7 @@ struct harness {
 	void *flight;
 	struct probe scratch[64]; /* of objects that nobody looks at */
 	uint32_t scratch_used;
+	bool polls; /* looks again and again before it sleeps: scheduler_config.front_polls */
 };
 
 struct words {

@@ -317,6 +317,85 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread)
 	finish();
 }
 
+/* Where there are processors for it: the device's thread sleeps all along. */
+Test(inline_device, one_that_must_be_asked_is_asked_by_a_front_that_looks_anyway)
+{
+	const struct launch noop = {.kernel = "noop"};
+	open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4, .front_polls = true});
+	run(&noop);
+	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	while (counters().inline_completions < 50 && clock_now_ns() < deadline)
+		run(&noop);
+	cr_expect(ge(u64, counters().inline_completions, 50));
+	finish();
+}
+
+/* The front does not look for ever. */
+Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread_once_the_front_sleeps)
+{
+	struct probe probe;
+	open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4, .front_polls = true});
+	fake_gate_open(HARNESS_GATE);
+	run(&hold);
+	fake_gate_close(HARNESS_GATE);
+	for (int i = 0; i < 20; i++) {
+		cr_assert(send_inline(&hold, &probe));
+		scheduler_awake(h.scheduler);
+		(void)scheduler_progress(h.scheduler);
+		while (!scheduler_sleep(h.scheduler))
+			(void)scheduler_progress(h.scheduler);
+		uint64_t before = counters().inline_completions;
+		h.polls = false;
+		fake_gate_open(HARNESS_GATE);
+		cr_assert(harness_wait(&h, &probe));
+		fake_gate_close(HARNESS_GATE);
+		h.polls = true;
+		cr_expect(eq(u64, counters().inline_completions, before));
+	}
+	fake_gate_open(HARNESS_GATE);
+	finish();
+}
+
+Test(inline_device, one_that_is_asked_by_the_front_gets_the_next_one_by_its_thread)
+{
+	const struct launch noop = {.kernel = "noop"};
+	struct probe held, probes[20];
+	open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4, .front_polls = true});
+	fake_gate_open(HARNESS_GATE);
+	run(&hold);
+	run(&noop);
+	fake_gate_close(HARNESS_GATE);
+	cr_assert(send_inline(&hold, &held));
+	uint64_t before = counters().inline_launches;
+	for (uint32_t i = 0; i < 20; i++) {
+		(void)harness_launch(&h, &noop, &probes[i]);
+		scheduler_flush(h.scheduler);
+	}
+	cr_expect(eq(u64, counters().inline_launches, before));
+	h.polls = false; /* whatever the front does now, the thread takes all of them */
+	fake_gate_open(HARNESS_GATE);
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u32, held.calls, 1));
+	for (uint32_t i = 0; i < 20; i++)
+		cr_expect(eq(u32, probes[i].calls, 1));
+	finish();
+}
+
+Test(inline_device, F11_one_that_is_asked_by_the_front_loads_beside)
+{
+	const struct launch noop = {.kernel = "noop"};
+	open_devices(FAKE_FEATURES_ALL | BACKEND_FEATURE_QUIET_LOAD,
+		     &(struct scheduler_config){.processors = 4, .front_polls = true});
+	run(&noop);
+	for (int i = 0; i < 8; i++) {
+		static const char *const names[] = {"increment_u32", "linear_id_u32"};
+		cr_assert(run_until_inline(&noop));
+		(void)harness_kernel(&h, 1 + (uint32_t)i / 2 % 2, names[i % 2]);
+		cr_assert(harness_settle(&h));
+	}
+	finish();
+}
+
 static void never(void)
 {
 	const struct launch noop = {.kernel = "noop"};

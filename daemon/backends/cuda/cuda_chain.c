@@ -3,6 +3,7 @@
 #include "cuda_entries.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The lowest architecture that a driver of today still compiles for. */
@@ -121,6 +122,7 @@ static void make(struct cuda_lane_state *state, uint32_t level, bool has_direct)
 		chain->is_broken = true;
 		return;
 	}
+	chain->nodes = calloc(1u << level, sizeof(*chain->nodes));
 	chain->graph = graph;
 	chain->executable = executable;
 	(void)cu->cuGraphUpload(executable, state->lane->stream); /* else the first launch does it */
@@ -141,6 +143,7 @@ static void free_all(const struct cuda_library *cu, struct cuda_chain *chains)
 		}
 		for (uint32_t i = 0; i < CUDA_CHAIN_LENGTH_MAX; i++)
 			cuda_code_release(chains[level].codes[i]);
+		free(chains[level].nodes);
 		chains[level] = (struct cuda_chain){.executable = NULL};
 	}
 }
@@ -153,13 +156,43 @@ void cuda_chains_free(struct cuda_lane_state *state)
 	free_all(cu, state->direct_chains);
 }
 
-/* `code`: what the launch's function is of; NULL: the empty kernel. A node that could not be set keeps what it has. */
+/* The code must be the same, too: the name of a function that is gone may be another one's. */
+static bool is_set(const struct cuda_node *node, const struct cuda_launch *launch, const unsigned char *storage)
+{
+	return node->function == launch->function && node->parameter_bytes == launch->parameter_bytes &&
+	       node->shared_bytes == launch->shared_bytes && memcmp(node->grid, launch->grid, sizeof(node->grid)) == 0 &&
+	       memcmp(node->block, launch->block, sizeof(node->block)) == 0 &&
+	       memcmp(node->storage, storage, launch->parameter_bytes) == 0;
+}
+
+static void remember(struct cuda_node *node, const struct cuda_launch *launch, const unsigned char *storage)
+{
+	node->function = launch->function;
+	node->parameter_bytes = launch->parameter_bytes;
+	node->shared_bytes = launch->shared_bytes;
+	memcpy(node->grid, launch->grid, sizeof(node->grid));
+	memcpy(node->block, launch->block, sizeof(node->block));
+	memcpy(node->storage, storage, launch->parameter_bytes);
+}
+
+/*
+ * `code`: what the launch's function is of; NULL: the empty kernel. `storage`: of its arguments; NULL: it has none. A node that
+ * could not be set keeps what it has. Most programs launch the same thing again, which spares a call.
+ */
 static CUresult set_kernel(const struct cuda_library *cu, struct cuda_chain *chain, uint32_t index,
-			   const struct cuda_launch *launch, struct backend_program *code)
+			   const struct cuda_launch *launch, const unsigned char *storage, struct backend_program *code)
 {
 	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(launch);
-	CUresult result = cu->cuGraphExecKernelNodeSetParams(chain->executable, chain->kernels[index], &kernel);
+	struct cuda_node *node = chain->nodes ? &chain->nodes[index] : NULL;
+	bool is_small = storage && launch->parameter_bytes <= CUDA_NODE_BYTES;
 
+	if (node && is_small && code == chain->codes[index] && is_set(node, launch, storage))
+		return CUDA_SUCCESS;
+	if (node)
+		node->function = NULL;
+	CUresult result = cu->cuGraphExecKernelNodeSetParams(chain->executable, chain->kernels[index], &kernel);
+	if (result == CUDA_SUCCESS && node && is_small)
+		remember(node, launch, storage);
 	if (result != CUDA_SUCCESS || code == chain->codes[index])
 		return result;
 	if (code)
@@ -176,7 +209,7 @@ static void tidy(struct cuda_lane_state *state, struct cuda_chain *chain, uint32
 
 	for (uint32_t i = 0; i < 1u << level; i++)
 		if (chain->codes[i] && cuda_code_is_abandoned(chain->codes[i]))
-			(void)set_kernel(cu, chain, i, &blank, NULL);
+			(void)set_kernel(cu, chain, i, &blank, NULL, NULL);
 }
 
 void cuda_chains_tidy(struct backend_device *device)
@@ -209,7 +242,8 @@ static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain,
 	CUresult result = CUDA_SUCCESS;
 
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < count; i++)
-		result = set_kernel(cu, chain, i, &launches[i].launch, cuda_kernel_code(launches[i].kernel));
+		result = set_kernel(cu, chain, i, &launches[i].launch, launches[i].storage,
+				    cuda_kernel_code(launches[i].kernel));
 	if (result == CUDA_SUCCESS && last->direct)
 		result = set_word(state, chain, chain->direct, last->direct, last->direct_value);
 	if (result == CUDA_SUCCESS)

@@ -36,12 +36,22 @@ struct cuda_collected {
 	uint32_t direct_value;
 };
 
+/* What a node was set to last; one with more arguments is set each time. */
+#define CUDA_NODE_BYTES 192u
+struct cuda_node {
+	CUfunction function; /* NULL: not known */
+	unsigned grid[3], block[3], shared_bytes;
+	uint32_t parameter_bytes;
+	_Alignas(16) unsigned char storage[CUDA_NODE_BYTES];
+};
+
 /* An executable graph: `1 << level` kernels in a row, then the words. Belongs to one lane. */
 struct cuda_chain {
 	CUgraph graph;          /* its nodes are the names of the executable's: it must live as long */
 	CUgraphExec executable; /* NULL: not made yet */
 	CUgraphNode kernels[CUDA_CHAIN_LENGTH_MAX], direct, word;
 	struct backend_program *codes[CUDA_CHAIN_LENGTH_MAX]; /* kept: of the function that each node names; NULL: blank */
+	struct cuda_node *nodes; /* as many as kernels; NULL: nothing is known of them */
 	bool is_broken; /* could not be made: never tried again */
 };
 
