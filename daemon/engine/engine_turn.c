@@ -29,12 +29,12 @@ static void on_held_timer(uv_timer_t *timer)
 	(void)timer;
 }
 
-static uint32_t run_session(struct engine *engine, struct session *session, uint64_t now_ns)
+static uint32_t run_session(struct engine *engine, struct session *session)
 {
-	bool shared = !engine->never_window && rivals_has_others(&engine->rivals, session, now_ns);
+	bool shared = !engine->never_window && rivals_has_others(&engine->rivals, session, engine->now_ns);
 	uint32_t done = session_turn(session, shared);
 	if (done > 0)
-		rivals_note(&engine->rivals, session, now_ns);
+		rivals_note(&engine->rivals, session, engine->now_ns);
 	return done;
 }
 
@@ -52,14 +52,13 @@ static void take_woken(struct engine *engine)
 static bool run_sessions(struct engine *engine)
 {
 	uint32_t records = 0;
-	uint64_t now = clock_now_ns();
 	take_woken(engine);
 	const struct list *last = engine->hot.previous;
 	struct list *link = &engine->hot, *next = engine->hot.next;
 	while (link != last && next != &engine->hot && records < TURN_RECORDS) {
 		link = next;
 		next = link->next;
-		uint32_t done = run_session(engine, list_entry(link, struct session, hot_link), now);
+		uint32_t done = run_session(engine, list_entry(link, struct session, hot_link));
 		records += done;
 		if (done == 0)
 			continue;
@@ -134,6 +133,7 @@ static void tell_devices(struct engine *engine)
 /* True: there was something to do. */
 static bool turn(struct engine *engine)
 {
+	engine->now_ns = clock_now_ns();
 	bool busy = scheduler_progress(engine->scheduler);
 	tell_devices(engine);
 	if (!list_empty(&engine->held))
@@ -151,11 +151,9 @@ static bool turn(struct engine *engine)
  */
 static bool is_worth_a_look(struct engine *engine, bool busy)
 {
-	uint64_t now = 0;
+	uint64_t now = engine->now_ns;
 	if (!engine->may_spin)
 		return false;
-	if (!busy || engine->quiet_since_ns)
-		now = clock_now_ns();
 	if (busy) {
 		if (engine->quiet_since_ns)
 			engine->spin_ns = spin_pace_learn(engine->spin_ns, now - engine->quiet_since_ns);

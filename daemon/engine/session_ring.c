@@ -1,6 +1,5 @@
 /* The two rings of a session as the engine sees them: reading with a budget, writing with back-pressure. */
 #include "session.h"
-#include "clock.h"
 #include "wake.h"
 
 #include <string.h>
@@ -191,7 +190,7 @@ static bool is_far_ahead(struct session *session)
 		return false;
 	return !session->engine->never_window &&
 	       read_ahead_holds(&session->ahead, session->groups_open, sched_account_sent(session->work) > 0,
-				clock_now_ns());
+				session->engine->now_ns);
 }
 
 bool session_is_held(struct session *session)

@@ -69,6 +69,53 @@ Test(cuda_lanes_chain, nothing_is_sent_before_flush_and_everything_after)
 	lanes_device_free(device);
 }
 
+/* How many nodes were set for one launch more. */
+static uint32_t nodes_set(struct backend_lane *lane, struct backend_kernel *kernel)
+{
+	static uint64_t sequence;
+	const uint32_t before = driver.counts.nodes_set;
+
+	lanes_launch(lane, kernel, ++sequence);
+	cuda_flush(lane->device);
+	cr_assert_eq(finish_all(lane->device), 1);
+	cr_assert_eq(driver.ran[driver.ran_count - 1], kernel->id);
+	return driver.counts.nodes_set - before;
+}
+
+Test(cuda_lanes_chain, a_node_that_has_it_all_is_not_set_again)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_program code = {.holds = 1}, other_code = {.holds = 1};
+	struct backend_kernel kernel = {.id = 1, .parameter_bytes = CUDA_NODE_BYTES, .code = &code}, other = kernel,
+			      large = kernel;
+
+	other.id = 2;
+	large.id = 3;
+	large.parameter_bytes = CUDA_NODE_BYTES + 1;
+	cr_expect_eq(nodes_set(lane, &kernel), 1);
+	cr_expect_eq(nodes_set(lane, &kernel), 0);
+	kernel.argument = 7;
+	cr_expect_eq(nodes_set(lane, &kernel), 1, "another argument");
+	cr_expect_eq(nodes_set(lane, &kernel), 0);
+	cr_expect_eq(nodes_set(lane, &other), 1, "another function");
+	cr_expect_eq(nodes_set(lane, &kernel), 1);
+	/* A module may come to lie where one was that is gone: the name of its function is the same. */
+	kernel.code = &other_code;
+	cr_expect_eq(nodes_set(lane, &kernel), 1, "another module");
+	cr_expect_eq(nodes_set(lane, &kernel), 0);
+	cr_expect_eq(nodes_set(lane, &large), 1, "more arguments than are remembered");
+	cr_expect_eq(nodes_set(lane, &large), 1);
+	/* What could not be set is set anew. */
+	kernel.argument = 8;
+	driver.set_parameters_result = CUDA_ERROR_INVALID_VALUE;
+	(void)nodes_set(lane, &kernel);
+	driver.set_parameters_result = CUDA_SUCCESS;
+	kernel.argument = 0;
+	cr_expect_eq(nodes_set(lane, &kernel), 1);
+	lanes_device_free(device);
+}
+
 Test(cuda_lanes_chain, the_longest_chain_goes_without_flush)
 {
 	struct backend_device *device = lanes_device(16, true);

@@ -301,6 +301,7 @@ static CUresult set_kernel(CUgraphExec executable, CUgraphNode node, const CUDA_
 	(void)executable;
 	if (driver.dead || driver.set_parameters_result)
 		return driver.dead ? driver.dead : driver.set_parameters_result;
+	driver.counts.nodes_set++;
 	node->id = ((struct backend_kernel *)(void *)parameters->func)->id;
 	return CUDA_SUCCESS;
 }
@@ -410,13 +411,14 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 			struct cuda_launch *launch_out, struct backend_fault *fault_out)
 {
 	(void)command;
-	(void)storage;
 	(void)parameters_max;
 	if (kernel->id < 0)
 		return cuda_fault_words(fault_out, -EINVAL, -6, "a bad argument");
 	if (kernel->parameter_bytes > storage_bytes)
 		return -ENOSPC;
+	memset(storage, kernel->argument, kernel->parameter_bytes);
 	*launch_out = (struct cuda_launch){
+		.parameter_bytes = kernel->parameter_bytes,
 		.function = (CUfunction)(void *)kernel,
 		.grid = {1, 1, 1},
 		.block = {1, 1, 1},

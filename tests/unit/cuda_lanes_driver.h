@@ -14,7 +14,7 @@
 /* What was called, in all. */
 struct driver_counts {
 	uint32_t kernel_launches, graph_launches, writes, records, waits, queries, synchronizes, streams_made,
-		streams_destroyed, events_made, graphs_made, attributes_copied;
+		streams_destroyed, events_made, graphs_made, attributes_copied, nodes_set;
 	uint32_t chains[CUDA_LEVELS]; /* graph launches by their length */
 };
 
@@ -44,6 +44,7 @@ struct backend_kernel {
 	int holds;
 	struct backend_program *code;
 	uint32_t parameter_bytes;
+	int argument; /* what all of these bytes are */
 	bool cooperative;
 	uint64_t period_ns; /* 0: lanes_launch sets a microsecond, which does not bound chains */
 	bool is_new;        /* it has no period yet, and lanes_launch sets none */
