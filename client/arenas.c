@@ -12,6 +12,7 @@
 #define ARENA_USUAL_BYTES (64ull << 20)
 #define ARENA_USM_BYTES   (4ull << 20) /* the first one for USM */
 #define ARENA_USM_SHARE   4            /* the next one: what there is divided by it, as all of it is pinned */
+#define ARENA_RESTS_MAX   16           /* as often a large one is found empty before it goes */
 #define PLACES_TRIED      8            /* in the engine, where another client may be in the way */
 
 int arenas_init(struct arenas *arenas, uint32_t count_max, uint64_t bytes_max)
@@ -57,6 +58,7 @@ static int take_present(struct arenas *arenas, enum arena_use use, uint64_t byte
 			continue;
 		if (r < 0)
 			return r;
+		arena->rests = 0;
 		*range_out = (struct arena_range){.arena = i, .offset_bytes = offset, .size_bytes = bytes};
 		*address_out = (uint8_t *)arena->region->address + offset;
 		return 0;
@@ -245,7 +247,24 @@ sycl_result arenas_take_usm(struct connection *c, uint64_t bytes, struct arena_r
 	return take(c, ARENA_USM, bytes, range_out, address_out);
 }
 
-/* With the grow lock. The second empty arena of its use, or an empty one that is unusually large. */
+static bool is_large(const struct arena *arena)
+{
+	return arena->region->size_bytes > ARENA_USUAL_BYTES;
+}
+
+/* Who makes large buffers one after the other shall find their pages again: new ones cost several times the copy. */
+static void count_rests(struct connection *c)
+{
+	(void)pthread_mutex_lock(&c->state_lock);
+	for (uint32_t i = 0; i < c->arenas.capacity; i++) {
+		struct arena *arena = &c->arenas.arenas[i];
+		if (arena->region && arena->ranges.taken == 0 && is_large(arena) && arena->rests < ARENA_RESTS_MAX)
+			arena->rests++;
+	}
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
+/* With the grow lock. The second empty arena of its use, or a large one that has rested. */
 static bool take_empty(struct connection *c, uint32_t *index_out)
 {
 	bool found = false;
@@ -255,7 +274,8 @@ static bool take_empty(struct connection *c, uint32_t *index_out)
 		struct arena *arena = &c->arenas.arenas[i];
 		if (!arena->region || arena->ranges.taken > 0)
 			continue;
-		if (empty[arena->use]++ > 0 || arena->region->size_bytes > ARENA_USUAL_BYTES) {
+		bool goes = is_large(arena) ? arena->rests == ARENA_RESTS_MAX : empty[arena->use]++ > 0;
+		if (goes) {
 			arena_drop(&c->arenas, arena);
 			*index_out = i;
 			found = true;
@@ -268,6 +288,7 @@ static bool take_empty(struct connection *c, uint32_t *index_out)
 void arenas_trim(struct connection *c)
 {
 	uint32_t index = 0;
+	count_rests(c);
 	(void)pthread_mutex_lock(&c->arenas.grow_lock);
 	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && take_empty(c, &index)) {
 		Sycl__V1__ArenaDestroy destroy = SYCL__V1__ARENA_DESTROY__INIT;

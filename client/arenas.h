@@ -1,6 +1,6 @@
 /*
  * The memory that this session shares with the engine. Grows by a round trip (ArenaCreate on the ring, ArenaGrant
- * with the descriptor on the socket), one at a time; empty arenas but one are given back.
+ * with the descriptor on the socket), one at a time; empty arenas are given back (arenas_trim).
  */
 #ifndef SYCL_CLIENT_ARENAS_H
 #define SYCL_CLIENT_ARENAS_H
@@ -24,6 +24,7 @@ enum arena_use {
 struct arena {
 	struct memory_region *region; /* NULL: not in use */
 	enum arena_use use;
+	uint32_t rests; /* how often it was found empty in succession, when there was something to give back */
 	struct arena_ranges ranges;
 };
 
@@ -58,7 +59,10 @@ sycl_result arenas_take_usm(struct connection *connection, uint64_t size_bytes, 
 /* With the state lock held. The engine no longer uses it. */
 void arenas_give(struct arenas *arenas, const struct arena_range *range);
 
-/* Give empty arenas back to the engine, but one. Without any lock held; one-way. */
+/*
+ * Give empty arenas back to the engine, but one; and an unusually large one only when it has been found empty many times,
+ * since the next large buffer would wait for new pages. Without any lock held; one-way.
+ */
 void arenas_trim(struct connection *connection);
 
 #endif

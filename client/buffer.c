@@ -3,10 +3,11 @@
 
 #include "host_memory.h"
 #include "image_format.h"
+#include "own_pages.h"
+#include "page_copy.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void buffer_destroy(struct object *object)
 {
@@ -80,13 +81,15 @@ static sycl_result equip(struct connection *c, struct buffer *buffer, const stru
 	if (result)
 		return result;
 	buffer->address = address;
-	if (buffer->kind != SYCL_HOST_NONE && address) {
+	if (own_pages_wait(buffer)) {
+		atomic_store_explicit(&buffer->pages, OWN_PAGES_OUTSIDE, memory_order_relaxed);
+	} else if (buffer->kind != SYCL_HOST_NONE && address) {
 		result = host_mutex_lock(plan->use_mutex, UINT64_MAX);
 		if (result) {
 			remote_forget(c, &buffer->remote);
 			return result;
 		}
-		memcpy(address, host, (size_t)buffer->size_bytes);
+		page_copy_now(c, address, host, buffer->size_bytes);
 		host_mutex_unlock(plan->use_mutex);
 	}
 	*range_out = range;

@@ -5,8 +5,8 @@
 #include "access_mode.h"
 #include "async_errors.h"
 #include "clock.h"
-
-#include <string.h>
+#include "own_pages.h"
+#include "page_copy.h"
 
 struct ending {
 	void *target; /* where the contents go; NULL: nowhere */
@@ -45,22 +45,33 @@ static sycl_result copy_back(const struct buffer *buffer, void *target, uint64_t
 	sycl_result result = host_mutex_lock(buffer->use_mutex, deadline_ns);
 	if (result)
 		return result;
-	memcpy(target, buffer->address, (size_t)buffer->size_bytes);
+	page_copy_now(buffer->object.connection, target, buffer->address, buffer->size_bytes);
 	host_mutex_unlock(buffer->use_mutex);
 	return SYCL_SUCCESS;
 }
 
+/*
+ * In parts, while the engine brings others? Not with a mutex, which is locked when nothing is waited for any more, nor with
+ * a deadline: that is for the engine's moves as well, and when it has passed nothing may have been written.
+ */
+static bool comes_in_parts(const struct buffer *buffer, uint64_t deadline_ns)
+{
+	return buffer->size_bytes >= PAGE_COPY_LARGE_BYTES && !buffer->use_mutex && !buffer->image_format &&
+	       deadline_ns == UINT64_MAX;
+}
+
 static sycl_result wait_and_copy(struct buffer *buffer, void *target, uint64_t deadline_ns)
 {
-	/* A write of no bytes waits for readers and writers alike, moves nothing and drops nothing. */
+	bool in_parts = target && comes_in_parts(buffer, deadline_ns);
+	/* An access of no bytes waits for writers, one that writes for readers too; it moves nothing and drops nothing. */
 	uint32_t mode = target ? ACCESS_MODE_READ : ACCESS_MODE_WRITE_NO_INIT;
 	struct host_access access = {.slot = 0};
-	sycl_result result = host_access_ask(buffer, mode, 0, target ? buffer->size_bytes : 0, &access);
+	sycl_result result = host_access_ask(buffer, mode, 0, target && !in_parts ? buffer->size_bytes : 0, &access);
 	if (result)
 		return result;
 	result = host_access_wait(buffer, &access, deadline_ns);
 	if (!result && target)
-		result = copy_back(buffer, target, deadline_ns);
+		result = in_parts ? own_pages_write_back(buffer, target) : copy_back(buffer, target, deadline_ns);
 	struct failure why = {.code = result};
 	if (result)
 		error_get(&why);
@@ -117,6 +128,7 @@ sycl_result buffer_end(struct buffer *buffer, bool writes_back, uint64_t deadlin
 		return taken;
 	}
 	bool kept = false;
+	own_pages_end(family);
 	sycl_result result = writes_back ? write_back(family, deadline_ns, &kept) : SYCL_SUCCESS;
 	if (kept)
 		return result;

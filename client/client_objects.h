@@ -74,6 +74,7 @@ struct buffer {
 	_Atomic uint32_t used;           /* a command group was submitted that requires it */
 	_Atomic uint32_t modified;       /* ... or a host accessor was made that writes */
 	_Atomic uint32_t host_accessors; /* held now */
+	_Atomic uint32_t pages;          /* enum own_pages: where the first contents are; changes under the state lock */
 	sycl_share_kind share;           /* how it can be exported, or was imported */
 	uint32_t image_format;           /* of an image, which has a handle of its own kind: `range` counts pixels; else 0 */
 };
@@ -277,9 +278,19 @@ sycl_result queue_line_wait(struct connection *connection, struct queue_line *li
  */
 sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes, uint64_t size_bytes,
 			    struct host_access *access);
+/* Of a root, not of all of it: it orders by these bytes, too, as a sub-buffer's does. */
+sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes,
+				 struct host_access *access);
+/*
+ * Until the engine has told of what was asked for so far all that it can tell without waiting for a device: what it
+ * grants at once is settled, what it refuses has failed.
+ */
+sycl_result host_access_answered(struct connection *connection);
 /* Granted, refused or failed: nothing is left to wait for. */
 bool host_access_settled(struct buffer *buffer, const struct host_access *access);
-/* Wait for that; 0: granted. */
+/* Granted, and neither refused nor failed. */
+bool host_access_granted(struct buffer *buffer, const struct host_access *access);
+/* Wait until it is settled; 0: granted. */
 sycl_result host_access_wait(struct buffer *buffer, struct host_access *access, uint64_t deadline_ns);
 /* Also before it was granted: then groups do not wait for it any more. */
 void host_access_end(struct connection *connection, struct host_access *access);

@@ -78,6 +78,7 @@ static struct connection *connection_free(struct connection *c)
 	free(c->record);
 	free(c->endpoint);
 	(void)pthread_cond_destroy(&c->changed);
+	(void)pthread_cond_destroy(&c->pages_changed);
 	(void)pthread_mutex_destroy(&c->state_lock);
 	(void)pthread_mutex_destroy(&c->submit_lock);
 	(void)pthread_mutex_destroy(&c->import_lock);
@@ -137,6 +138,7 @@ static struct connection *connection_new(void)
 	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	(void)pthread_cond_init(&c->changed, &monotonic);
 	(void)pthread_condattr_destroy(&monotonic);
+	(void)pthread_cond_init(&c->pages_changed, NULL);
 	c->record = malloc(PACKET_BYTES_MAX);
 	int r = decode_arena_init(&c->reply_arena, REPLY_DECODE_BYTES);
 	int s = decode_arena_init(&c->packet_arena, PACKET_DECODE_BYTES);

@@ -26,6 +26,7 @@
 #include <pthread.h>
 
 struct topology;
+struct page_copy;
 struct platform;
 struct device;
 
@@ -72,6 +73,8 @@ struct connection {
 	struct arenas arenas;
 	struct usm_state usm;
 	struct host_tasks host_tasks;
+	struct page_copy *page_copies; /* that helper threads may take part in */
+	pthread_cond_t pages_changed;  /* a helper is through with one; a buffer's contents have come (own_pages.c) */
 	struct async_errors async_errors;
 	struct queue_line *orphans; /* gone, with failures that their handlers were not told of */
 	bool polling; /* a thread sleeps on the socket, or reads from it: the others wait for it */

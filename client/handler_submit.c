@@ -1,6 +1,7 @@
 /* From a built command group to its record and its event. */
 #include "handler_messages.h"
 #include "handler_shape.h"
+#include "own_pages.h"
 
 #include "access_mode.h"
 #include "stage_clock.h"
@@ -285,7 +286,13 @@ static sycl_result send(struct handler *handler, struct handler *origin, sycl_ev
 	s.has_shape = c->shapes.agreed_on && handler_shape(handler, &s.key, &s.rest_bytes);
 	if (!s.has_shape)
 		result = group_messages_fill(&s.messages, handler);
-	return result ? result : transmit(&s, origin, event_out);
+	if (result)
+		return result;
+	struct own_pages *pages = NULL;
+	own_pages_begin(handler, &pages);
+	result = transmit(&s, origin, event_out);
+	own_pages_finish(pages);
+	return result;
 }
 
 sycl_result handler_send_whole(struct handler *handler, sycl_event *event_out)

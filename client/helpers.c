@@ -1,6 +1,6 @@
 #include "helpers.h"
 
-#include "connection.h"
+#include "page_copy.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -27,6 +27,12 @@ void helpers_wake(struct helpers *helpers)
 		(void)pthread_cond_signal(&helpers->work);
 }
 
+void helpers_wake_all(struct helpers *helpers)
+{
+	if (helpers)
+		(void)pthread_cond_broadcast(&helpers->work);
+}
+
 /* With the state lock. */
 static bool nothing_left(struct connection *c, void *context)
 {
@@ -41,13 +47,17 @@ static void *run(void *argument)
 	is_helper = true;
 	(void)pthread_mutex_lock(&c->state_lock);
 	while (!helpers->stop) {
-		if (!c->host_tasks.first) {
+		bool copies = page_copies_wait(c);
+		if (!copies && !c->host_tasks.first) {
 			(void)pthread_cond_wait(&helpers->work, &c->state_lock);
 			continue;
 		}
-		connection_ref(c); /* it lives: a host task holds it */
+		connection_ref(c); /* it lives: a host task holds it, or whoever copies */
 		(void)pthread_mutex_unlock(&c->state_lock);
-		(void)connection_wait(c, nothing_left, NULL, WAIT_RUNS, UINT64_MAX);
+		if (copies)
+			page_copies_help(c);
+		else
+			(void)connection_wait(c, nothing_left, NULL, WAIT_RUNS, UINT64_MAX);
 		connection_unref(c);
 		if (orphaned)
 			return NULL;
@@ -66,6 +76,10 @@ sycl_result helpers_start(struct connection *c, uint32_t count)
 	(void)pthread_cond_init(&helpers->work, NULL);
 	sigset_t all, before;
 	(void)sigfillset(&all);
+	/* A fault while such a thread touches the program's memory is the business of the program's handler, too. */
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		(void)sigdelset(&all, faults[i]);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	int r = 0;
 	while (r == 0 && helpers->count < count) {

@@ -1,5 +1,5 @@
 /* Asking the engine for bytes of a buffer: they are in the shared memory when it says so. */
-#include "client_objects.h"
+#include "own_pages.h"
 
 #include "access_mode.h"
 
@@ -25,7 +25,7 @@ static void put_ranges(const struct buffer *buffer, uint64_t offset_bytes, uint6
 	message->size_bytes = whole ? 0 : size_bytes;
 }
 
-static sycl_result send(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes, uint64_t size_bytes,
+static sycl_result send(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes, bool alone,
 			const struct host_access *access)
 {
 	Sycl__V1__HostAccess message = SYCL__V1__HOST_ACCESS__INIT;
@@ -34,15 +34,19 @@ static sycl_result send(struct buffer *buffer, uint32_t mode, uint64_t offset_by
 	message.mode = mode;
 	message.slot = access->slot;
 	message.slot_value = access->value;
-	put_ranges(buffer, offset_bytes, size_bytes, &message);
+	put_ranges(buffer, bytes->offset_bytes, bytes->size_bytes, &message);
+	if (alone) {
+		message.order_offset_bytes = bytes->offset_bytes;
+		message.order_size_bytes = bytes->size_bytes;
+	}
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_HOST_ACCESS;
 	command.host_access = &message;
 	return connection_send(buffer->object.connection, &command);
 }
 
-sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes, uint64_t size_bytes,
-			    struct host_access *access)
+static sycl_result ask(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes, bool alone,
+		       struct host_access *access)
 {
 	struct connection *c = buffer->object.connection;
 	sycl_result result = remote_check(&buffer_root(buffer)->remote);
@@ -59,10 +63,24 @@ sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offse
 		result = error_set(SYCL_ERROR_QUOTA, "all %u completion slots of the session are in use",
 				   c->slots.count);
 	else
-		result = send(buffer, mode, offset_bytes, size_bytes, access);
+		result = send(buffer, mode, bytes, alone, access);
 	if (result)
 		remote_forget(c, &access->remote);
 	return result;
+}
+
+sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes, uint64_t size_bytes,
+			    struct host_access *access)
+{
+	own_pages_settle(buffer_root(buffer));
+	const struct arena_range bytes = {.offset_bytes = offset_bytes, .size_bytes = size_bytes};
+	return ask(buffer, mode, &bytes, false, access);
+}
+
+sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes,
+				 struct host_access *access)
+{
+	return ask(buffer, mode, bytes, true, access);
 }
 
 bool host_access_settled(struct buffer *buffer, const struct host_access *access)
@@ -71,6 +89,15 @@ bool host_access_settled(struct buffer *buffer, const struct host_access *access
 	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire), access->value) ||
 	       atomic_load_explicit(&access->remote.failed, memory_order_acquire) ||
 	       atomic_load_explicit(&buffer_root(buffer)->remote.failed, memory_order_acquire);
+}
+
+bool host_access_granted(struct buffer *buffer, const struct host_access *access)
+{
+	const struct completion_slot *slot = &buffer->object.connection->slot_memory[access->slot];
+	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire), access->value) &&
+	       atomic_load_explicit(&slot->status, memory_order_acquire) == 0 &&
+	       atomic_load_explicit(&access->remote.failed, memory_order_acquire) == 0 &&
+	       atomic_load_explicit(&buffer_root(buffer)->remote.failed, memory_order_acquire) == 0;
 }
 
 static bool ready(struct connection *c, void *context)
@@ -98,22 +125,27 @@ static sycl_result outcome(struct buffer *buffer, struct host_access *access)
 	return result;
 }
 
-/*
- * The time is over. Was it too short for the service to answer at all? Two round trips are enough for it to grant
- * what it can grant without waiting for a device: one to take the request in, one to tell.
- */
-static sycl_result granted_after_all(struct buffer *buffer, const struct host_access *access)
+/* Two round trips: one to take the requests in, one to tell. */
+sycl_result host_access_answered(struct connection *c)
 {
-	for (int i = 0; i < 2; i++) {
+	sycl_result result = SYCL_SUCCESS;
+	for (int i = 0; i < 2 && !result; i++) {
 		Sycl__V1__Ping ping = SYCL__V1__PING__INIT;
 		Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 		command.body_case = SYCL__V1__COMMAND__BODY_PING;
 		command.ping = &ping;
 		struct pending pending = {.take = NULL};
-		sycl_result result = connection_request(buffer->object.connection, &command, &pending, UINT64_MAX);
-		if (result)
-			return result;
+		result = connection_request(c, &command, &pending, UINT64_MAX);
 	}
+	return result;
+}
+
+/* The time is over. Was it too short for the service to answer at all? */
+static sycl_result granted_after_all(struct buffer *buffer, const struct host_access *access)
+{
+	sycl_result result = host_access_answered(buffer->object.connection);
+	if (result)
+		return result;
 	if (host_access_settled(buffer, access))
 		return SYCL_SUCCESS;
 	return error_set(SYCL_ERROR_TIMEOUT, "the buffer was not free for the host in time");

@@ -32,7 +32,9 @@ typedef void sycl_free_function(void *memory, void *context);
  *
  * @param platform         Any platform of the connection.
  * @param host             The first contents, copied during the call; NULL with SYCL_HOST_NONE: the contents are
- *                         undefined then.
+ *                         undefined then. Of SYCL_HOST_BORROWED memory of 8 MiB and more, which is the library's until the
+ *                         last release, they may be copied later: during the first call that submits a group that uses
+ *                         the buffer, makes a host accessor on it or releases it for the last time.
  * @param size_bytes       Any size, 0 also (C16, C17).
  * @param kind             What happens to `host` later. SHARED and OWNED need more words: sycl_buffer_create_with.
  * @param[out] buffer_out  The caller's: sycl_buffer_release.
@@ -163,7 +165,8 @@ SYCL_API sycl_result sycl_buffer_retain(sycl_buffer buffer);
  *
  * @retval SYCL_ERROR_INVALID  It would have to wait while the buffer has host accessors; it is still the caller's.
  * @return Any other failure, such as a group's that wrote the buffer: the buffer is released, the host memory
- * unchanged.
+ * unchanged; but if the device or the service is lost while 8 MiB or more are on their way back, a part of them may be
+ * there.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_buffer_release(sycl_buffer buffer);

@@ -10,7 +10,11 @@ SYCL_BEGIN_DECLS
 /** Options of sycl_platform_open_with. Start from SYCL_OPEN_OPTIONS_INIT. */
 struct sycl_open_options {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_open_options) */
-	uint32_t helper_threads; /**< that run host tasks (host_task.h); at most 64. 0: none, waits run them */
+	/**
+	 * Threads of the library that run host tasks (host_task.h), and copy parts of host memory of 8 MiB and more beside the
+	 * thread that makes, first uses or releases a buffer over it; at most 64. 0: none, waits run host tasks.
+	 */
+	uint32_t helper_threads;
 	uint64_t timeout_ns; /**< longest wait for a service that starts and answers; 0: 10 s */
 	const char *name;    /**< what syclctl shows for this session; NULL: the program's name */
 };

@@ -56,6 +56,7 @@ int row_floor(struct bench *bench);
 int row_stages(struct bench *bench);
 int row_gpu_stages(struct bench *bench);
 int row_host_accessor(struct bench *bench);
+int row_pages(struct bench *bench);
 int row_idle(struct bench *bench);
 int row_scale(struct bench *bench);
 int row_gpu_round_trip(struct bench *bench);

@@ -10,13 +10,16 @@ bool client_good(sycl_result result, const char *what)
 	return false;
 }
 
-bool client_open(struct client *client, const char *endpoint, const char *source, const char *kernel)
+bool client_open_helped(struct client *client, const char *endpoint, uint32_t helper_threads, const char *source,
+			const char *kernel)
 {
+	struct sycl_open_options open = SYCL_OPEN_OPTIONS_INIT;
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	sycl_device device = NULL;
+	open.helper_threads = helper_threads;
 	options.properties = SYCL_QUEUE_IN_ORDER;
 	*client = (struct client){ .platform = NULL };
-	bool good = client_good(sycl_platform_open(endpoint, &client->platform), "sycl_platform_open") &&
+	bool good = client_good(sycl_platform_open_with(endpoint, &open, &client->platform), "sycl_platform_open") &&
 		    client_good(sycl_device_select(client->platform, sycl_cpu_selector, NULL, &device),
 				"sycl_device_select") &&
 		    client_good(sycl_queue_create(NULL, device, &options, &client->queue), "sycl_queue_create") &&
@@ -25,6 +28,11 @@ bool client_open(struct client *client, const char *endpoint, const char *source
 	if (device)
 		(void)sycl_device_release(device);
 	return good;
+}
+
+bool client_open(struct client *client, const char *endpoint, const char *source, const char *kernel)
+{
+	return client_open_helped(client, endpoint, 0, source, kernel);
 }
 
 void client_close(struct client *client)

@@ -83,14 +83,16 @@ static bool is_done(struct gpu_client *client, enum gpu_client_stage stage)
 	return true;
 }
 
-static bool open_queue(struct gpu_client *client, const char *place_text)
+static bool open_queue(struct gpu_client *client, const char *place_text, uint32_t helper_threads)
 {
+	struct sycl_open_options open = SYCL_OPEN_OPTIONS_INIT;
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	struct gpu_place place;
 	*client = (struct gpu_client){ .platform = NULL };
+	open.helper_threads = helper_threads;
 	options.properties = SYCL_QUEUE_IN_ORDER;
 	return is_done(client, GPU_CLIENT_BEGUN) && gpu_place_take(place_text, &place) &&
-	       client_good(sycl_platform_open(place.with, &client->platform), "sycl_platform_open") &&
+	       client_good(sycl_platform_open_with(place.with, &open, &client->platform), "sycl_platform_open") &&
 	       is_done(client, GPU_CLIENT_CONNECTED) && find_device(client, place.device) &&
 	       client_good(sycl_queue_create(NULL, client->device, &options, &client->queue), "sycl_queue_create") &&
 	       is_done(client, GPU_CLIENT_QUEUE);
@@ -99,21 +101,26 @@ static bool open_queue(struct gpu_client *client, const char *place_text)
 bool gpu_client_open_small(struct gpu_client *client, const char *place_text)
 {
 	static uint32_t zeros[GPU_DATA_WORDS];
-	return open_queue(client, place_text) &&
+	return open_queue(client, place_text, 0) &&
 	       client_good(sycl_kernel_from_source(client->queue, gpu_add_portable, GPU_KERNEL_ADD, &client->add),
 			   "sycl_kernel_from_source") &&
 	       client_good(sycl_buffer_create(client->platform, zeros, sizeof(zeros), SYCL_HOST_CONST, &client->data),
 			   "data");
 }
 
-bool gpu_client_open(struct gpu_client *client, const char *place_text)
+bool gpu_client_open_helped(struct gpu_client *client, const char *place_text, uint32_t helper_threads)
 {
 	const uint32_t zero = 0;
 	const uint64_t bytes = GPU_DATA_WORDS * sizeof(uint32_t);
-	return open_queue(client, place_text) && open_kernels(client) && is_done(client, GPU_CLIENT_KERNELS) &&
+	return open_queue(client, place_text, helper_threads) && open_kernels(client) && is_done(client, GPU_CLIENT_KERNELS) &&
 	       client_good(sycl_buffer_create(client->platform, NULL, bytes, SYCL_HOST_NONE, &client->data), "data") &&
 	       client_good(sycl_queue_fill(client->queue, client->data, 0, bytes, &zero, sizeof(zero), NULL), "fill") &&
 	       gpu_client_wait(client) && is_done(client, GPU_CLIENT_DATA);
+}
+
+bool gpu_client_open(struct gpu_client *client, const char *place_text)
+{
+	return gpu_client_open_helped(client, place_text, 0);
 }
 
 void gpu_client_close(struct gpu_client *client)

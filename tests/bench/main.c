@@ -16,6 +16,7 @@ static const struct bench_row rows[] = {
 	{ "TC4", "what one submission costs the calling thread", row_submit },
 	{ "TC4.counters", "allocations, locks and system calls for each command", row_counters },
 	{ "TC5", "a host accessor on 256 MiB that a kernel has written", row_host_accessor },
+	{ "pages", "256 MiB of an application's own pages, to a processor and back", row_pages },
 	{ "TC6", "start of a program to its first kernel's end", row_first_kernel },
 	{ "TC7", "an idle service and idle clients", row_idle },
 	{ "TC8", "many clients, and clients that misbehave", row_scale },

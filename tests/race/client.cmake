@@ -13,4 +13,7 @@ if(TARGET sycl_engine_core AND TARGET syclclient)
   sycl_race_test(race_client_parts SOURCES client_parts.c ${integration}/client_service.c
     LIBS syclclient sycl_engine_core TIMEOUT 300)
   target_include_directories(race_client_parts PRIVATE ${integration})
+  sycl_race_test(race_client_pages SOURCES client_pages.c ${integration}/client_service.c
+    LIBS syclclient sycl_engine_core TIMEOUT 300)
+  target_include_directories(race_client_pages PRIVATE ${integration})
 endif()

@@ -1,0 +1,209 @@
+#include "page_copy.h"
+
+#include "helpers.h"
+#include "page_stream.h"
+
+#include <string.h>
+
+#define PART_GRANULE_BYTES ((uint64_t)64 << 10)
+
+struct page_copy page_copy_plan(struct connection *c, void *destination, const void *source, uint64_t size_bytes)
+{
+	struct page_copy copy = {.connection = c,
+				 .destination = destination,
+				 .source = source,
+				 .size_bytes = size_bytes,
+				 .part_bytes = size_bytes,
+				 .count = 1,
+				 .granted = 1};
+	if (size_bytes < PAGE_COPY_LARGE_BYTES)
+		return copy;
+	uint64_t part = (size_bytes - 1) / PAGE_COPY_PARTS_MAX + 1;
+	part = (part + PART_GRANULE_BYTES - 1) & ~(PART_GRANULE_BYTES - 1);
+	copy.part_bytes = part > PAGE_COPY_PART_BYTES ? part : PAGE_COPY_PART_BYTES;
+	copy.count = copy.granted = (uint32_t)((size_bytes - 1) / copy.part_bytes + 1);
+	return copy;
+}
+
+struct arena_range page_copy_part(const struct page_copy *copy, uint32_t part)
+{
+	uint64_t offset = part * copy->part_bytes, rest = copy->size_bytes - offset;
+	return (struct arena_range){.offset_bytes = offset,
+				    .size_bytes = rest < copy->part_bytes ? rest : copy->part_bytes};
+}
+
+/* With the state lock: the next parts whose accesses have been granted meanwhile. A refused one stays the next. */
+static void look(struct page_copy *copy)
+{
+	while (copy->granted < copy->count && host_access_granted(copy->buffer, &copy->accesses[copy->granted]))
+		copy->granted++;
+}
+
+/* With the state lock. Whoever takes a part copies it, and ends its access. */
+static bool take_part(struct page_copy *copy, uint32_t *part_out)
+{
+	look(copy);
+	if (copy->begun == copy->granted)
+		return false;
+	*part_out = copy->begun++;
+	return true;
+}
+
+static void copy_part(struct page_copy *copy, uint32_t part)
+{
+	struct arena_range range = page_copy_part(copy, part);
+	connection_observe(copy->connection);
+	uint8_t *to = copy->destination + range.offset_bytes;
+	const uint8_t *from = copy->source + range.offset_bytes;
+	if (copy->count > 1)
+		page_stream(to, from, (size_t)range.size_bytes);
+	else
+		memcpy(to, from, (size_t)range.size_bytes);
+	if (copy->accesses)
+		host_access_end(copy->connection, &copy->accesses[part]);
+}
+
+/* With the state lock, after look: nothing is to be waited for, as all parts are granted, or the next one is refused. */
+static bool is_settled(const struct page_copy *copy)
+{
+	return copy->granted == copy->count || host_access_settled(copy->buffer, &copy->accesses[copy->granted]);
+}
+
+/* With the state lock. One that has a part to be copied; NULL: none. *waits_out: one that will have. */
+static struct page_copy *find(const struct connection *c, bool *waits_out)
+{
+	*waits_out = false;
+	for (struct page_copy *copy = c->page_copies; copy; copy = copy->next) {
+		look(copy);
+		if (copy->begun < copy->granted)
+			return copy;
+		*waits_out = *waits_out || !is_settled(copy);
+	}
+	return NULL;
+}
+
+bool page_copies_wait(struct connection *c)
+{
+	bool waits = false;
+	return find(c, &waits) || waits;
+}
+
+/* Where nothing is waited for any more the engine has just said so: whoever sleeps on the socket looks. */
+static bool is_for_helper(struct connection *c, void *context)
+{
+	bool waits = false;
+	(void)context;
+	return find(c, &waits) || !waits;
+}
+
+/* With the state lock, which is let go meanwhile. */
+static void help(struct page_copy *copy)
+{
+	struct connection *c = copy->connection;
+	uint32_t part = 0;
+	copy->helping++; /* it stays where it is */
+	while (take_part(copy, &part)) {
+		(void)pthread_mutex_unlock(&c->state_lock);
+		copy_part(copy, part);
+		(void)pthread_mutex_lock(&c->state_lock);
+	}
+	if (--copy->helping == 0)
+		(void)pthread_cond_broadcast(&c->pages_changed);
+}
+
+void page_copies_help(struct connection *c)
+{
+	sycl_result result = SYCL_SUCCESS;
+	while (!result) {
+		bool waits = false;
+		(void)pthread_mutex_lock(&c->state_lock);
+		struct page_copy *copy = find(c, &waits);
+		if (copy)
+			help(copy);
+		(void)pthread_mutex_unlock(&c->state_lock);
+		if (!copy && !waits)
+			return;
+		if (!copy)
+			result = connection_wait(c, is_for_helper, NULL, WAIT_RUNS, UINT64_MAX);
+	}
+}
+
+static void enlist(struct page_copy *copy)
+{
+	struct connection *c = copy->connection;
+	(void)pthread_mutex_lock(&c->state_lock);
+	copy->next = c->page_copies;
+	c->page_copies = copy;
+	if (copy->count > 1)
+		helpers_wake_all(c->host_tasks.helpers);
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
+/* What nobody has begun stays undone; nobody looks at the copy any more. */
+static void unlist(struct page_copy *copy)
+{
+	struct connection *c = copy->connection;
+	(void)pthread_mutex_lock(&c->state_lock);
+	struct page_copy **at = &c->page_copies;
+	while (*at != copy)
+		at = &(*at)->next;
+	*at = copy->next;
+	copy->granted = copy->count = copy->begun;
+	while (copy->helping > 0)
+		(void)pthread_cond_wait(&c->pages_changed, &c->state_lock);
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
+/* With the state lock. */
+static bool is_for_owner(struct connection *c, void *context)
+{
+	struct page_copy *copy = context;
+	(void)c;
+	look(copy);
+	return copy->begun < copy->granted || is_settled(copy);
+}
+
+/* Until all parts are begun, by whomever. */
+static sycl_result copy_parts(struct page_copy *copy)
+{
+	struct connection *c = copy->connection;
+	for (;;) {
+		uint32_t part = 0;
+		(void)pthread_mutex_lock(&c->state_lock);
+		bool taken = take_part(copy, &part);
+		bool over = copy->granted == copy->count;
+		/* Nobody else waits for one that is refused, or takes it for granted. */
+		struct host_access *refused = !taken && !over && is_settled(copy) ? &copy->accesses[copy->granted] : NULL;
+		(void)pthread_mutex_unlock(&c->state_lock);
+		sycl_result result = SYCL_SUCCESS;
+		if (taken)
+			copy_part(copy, part);
+		else if (over)
+			return SYCL_SUCCESS;
+		else if (refused)
+			result = host_access_wait(copy->buffer, refused, UINT64_MAX);
+		else
+			result = connection_wait(c, is_for_owner, copy, WAIT_RUNS, UINT64_MAX);
+		if (result)
+			return result;
+	}
+}
+
+sycl_result page_copy_run(struct page_copy *copy)
+{
+	uint32_t count = copy->count;
+	enlist(copy);
+	struct failure why = {.code = copy_parts(copy)};
+	if (why.code)
+		error_get(&why);
+	unlist(copy);
+	for (uint32_t i = copy->begun; copy->accesses && i < count; i++)
+		host_access_end(copy->connection, &copy->accesses[i]);
+	return why.code ? error_set_failure(&why) : SYCL_SUCCESS;
+}
+
+void page_copy_now(struct connection *c, void *destination, const void *source, uint64_t size_bytes)
+{
+	struct page_copy copy = page_copy_plan(c, destination, source, size_bytes);
+	(void)page_copy_run(&copy); /* there is nothing that it could wait for */
+}

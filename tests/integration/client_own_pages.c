@@ -1,0 +1,400 @@
+/*
+ * Buffers over much memory of the program's own: what goes in and out of them in parts. Pages that cannot be touched at
+ * first show when a part is copied, and by whom.
+ */
+#include "client_test.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(client_own_pages, .timeout = 120, .init = with_service, .fini = without_service);
+
+/* Two whole parts and an odd rest. */
+enum { PART = 4 << 20, SIZE = 2 * PART + 12345 * 4, WORDS = SIZE / 4, PARTS = 3 };
+
+/* The program's memory, page-aligned. */
+static uint32_t *host;
+
+/* What happens when a guarded part is touched for the first time; then it can be. */
+static void (*on_touch)(uint32_t part);
+static _Atomic uint32_t touched;
+
+static void touch(int number, siginfo_t *info, void *context)
+{
+	uintptr_t at = (uintptr_t)info->si_addr - (uintptr_t)host;
+	(void)context;
+	if (at >= PARTS * (uintptr_t)PART) {
+		(void)signal(number, SIG_DFL); /* no page of this test */
+		return;
+	}
+	atomic_fetch_add(&touched, 1);
+	on_touch((uint32_t)(at / PART));
+	(void)mprotect((uint8_t *)host + at / PART * PART, PART, PROT_READ | PROT_WRITE);
+}
+
+static void make_pages(void)
+{
+	struct sigaction action = {.sa_sigaction = touch, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	host = mmap(NULL, (size_t)PARTS * PART, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	cr_assert(ne(ptr, host, MAP_FAILED));
+	for (uint32_t i = 0; i < WORDS; i++)
+		host[i] = i;
+	(void)sigaction(SIGSEGV, &action, NULL);
+}
+
+static void guard(uint32_t part, void (*touched_first)(uint32_t part))
+{
+	on_touch = touched_first;
+	(void)mprotect((uint8_t *)host + (size_t)part * PART, PART, PROT_NONE);
+}
+
+static void drop_pages(void)
+{
+	(void)signal(SIGSEGV, SIG_DFL);
+	(void)munmap(host, (size_t)PARTS * PART);
+}
+
+static sycl_buffer borrow(sycl_platform of)
+{
+	sycl_buffer buffer = NULL;
+	MUST(sycl_buffer_create(of, host, SIZE, SYCL_HOST_BORROWED, &buffer));
+	return buffer;
+}
+
+static void increment(sycl_queue to, sycl_buffer buffer)
+{
+	sycl_kernel kernel = fake_kernel(to, "increment_u32");
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(to, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(WORDS)));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_kernel_release(kernel));
+}
+
+/* The first word that is not its index and `more`; WORDS: none. */
+static uint32_t first_wrong(const uint32_t *words, uint32_t more)
+{
+	uint32_t i = 0;
+	while (i < WORDS && words[i] == i + more)
+		i++;
+	return i;
+}
+
+Test(client_own_pages, D9_D11_contents_go_in_and_out_in_parts)
+{
+	struct fake_counters counters;
+	make_pages();
+	sycl_buffer buffer = borrow(platform);
+	increment(queue, buffer);
+	increment(queue, buffer);
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(u32, first_wrong(host, 2), WORDS));
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	cr_assert(eq(u64, counters.writes, PARTS));
+	cr_assert(eq(u64, counters.reads, PARTS));
+	cr_assert(eq(u64, counters.bytes_written, SIZE));
+	cr_assert(eq(u64, counters.bytes_read, SIZE));
+	drop_pages();
+}
+
+static bool first_part_was_there;
+
+static void see_first_part(uint32_t part)
+{
+	(void)part;
+	first_part_was_there = fake_wait_ended(FAKE_ANY_DEVICE, 1, LONG_NS);
+}
+
+Test(client_own_pages, D9_the_device_has_one_part_before_the_last_one_is_read)
+{
+	struct fake_counters counters;
+	make_pages();
+	guard(PARTS - 1, see_first_part);
+	sycl_buffer buffer = borrow(platform);
+	cr_assert(eq(u32, touched, 0), "nobody wants it yet");
+	increment(queue, buffer);
+	cr_assert(eq(u32, touched, 1));
+	cr_assert(first_part_was_there);
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	cr_assert(eq(u64, counters.launches, 1));
+	drop_pages();
+}
+
+static uint64_t reads_then;
+
+static void count_reads(uint32_t part)
+{
+	struct fake_counters counters;
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	reads_then = counters.reads;
+	(void)part;
+}
+
+/* A lane for each direction: moves go one after the other, and beside kernels. */
+static void with_copy_lanes(void)
+{
+	fake_reset();
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_options(i, (struct fake_device_options){.features = BACKEND_FEATURE_COPY_LANES});
+	with_service();
+}
+
+TestSuite(client_own_pages_lanes, .timeout = 120, .init = with_copy_lanes, .fini = without_service);
+
+Test(client_own_pages_lanes, D9_one_part_is_written_back_while_the_device_gives_others)
+{
+	bool seen = false;
+	/* A program that gets no processor for that long sees nothing; not every time. */
+	for (int i = 0; i < 20 && !seen; i++) {
+		make_pages();
+		sycl_buffer buffer = borrow(platform);
+		increment(queue, buffer);
+		MUST(sycl_queue_wait_for(queue, LONG_NS));
+		struct fake_counters before;
+		fake_counters(FAKE_ANY_DEVICE, &before);
+		fake_delay(0, 50000000);
+		guard(0, count_reads);
+		MUST(sycl_buffer_release(buffer));
+		fake_delay(0, 0);
+		seen = reads_then - before.reads < PARTS;
+		cr_assert(gt(u64, reads_then, before.reads));
+		cr_assert(eq(u32, first_wrong(host, 1), WORDS));
+		drop_pages();
+	}
+	cr_assert(seen);
+}
+
+Test(client_own_pages_lanes, D9_F1_parts_come_and_go_beside_a_kernel_of_another_group)
+{
+	sycl_kernel hold = fake_kernel(queue, "hold");
+	sycl_queue other = fake_queue(platform, 0);
+	make_pages();
+	submit_hold(other, hold, 0, NULL, SYCL_ACCESS_READ, NULL);
+	sycl_buffer buffer = borrow(platform);
+	increment(queue, buffer);
+	MUST(sycl_buffer_release(buffer)); /* the gate is closed all the while */
+	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
+	cr_assert(eq(int, sycl_queue_wait_for(other, SHORT_NS), SYCL_ERROR_TIMEOUT));
+	fake_gate_open(0);
+	MUST(sycl_queue_wait_for(other, LONG_NS));
+	MUST(sycl_queue_release(other));
+	MUST(sycl_kernel_release(hold));
+	drop_pages();
+}
+
+static sem_t both;
+static _Atomic uint32_t met;
+
+/* The first one waits until another thread is here as well. */
+static void meet(uint32_t part)
+{
+	struct timespec until;
+	(void)part;
+	if (atomic_fetch_add(&met, 1) == 1) {
+		(void)sem_post(&both);
+		return;
+	}
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 20;
+	(void)sem_timedwait(&both, &until);
+}
+
+Test(client_own_pages, D9_helper_threads_copy_parts_both_ways)
+{
+	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
+	sycl_platform helped = NULL;
+	options.helper_threads = 2;
+	MUST(sycl_platform_open_with(service.endpoint, &options, &helped));
+	sycl_queue its = fake_queue(helped, 0);
+	make_pages();
+	(void)sem_init(&both, 0, 0);
+	sycl_buffer buffer = borrow(helped);
+	guard(0, meet);
+	guard(1, meet);
+	increment(its, buffer);
+	cr_assert(eq(u32, met, 2));
+	cr_assert(ne(int, sem_trywait(&both), 0), "one thread copied both, and waited for itself in vain");
+	MUST(sycl_queue_wait_for(its, LONG_NS));
+	met = 0;
+	guard(0, meet);
+	guard(1, meet);
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(u32, met, 2));
+	cr_assert(ne(int, sem_trywait(&both), 0));
+	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
+	MUST(sycl_queue_release(its));
+	MUST(sycl_platform_release(helped));
+	drop_pages();
+}
+
+Test(client_own_pages, D1_a_host_accessor_sees_what_nobody_else_has_wanted)
+{
+	sycl_host_accessor accessor = NULL;
+	void *pointer = NULL;
+	make_pages();
+	sycl_buffer buffer = borrow(platform);
+	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ_WRITE, &accessor));
+	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
+	cr_assert(eq(u32, first_wrong(pointer, 0), WORDS));
+	((uint32_t *)pointer)[WORDS - 1] = 7;
+	MUST(sycl_host_accessor_release(accessor));
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(u32, first_wrong(host, 0), WORDS - 1));
+	cr_assert(eq(u32, host[WORDS - 1], 7));
+	drop_pages();
+}
+
+/* It is the program's again, so whoever comes later must not read it. */
+Test(client_own_pages, D14_D16_contents_outlive_the_memory_that_they_came_from)
+{
+	sycl_kernel copy = fake_kernel(queue, "copy_u32");
+	sycl_handler handler = NULL;
+	sycl_buffer result = NULL;
+	uint32_t *words = calloc(WORDS, sizeof(*words));
+	cr_assert(ne(ptr, words, NULL));
+	make_pages();
+	MUST(sycl_buffer_create(platform, words, SIZE, SYCL_HOST_BORROWED, &result));
+	sycl_buffer buffer = borrow(platform);
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, result, SYCL_ACCESS_WRITE_NO_INIT));
+	MUST(sycl_handler_set_accessor(handler, 1, buffer, SYCL_ACCESS_READ));
+	MUST(sycl_handler_parallel_for(handler, copy, sycl_range1(WORDS)));
+	MUST(sycl_buffer_detach(buffer));
+	drop_pages();
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_buffer_release(result));
+	cr_assert(eq(u32, first_wrong(words, 0), WORDS));
+	free(words);
+	MUST(sycl_kernel_release(copy));
+}
+
+Test(client_own_pages, D14_final_data_comes_from_an_unused_buffer)
+{
+	uint32_t *words = calloc(WORDS, sizeof(*words));
+	cr_assert(ne(ptr, words, NULL));
+	make_pages();
+	sycl_buffer buffer = borrow(platform);
+	MUST(sycl_buffer_set_final_data(buffer, words));
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(u32, first_wrong(words, 0), WORDS));
+	free(words);
+	drop_pages();
+}
+
+Test(client_own_pages, D9_a_deadline_leaves_the_memory_as_it_is)
+{
+	sycl_kernel hold = fake_kernel(queue, "hold");
+	make_pages();
+	sycl_buffer buffer = borrow(platform);
+	increment(queue, buffer);
+	submit_hold(queue, hold, 0, buffer, SYCL_ACCESS_READ_WRITE, NULL);
+	cr_assert(eq(int, sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT));
+	cr_assert(eq(u32, first_wrong(host, 0), WORDS));
+	fake_gate_open(0);
+	MUST(sycl_buffer_release_for(buffer, LONG_NS));
+	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
+	MUST(sycl_kernel_release(hold));
+	drop_pages();
+}
+
+/* The last part's contents were lost, and the first one is as good as the device could make it. */
+Test(client_own_pages, D17_M9_a_part_that_was_lost_keeps_the_others_from_being_written)
+{
+	sycl_kernel fail = fake_kernel(queue, "fail");
+	sycl_handler handler = NULL;
+	make_pages();
+	sycl_buffer buffer = borrow(platform), end = NULL;
+	MUST(sycl_buffer_create_sub(buffer, 2 * PART, SIZE - 2 * PART, &end));
+	increment(queue, buffer);
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_require(handler, end, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_single_task(handler, fail));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_buffer_release(end));
+	cr_assert(ne(int, sycl_buffer_release(buffer), SYCL_SUCCESS));
+	cr_assert(eq(u32, first_wrong(host, 0), WORDS));
+	(void)sycl_queue_wait_for(queue, LONG_NS);
+	MUST(sycl_kernel_release(fail));
+	drop_pages();
+}
+
+/* Without a fixture: a service with its own limits. */
+Test(client_own_pages_limits, D9_without_room_for_parts_the_contents_come_first, .timeout = 120)
+{
+	struct session_limits limits;
+	struct client_service small;
+	sycl_platform narrow = NULL;
+	session_limits_init(&limits);
+	limits.groups_in_flight = 2;
+	client_service_start(&small, &limits);
+	MUST(sycl_platform_open(small.endpoint, &narrow));
+	sycl_queue its = fake_queue(narrow, 0);
+	make_pages();
+	sycl_buffer buffer = borrow(narrow);
+	increment(its, buffer);
+	MUST(sycl_queue_wait_for(its, LONG_NS));
+	cr_assert(eq(u32, first_wrong(host, 0), WORDS));
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
+	MUST(sycl_queue_release(its));
+	MUST(sycl_platform_release(narrow));
+	client_service_stop(&small);
+	drop_pages();
+}
+
+static int report = -1;
+
+static void tell_and_stay(uint32_t part)
+{
+	(void)part;
+	if (write(report, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		(void)pause();
+}
+
+/* In a process of its own: the engine has the first parts, and the last one never comes. */
+static void be_killed(void)
+{
+	sycl_platform its_platform = NULL;
+	MUST(sycl_platform_open(service.endpoint, &its_platform));
+	sycl_queue its = fake_queue(its_platform, 0);
+	make_pages();
+	guard(PARTS - 1, tell_and_stay);
+	increment(its, borrow(its_platform));
+	_exit(1);
+}
+
+Test(client_own_pages, B33_who_dies_between_two_parts_holds_up_nobody)
+{
+	int ends[2];
+	char byte = 0;
+	cr_assert(eq(int, pipe(ends), 0));
+	pid_t child = fork();
+	if (child == 0) {
+		report = ends[1];
+		be_killed();
+	}
+	(void)close(ends[1]);
+	cr_assert(eq(int, (int)read(ends[0], &byte, 1), 1));
+	cr_assert(eq(int, kill(child, SIGKILL), 0));
+	cr_assert(eq(int, waitpid(child, NULL, 0), child));
+	(void)close(ends[0]);
+	make_pages();
+	sycl_buffer buffer = borrow(platform);
+	increment(queue, buffer);
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
+	drop_pages();
+	/* without_service sees that the devices have nothing left of either. */
+}
