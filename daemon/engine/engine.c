@@ -173,6 +173,7 @@ static int make_loop(struct engine *engine)
 	engine->prepare.data = engine;
 	engine->busy.data = engine;
 	engine->end_timer.data = engine;
+	engine->held_timer.data = engine;
 	r = uv_poll_init(&engine->loop, &engine->bells_poll, engine->bells);
 	if (r < 0)
 		return r;

@@ -1,6 +1,7 @@
 /* Buffers and host accessors: waiting, writing back, what returns at once. */
 #include "client_test.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -262,6 +263,30 @@ Test(client_buffers, shared_memory_grows_and_is_given_back)
 		MUST(sycl_platform_get_usage(platform, &usage));
 	} while (usage.arena_bytes > (64u << 20));
 	cr_assert(le(u64, usage.buffer_bytes, 1));
+}
+
+static uint32_t count_descriptors(void)
+{
+	uint32_t count = 0;
+	DIR *folder = opendir("/proc/self/fd");
+	while (folder && readdir(folder))
+		count++;
+	if (folder)
+		(void)closedir(folder);
+	return count;
+}
+
+Test(client_buffers_limits, N1_an_engine_that_has_ended_leaves_no_descriptors, .timeout = 60)
+{
+	uint32_t first = 0;
+	for (int i = 0; i < 3; i++) {
+		struct client_service one;
+		client_service_start(&one, NULL);
+		client_service_stop(&one);
+		if (i == 0)
+			first = count_descriptors();
+	}
+	cr_assert(eq(u32, count_descriptors(), first));
 }
 
 Test(client_buffers, wrong_buffers_are_refused)
