@@ -207,6 +207,50 @@ static sycl_result grow(struct connection *c, enum arena_use use, uint64_t bytes
 	return result;
 }
 
+static bool is_large(const struct arena *arena)
+{
+	return arena->region->size_bytes > ARENA_USUAL_BYTES;
+}
+
+/* With the grow lock. The second empty arena of its use, or a large one that has rested, at least so often. */
+static bool take_empty(struct connection *c, uint32_t rests, uint32_t *index_out)
+{
+	bool found = false;
+	uint32_t empty[2] = {0};
+	(void)pthread_mutex_lock(&c->state_lock);
+	for (uint32_t i = 0; i < c->arenas.capacity && !found; i++) {
+		struct arena *arena = &c->arenas.arenas[i];
+		if (!arena->region || arena->ranges.taken > 0)
+			continue;
+		bool goes = is_large(arena) ? arena->rests >= rests : empty[arena->use]++ > 0;
+		if (goes) {
+			arena_drop(&c->arenas, arena);
+			*index_out = i;
+			found = true;
+		}
+	}
+	(void)pthread_mutex_unlock(&c->state_lock);
+	return found;
+}
+
+/* With the grow lock. As take_empty, all that there are. True: some were given back. */
+static bool give_empty(struct connection *c, uint32_t rests)
+{
+	bool any = false;
+	uint32_t index = 0;
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && take_empty(c, rests, &index)) {
+		Sycl__V1__ArenaDestroy destroy = SYCL__V1__ARENA_DESTROY__INIT;
+		destroy.arena = index;
+		Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+		command.body_case = SYCL__V1__COMMAND__BODY_ARENA_DESTROY;
+		command.arena_destroy = &destroy;
+		if (connection_send(c, &command))
+			break;
+		any = true;
+	}
+	return any;
+}
+
 static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes, struct arena_range *range_out,
 			void **address_out)
 {
@@ -228,6 +272,11 @@ static sycl_result take(struct connection *c, enum arena_use use, uint64_t bytes
 		if (r != -ENOSPC)
 			break;
 		result = grow(c, use, bytes);
+		/* Those that rest are for who needs no more than they have. */
+		if (result == SYCL_ERROR_QUOTA && give_empty(c, 0)) {
+			result = SYCL_SUCCESS;
+			continue;
+		}
 		if (result)
 			break;
 	}
@@ -247,11 +296,6 @@ sycl_result arenas_take_usm(struct connection *c, uint64_t bytes, struct arena_r
 	return take(c, ARENA_USM, bytes, range_out, address_out);
 }
 
-static bool is_large(const struct arena *arena)
-{
-	return arena->region->size_bytes > ARENA_USUAL_BYTES;
-}
-
 /* Who makes large buffers one after the other shall find their pages again: new ones cost several times the copy. */
 static void count_rests(struct connection *c)
 {
@@ -264,40 +308,10 @@ static void count_rests(struct connection *c)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-/* With the grow lock. The second empty arena of its use, or a large one that has rested. */
-static bool take_empty(struct connection *c, uint32_t *index_out)
-{
-	bool found = false;
-	uint32_t empty[2] = {0};
-	(void)pthread_mutex_lock(&c->state_lock);
-	for (uint32_t i = 0; i < c->arenas.capacity && !found; i++) {
-		struct arena *arena = &c->arenas.arenas[i];
-		if (!arena->region || arena->ranges.taken > 0)
-			continue;
-		bool goes = is_large(arena) ? arena->rests == ARENA_RESTS_MAX : empty[arena->use]++ > 0;
-		if (goes) {
-			arena_drop(&c->arenas, arena);
-			*index_out = i;
-			found = true;
-		}
-	}
-	(void)pthread_mutex_unlock(&c->state_lock);
-	return found;
-}
-
 void arenas_trim(struct connection *c)
 {
-	uint32_t index = 0;
 	count_rests(c);
 	(void)pthread_mutex_lock(&c->arenas.grow_lock);
-	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && take_empty(c, &index)) {
-		Sycl__V1__ArenaDestroy destroy = SYCL__V1__ARENA_DESTROY__INIT;
-		destroy.arena = index;
-		Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-		command.body_case = SYCL__V1__COMMAND__BODY_ARENA_DESTROY;
-		command.arena_destroy = &destroy;
-		if (connection_send(c, &command))
-			break;
-	}
+	(void)give_empty(c, ARENA_RESTS_MAX);
 	(void)pthread_mutex_unlock(&c->arenas.grow_lock);
 }

@@ -61,7 +61,8 @@ void arenas_give(struct arenas *arenas, const struct arena_range *range);
 
 /*
  * Give empty arenas back to the engine, but one; and an unusually large one only when it has been found empty many times,
- * since the next large buffer would wait for new pages. Without any lock held; one-way.
+ * since the next large buffer would wait for new pages; or when arenas_take would find no room otherwise. Without any lock
+ * held; one-way.
  */
 void arenas_trim(struct connection *connection);
 

@@ -265,6 +265,29 @@ Test(client_buffers, shared_memory_grows_and_is_given_back)
 	cr_assert(le(u64, usage.buffer_bytes, 1));
 }
 
+/* What a large buffer leaves behind for the next one is not missing where the next one is larger. Without a fixture. */
+Test(client_buffers_limits, N1_shared_memory_that_rests_makes_room_for_more, .timeout = 60)
+{
+	struct session_limits limits;
+	struct client_service small;
+	struct sycl_usage usage = SYCL_USAGE_INIT;
+	sycl_platform narrow = NULL;
+	sycl_buffer buffer = NULL;
+	session_limits_init(&limits);
+	limits.arena_bytes = 256u << 20;
+	client_service_start(&small, &limits);
+	MUST(sycl_platform_open(small.endpoint, &narrow));
+	for (uint64_t size = 100u << 20; size <= 250u << 20; size += 50u << 20) {
+		MUST(sycl_buffer_create(narrow, NULL, size, SYCL_HOST_NONE, &buffer));
+		MUST(sycl_buffer_release(buffer));
+		do {
+			MUST(sycl_platform_get_usage(narrow, &usage));
+		} while (usage.buffer_bytes > 0);
+	}
+	MUST(sycl_platform_release(narrow));
+	client_service_stop(&small);
+}
+
 static uint32_t count_descriptors(void)
 {
 	uint32_t count = 0;
