@@ -163,6 +163,16 @@ static bool is_for_owner(struct connection *c, void *context)
 	return copy->begun < copy->granted || is_settled(copy);
 }
 
+/*
+ * With the state lock. The next part's access, if it will never be granted: then nobody else waits for it or takes it. The
+ * engine may grant it in between: once it is settled it is looked at again.
+ */
+static struct host_access *next_if_refused(const struct page_copy *copy)
+{
+	struct host_access *next = &copy->accesses[copy->granted];
+	return host_access_settled(copy->buffer, next) && !host_access_granted(copy->buffer, next) ? next : NULL;
+}
+
 /* Until all parts are begun, by whomever. */
 static sycl_result copy_parts(struct page_copy *copy)
 {
@@ -172,8 +182,7 @@ static sycl_result copy_parts(struct page_copy *copy)
 		(void)pthread_mutex_lock(&c->state_lock);
 		bool taken = take_part(copy, &part);
 		bool over = copy->granted == copy->count;
-		/* Nobody else waits for one that is refused, or takes it for granted. */
-		struct host_access *refused = !taken && !over && is_settled(copy) ? &copy->accesses[copy->granted] : NULL;
+		struct host_access *refused = taken || over ? NULL : next_if_refused(copy);
 		(void)pthread_mutex_unlock(&c->state_lock);
 		sycl_result result = SYCL_SUCCESS;
 		if (taken)
