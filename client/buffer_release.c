@@ -62,16 +62,17 @@ static bool comes_in_parts(const struct buffer *buffer, uint64_t deadline_ns)
 
 static sycl_result wait_and_copy(struct buffer *buffer, void *target, uint64_t deadline_ns)
 {
-	bool in_parts = target && comes_in_parts(buffer, deadline_ns);
-	/* An access of no bytes waits for writers, one that writes for readers too; it moves nothing and drops nothing. */
+	if (target && comes_in_parts(buffer, deadline_ns))
+		return own_pages_write_back(buffer, target);
+	/* A write of no bytes waits for readers and writers alike, moves nothing and drops nothing. */
 	uint32_t mode = target ? ACCESS_MODE_READ : ACCESS_MODE_WRITE_NO_INIT;
 	struct host_access access = {.slot = 0};
-	sycl_result result = host_access_ask(buffer, mode, 0, target && !in_parts ? buffer->size_bytes : 0, &access);
+	sycl_result result = host_access_ask(buffer, mode, 0, target ? buffer->size_bytes : 0, &access);
 	if (result)
 		return result;
 	result = host_access_wait(buffer, &access, deadline_ns);
 	if (!result && target)
-		result = in_parts ? own_pages_write_back(buffer, target) : copy_back(buffer, target, deadline_ns);
+		result = copy_back(buffer, target, deadline_ns);
 	struct failure why = {.code = result};
 	if (result)
 		error_get(&why);

@@ -93,23 +93,23 @@ void own_pages_end(struct buffer *buffer)
 	settle(buffer, OWN_PAGES_COMING);
 }
 
-/*
- * What was not asked for has no id, and its end is nothing. `settles`: the others count against the session's limits until
- * they are granted, also when they have ended, and whoever comes next needs the room.
- */
-static void end_accesses(struct page_copy *copy, bool settles)
+/* What was not asked for has no id, and its end is nothing. */
+static void end_accesses(struct page_copy *copy)
 {
-	for (uint32_t i = 0; i < copy->count && settles; i++)
-		if (copy->accesses[i].remote.id)
-			(void)host_access_wait(copy->buffer, &copy->accesses[i], UINT64_MAX);
 	for (uint32_t i = 0; i < copy->count; i++)
 		host_access_end(copy->connection, &copy->accesses[i]);
 }
 
-/*
- * An access for each part, all asked for, none of them refused so far: a refusal is told before the answer. Otherwise all
- * of them have ended.
- */
+/* Has the engine refused none of them so far? A refusal is told before the answer. */
+static sycl_result check_parts(struct page_copy *copy)
+{
+	sycl_result result = host_access_answered(copy->connection);
+	for (uint32_t i = 0; i < copy->count && !result; i++)
+		result = remote_check(&copy->accesses[i].remote);
+	return result;
+}
+
+/* An access for each part, all asked for, none of them refused so far. Otherwise the caller ends those that were. */
 static sycl_result ask_for_parts(struct page_copy *copy, uint32_t mode)
 {
 	sycl_result result = SYCL_SUCCESS;
@@ -117,16 +117,7 @@ static sycl_result ask_for_parts(struct page_copy *copy, uint32_t mode)
 		struct arena_range part = page_copy_part(copy, i);
 		result = host_access_ask_part(copy->buffer, mode, &part, &copy->accesses[i]);
 	}
-	if (!result)
-		result = host_access_answered(copy->connection);
-	for (uint32_t i = 0; i < copy->count && !result; i++)
-		result = remote_check(&copy->accesses[i].remote);
-	if (!result)
-		return SYCL_SUCCESS;
-	struct failure why;
-	error_get(&why);
-	end_accesses(copy, result == SYCL_ERROR_QUOTA);
-	return error_set_failure(&why);
+	return result ? result : check_parts(copy);
 }
 
 /* Of a buffer that this thread has taken. Nothing else uses it yet, so an access that is not refused holds. */
@@ -141,7 +132,13 @@ static void hold_back(struct incoming *incoming)
 		change_state(buffer, OWN_PAGES_COMING);
 		return;
 	}
-	/* No room for so many accesses, or no service any more, which the group will be told. */
+	/*
+	 * No room for so many accesses, or no service any more, which the group will be told. Those that there are count against
+	 * the session's limits until they are granted, also when they have ended, and the group needs the room. Not by a wait
+	 * that runs host tasks: one of them may use this buffer, and would wait for this thread.
+	 */
+	(void)host_access_answered(buffer->object.connection);
+	end_accesses(&incoming->copy);
 	incoming->copy.accesses = NULL;
 	bring_whole(buffer);
 }
@@ -232,16 +229,56 @@ static sycl_result write_back_whole(struct buffer *buffer, void *target)
 	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
+/* As in hold_back, but they may wait for groups. Also their names can be used again afterwards. */
+static void give_up_parts(struct page_copy *copy)
+{
+	for (uint32_t i = 0; i < copy->count; i++)
+		if (copy->accesses[i].remote.id)
+			(void)host_access_wait(copy->buffer, &copy->accesses[i], UINT64_MAX);
+	end_accesses(copy);
+	(void)host_access_answered(copy->connection);
+}
+
+/*
+ * When an access of no bytes is granted, all that was submitted before it has written: what such a group has lost is known,
+ * and nothing has been copied. It ends before any part is waited for: a group that comes between the two, from another
+ * thread or a host task, waits for it, and parts behind that group wait for the group.
+ */
+static sycl_result await_writers(struct page_copy *copy, struct host_access *writers, bool has_parts)
+{
+	sycl_result result = host_access_wait(copy->buffer, writers, UINT64_MAX);
+	if (!result && has_parts)
+		result = check_parts(copy);
+	struct failure why = {.code = result};
+	if (result)
+		error_get(&why);
+	host_access_end(copy->connection, writers);
+	return result ? error_set_failure(&why) : SYCL_SUCCESS;
+}
+
 sycl_result own_pages_write_back(struct buffer *buffer, void *target)
 {
-	struct host_access accesses[PAGE_COPY_PARTS_MAX] = {{.slot = 0}};
+	struct host_access writers = {.slot = 0}, accesses[PAGE_COPY_PARTS_MAX] = {{.slot = 0}};
 	struct page_copy copy =
 		page_copy_plan(buffer->object.connection, target, buffer->address, buffer->size_bytes);
 	copy.buffer = buffer;
 	copy.accesses = accesses;
 	copy.granted = 0;
-	sycl_result result = ask_for_parts(&copy, ACCESS_MODE_READ);
-	if (result == SYCL_ERROR_QUOTA) /* no room for so many accesses */
-		return write_back_whole(buffer, target);
-	return result ? result : page_copy_run(&copy);
+	sycl_result result = host_access_ask(buffer, ACCESS_MODE_READ, 0, 0, &writers);
+	if (result)
+		return result;
+	/* At once: what others submit from now on is not written back. */
+	bool has_parts = ask_for_parts(&copy, ACCESS_MODE_READ) == SYCL_SUCCESS;
+	result = await_writers(&copy, &writers, has_parts);
+	if (!result && has_parts)
+		return page_copy_run(&copy);
+	struct failure why = {.code = result};
+	if (result)
+		error_get(&why);
+	if (has_parts)
+		end_accesses(&copy);
+	else
+		give_up_parts(&copy);
+	/* No room for so many accesses; or a part is lost already, which this one is told as well. */
+	return result ? error_set_failure(&why) : write_back_whole(buffer, target);
 }

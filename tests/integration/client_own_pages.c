@@ -4,6 +4,7 @@
  */
 #include "client_test.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -328,6 +329,41 @@ Test(client_own_pages, D17_M9_a_part_that_was_lost_keeps_the_others_from_being_w
 	drop_pages();
 }
 
+static sycl_result submit_it(sycl_host_task task, void *user_data)
+{
+	(void)task;
+	return sycl_handler_submit(user_data, NULL);
+}
+
+static void run_host_task(sycl_queue on, sycl_buffer requires, sycl_host_task_function *function, void *user_data)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(on, &handler));
+	if (requires)
+		MUST(sycl_handler_require(handler, requires, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_host_task(handler, function, user_data, NULL));
+	MUST(sycl_handler_submit(handler, NULL));
+}
+
+/* It is begun before the release, and submitted by a host task that runs while the release waits. */
+Test(client_own_pages, D9_F1_a_group_that_comes_while_the_release_waits_comes_after_it)
+{
+	sycl_kernel kernel = fake_kernel(queue, "increment_u32");
+	sycl_handler late = NULL;
+	make_pages();
+	sycl_buffer buffer = borrow(platform);
+	increment(queue, buffer);
+	MUST(sycl_handler_begin(queue, &late));
+	MUST(sycl_handler_set_accessor(late, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_parallel_for(late, kernel, sycl_range1(WORDS)));
+	run_host_task(queue, buffer, submit_it, late);
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
+	MUST(sycl_queue_wait_for(queue, LONG_NS));
+	MUST(sycl_kernel_release(kernel));
+	drop_pages();
+}
+
 /* Without a fixture: a service with its own limits. */
 Test(client_own_pages_limits, D9_without_room_for_parts_the_contents_come_first, .timeout = 120)
 {
@@ -346,6 +382,92 @@ Test(client_own_pages_limits, D9_without_room_for_parts_the_contents_come_first,
 	cr_assert(eq(u32, first_wrong(host, 0), WORDS));
 	MUST(sycl_buffer_release(buffer));
 	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
+	MUST(sycl_queue_release(its));
+	MUST(sycl_platform_release(narrow));
+	client_service_stop(&small);
+	drop_pages();
+}
+
+static uint32_t word_seen;
+static int engine_away[2], task_begun[2]; /* pipes */
+
+/* On the engine's thread: until the host task has begun, or for a moment. */
+static void be_away(int number)
+{
+	struct pollfd begun = {.fd = task_begun[0], .events = POLLIN};
+	(void)number;
+	if (write(engine_away[1], "", 1) == 1)
+		(void)poll(&begun, 1, SHORT_NS / 1000000);
+}
+
+static void send_engine_away(pthread_t engine)
+{
+	char byte;
+	cr_assert(eq(int, pipe(engine_away), 0));
+	cr_assert(eq(int, pipe(task_begun), 0));
+	(void)signal(SIGUSR2, be_away);
+	cr_assert(eq(int, pthread_kill(engine, SIGUSR2), 0));
+	cr_assert(eq(int, (int)read(engine_away[0], &byte, 1), 1));
+}
+
+static sycl_result read_first(sycl_host_task task, void *user_data)
+{
+	sycl_host_accessor accessor = NULL;
+	void *pointer = NULL;
+	(void)task;
+	cr_assert(eq(int, (int)write(task_begun[1], "", 1), 1));
+	MUST(sycl_host_accessor_create(user_data, SYCL_ACCESS_READ, &accessor));
+	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
+	word_seen = *(uint32_t *)pointer;
+	return sycl_host_accessor_release(accessor);
+}
+
+/* Whatever was asked for before has been told of, and no host task has run. */
+static void let_the_service_answer(sycl_platform of)
+{
+	struct sycl_usage usage = SYCL_USAGE_INIT;
+	for (int i = 0; i < 3; i++)
+		MUST(sycl_platform_get_usage(of, &usage));
+}
+
+/* The session has room for two more objects, which is less than the parts. A host task has its turn all the while. */
+Test(client_own_pages_limits, D1_K1_a_host_task_may_use_a_buffer_whose_parts_find_no_room, .timeout = 60)
+{
+	enum { OBJECTS = 64 };
+	struct session_limits limits;
+	struct client_service small;
+	sycl_platform narrow = NULL;
+	sycl_buffer fillers[OBJECTS];
+	uint32_t count = 0;
+	session_limits_init(&limits);
+	limits.objects = OBJECTS;
+	client_service_start(&small, &limits);
+	MUST(sycl_platform_open(small.endpoint, &narrow));
+	sycl_queue its = fake_queue(narrow, 0);
+	sycl_kernel kernel = fake_kernel(its, "increment_u32");
+	make_pages();
+	sycl_buffer buffer = borrow(narrow);
+	run_host_task(its, NULL, read_first, buffer);
+	while (sycl_buffer_create(narrow, NULL, 4, SYCL_HOST_NONE, &fillers[count]) == SYCL_SUCCESS)
+		count++;
+	cr_assert(gt(u32, count, 2));
+	for (int i = 0; i < 2; i++)
+		MUST(sycl_buffer_release(fillers[--count]));
+	let_the_service_answer(narrow);
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(its, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(WORDS)));
+	send_engine_away(small.thread);
+	MUST(sycl_handler_submit(handler, NULL));
+	let_the_service_answer(narrow);
+	MUST(sycl_queue_wait_for(its, LONG_NS));
+	cr_assert(eq(u32, word_seen, 1));
+	MUST(sycl_buffer_release(buffer));
+	cr_assert(eq(u32, first_wrong(host, 1), WORDS));
+	while (count > 0)
+		MUST(sycl_buffer_release(fillers[--count]));
+	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_queue_release(its));
 	MUST(sycl_platform_release(narrow));
 	client_service_stop(&small);
