@@ -56,15 +56,11 @@ our_processes() {
 	done 2>/dev/null
 }
 
-session_of() {
-	sed -n 's/^.*) [^ ]* [^ ]* [^ ]* \([0-9]*\) .*/\1/p' "/proc/$1/stat" 2>/dev/null
-}
-
-# Nothing of one suite may disturb the next. The clock's probes, which run beside them all, are known by their session.
+# Nothing of one suite may disturb the next. The clock's probes, which run beside them all, have a variable of their own.
 end_leftovers() {
 	local pid
 	for pid in $(our_processes); do
-		[ -n "$clock_pid" ] && [ "$(session_of "$pid")" = "$clock_pid" ] && continue
+		[ -n "$clock_pid" ] && grep -qz '^GPU_CLOCK_SECONDS=' "/proc/$pid/environ" 2>/dev/null && continue
 		kill -KILL "$pid" 2>/dev/null
 	done
 }
@@ -407,7 +403,7 @@ other_drivers() {
 clock_begin() {
 	[ "$clock_seconds" -gt 0 ] || return
 	clock_started=$SECONDS
-	GPU_CLOCK_SECONDS=$clock_seconds CUDA_VISIBLE_DEVICES=$(($(gpu_count) - 1)) setsid timeout -k 5 $((clock_seconds + 30)) \
+	GPU_CLOCK_SECONDS=$clock_seconds CUDA_VISIBLE_DEVICES=$(($(gpu_count) - 1)) timeout -k 5 $((clock_seconds + 30)) \
 		"$tests/gpu_clock" --filter 'gpu_clock/H8_probes*' --jobs=1 --verbose=1 --tap="$scratch/clock_long.tap" \
 		>"$out/logs/clock_long.log" 2>&1 </dev/null &
 	clock_pid=$!
