@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define SWITCH_INLINE "SYCLD_INLINE" /* the engine's front thread sends single launches itself */
-#define SWITCH_WINDOW "SYCLD_WINDOW" /* a session that is not alone has a window on a device, and shorter turns */
+#define SWITCH_WINDOW "SYCLD_WINDOW" /* a session that is not alone has a window on a device, and shorter turns; none is read far ahead */
 
 /* NULL: it is not set. */
 static inline bool switch_text_is_good(const char *text)

@@ -2,7 +2,8 @@
  * The flows of a device: what each session has there, how much more it may send, what waits for that, and whose turn it
  * is. A session that is alone fills its lanes. Beside others it may have SCHED_FLOW_WINDOW commands on the device, so
  * that another one's next command has no more than that of each before it; what it has beyond waits here and not on the
- * device, and sessions that wait for room in the same lane get it in turn.
+ * device, and sessions that wait for room in the same lane get it in turn. A device whose lanes go side by side has no
+ * windows, and deeper lanes.
  *
  * Of each lane a flow may have SCHED_FLOW_LANE_LEAST in any case: a lane that stands still, with a kernel that runs long
  * or a wait for an event, must not keep its session from its other lanes.

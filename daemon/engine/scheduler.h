@@ -27,8 +27,9 @@
  * undefined, also afterwards. Between two devices of a backend that can do it a move is one copy
  * (BACKEND_FEATURE_PEER), otherwise two through the host.
  * Flows: what an account has on a device. One that is alone there fills its lanes; beside others it may have a window of
- * commands, the rest waits here, and accounts that wait for room get it in turn: so a command has no more than a window of
- * each other account's before it (sched_flow.c). What has no account is not limited.
+ * commands, but not where lanes go side by side (BACKEND_FEATURE_SIDE_BY_SIDE); the rest waits here, and accounts that wait
+ * for room get it in turn: so a command has no more than a window of each other account's before it (sched_flow.c). What
+ * has no account is not limited.
  * Lanes: an in-order queue has one lane for good (home_lane; F1), other tasks go behind their latest dependency or to an
  * idle lane; moves, and transfers without a home, go to copy lanes where a device has them. Which lane it is changes
  * nothing but speed (F5).

@@ -31,10 +31,11 @@ typedef void sycl_free_function(void *memory, void *context);
  * buffer.
  *
  * @param platform         Any platform of the connection.
- * @param host             The first contents, copied during the call; NULL with SYCL_HOST_NONE: the contents are
- *                         undefined then. Of SYCL_HOST_BORROWED memory of 8 MiB and more, which is the library's until the
- *                         last release, they may be copied later: during the first call that submits a group that uses
- *                         the buffer, makes a host accessor on it or releases it for the last time.
+ * @param host             The first contents; NULL with SYCL_HOST_NONE: the contents are undefined then. Copied during
+ *                         the call. But SYCL_HOST_BORROWED memory of 8 MiB and more may be copied later: during the first
+ *                         call that submits a group that uses the buffer, makes a host accessor on it, or releases or
+ *                         detaches it for the last time. Until then the program must not change it, and until the last
+ *                         release it is the library's.
  * @param size_bytes       Any size, 0 also (C16, C17).
  * @param kind             What happens to `host` later. SHARED and OWNED need more words: sycl_buffer_create_with.
  * @param[out] buffer_out  The caller's: sycl_buffer_release.
@@ -173,7 +174,8 @@ SYCL_API sycl_result sycl_buffer_release(sycl_buffer buffer);
 
 /**
  * End one reference; if it is the last one, nothing is waited for and nothing is written back, whatever the kind of host
- * memory: it is the caller's again at once, with the contents that it has (D9). Never blocks.
+ * memory: it is the caller's again at once, with the contents that it has (D9). Never waits for a device; 8 MiB and more of
+ * SYCL_HOST_BORROWED memory that nobody has used yet are copied first (sycl_buffer_create).
  * @since 0.1
  */
 SYCL_API sycl_result sycl_buffer_detach(sycl_buffer buffer);
@@ -252,7 +254,7 @@ SYCL_API sycl_result sycl_host_accessor_create_ranged(sycl_buffer buffer, sycl_a
  * As sycl_host_accessor_create_ranged, but returns at once: the accessor has taken its place in the order, so groups that
  * are submitted from now on wait for it (D3), and it waits for those before. Until sycl_host_accessor_wait, or
  * sycl_host_accessor_is_ready, says that it is ready it has no pointer. Released before that, it is withdrawn. Never
- * blocks.
+ * waits for a device; the first use of large SYCL_HOST_BORROWED memory takes as long as its copy (sycl_buffer_create).
  * @since 0.1
  */
 SYCL_API sycl_result sycl_host_accessor_create_async(sycl_buffer buffer, sycl_access_mode mode, uint64_t offset_bytes,

@@ -94,7 +94,7 @@ copy_texts() {
 commit() {
 	local id
 	id=$(git -C "$top" rev-parse --short=12 HEAD 2>/dev/null) || id=unknown
-	! git -C "$top" status --porcelain 2>/dev/null | grep -qv ' tests/gpu/last-run.md$' || id="$id with changes"
+	! git -C "$top" status --porcelain 2>/dev/null | grep -qv ' tests/gpu/last-run[a-z-]*\.md$' || id="$id with changes"
 	printf '%s\n' "$id"
 }
 
