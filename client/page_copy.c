@@ -15,13 +15,14 @@ struct page_copy page_copy_plan(struct connection *c, void *destination, const v
 				 .size_bytes = size_bytes,
 				 .part_bytes = size_bytes,
 				 .count = 1,
+				 .end = 1,
 				 .granted = 1};
 	if (size_bytes < PAGE_COPY_LARGE_BYTES)
 		return copy;
 	uint64_t part = (size_bytes - 1) / PAGE_COPY_PARTS_MAX + 1;
 	part = (part + PART_GRANULE_BYTES - 1) & ~(PART_GRANULE_BYTES - 1);
 	copy.part_bytes = part > PAGE_COPY_PART_BYTES ? part : PAGE_COPY_PART_BYTES;
-	copy.count = copy.granted = (uint32_t)((size_bytes - 1) / copy.part_bytes + 1);
+	copy.count = copy.end = copy.granted = (uint32_t)((size_bytes - 1) / copy.part_bytes + 1);
 	return copy;
 }
 
@@ -35,7 +36,7 @@ struct arena_range page_copy_part(const struct page_copy *copy, uint32_t part)
 /* With the state lock: the next parts whose accesses have been granted meanwhile. A refused one stays the next. */
 static void look(struct page_copy *copy)
 {
-	while (copy->granted < copy->count && host_access_granted(copy->buffer, &copy->accesses[copy->granted]))
+	while (copy->granted < copy->end && host_access_granted(copy->buffer, &copy->accesses[copy->granted]))
 		copy->granted++;
 }
 
@@ -66,7 +67,7 @@ static void copy_part(struct page_copy *copy, uint32_t part)
 /* With the state lock, after look: nothing is to be waited for, as all parts are granted, or the next one is refused. */
 static bool is_settled(const struct page_copy *copy)
 {
-	return copy->granted == copy->count || host_access_settled(copy->buffer, &copy->accesses[copy->granted]);
+	return copy->granted == copy->end || host_access_settled(copy->buffer, &copy->accesses[copy->granted]);
 }
 
 /* With the state lock. One that has a part to be copied; NULL: none. *waits_out: one that will have. */
@@ -148,7 +149,7 @@ static void unlist(struct page_copy *copy)
 	while (*at != copy)
 		at = &(*at)->next;
 	*at = copy->next;
-	copy->granted = copy->count = copy->begun;
+	copy->granted = copy->end = copy->begun;
 	while (copy->helping > 0)
 		(void)pthread_cond_wait(&c->pages_changed, &c->state_lock);
 	(void)pthread_mutex_unlock(&c->state_lock);
@@ -181,7 +182,7 @@ static sycl_result copy_parts(struct page_copy *copy)
 		uint32_t part = 0;
 		(void)pthread_mutex_lock(&c->state_lock);
 		bool taken = take_part(copy, &part);
-		bool over = copy->granted == copy->count;
+		bool over = copy->granted == copy->end;
 		struct host_access *refused = taken || over ? NULL : next_if_refused(copy);
 		(void)pthread_mutex_unlock(&c->state_lock);
 		sycl_result result = SYCL_SUCCESS;
@@ -200,13 +201,12 @@ static sycl_result copy_parts(struct page_copy *copy)
 
 sycl_result page_copy_run(struct page_copy *copy)
 {
-	uint32_t count = copy->count;
 	enlist(copy);
 	struct failure why = {.code = copy_parts(copy)};
 	if (why.code)
 		error_get(&why);
 	unlist(copy);
-	for (uint32_t i = copy->begun; copy->accesses && i < count; i++)
+	for (uint32_t i = copy->begun; copy->accesses && i < copy->count; i++)
 		host_access_end(copy->connection, &copy->accesses[i]);
 	return why.code ? error_set_failure(&why) : SYCL_SUCCESS;
 }

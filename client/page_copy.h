@@ -22,9 +22,10 @@ struct page_copy {
 	struct buffer *buffer;        /* a root; of the accesses */
 	struct host_access *accesses; /* of each part, asked for; NULL: none */
 	/* Under the state lock. */
+	uint32_t end;     /* parts that will be copied: fewer than all once it is given up */
 	uint32_t granted; /* parts that can be copied: all, unless there are accesses that may have to be waited for */
 	uint32_t begun;   /* of them: they are taken in order */
-	uint32_t helping;        /* helpers that look at this */
+	uint32_t helping; /* helpers that look at this */
 	struct page_copy *next;
 };
 
