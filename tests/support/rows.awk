@@ -2,7 +2,8 @@
 # RESULTS has lines "pass|fail|skip TESTNAME" (results.awk). A row is shown by the tests that carry its id in their name.
 # LAST-RUN.md is what gpu/run.sh wrote: such lines between ```results and ```, and the lines "| date | TIME |" and
 # "| commit | ID |". It shows the rows that need a GPU where there is none; a test that passed without one does not show them.
-# Of a test that several pages tell of, the youngest page counts.
+# Of a test that several pages tell of, the youngest page counts. A pass is told with the commit of the page that has it: a suite that
+# a younger page did not get to the end of, or not to at all, has passed there, and not at the younger page's commit.
 BEGIN {
 	while ((getline line <document) > 0) {
 		count = split(line, words, /[^A-Z0-9]+/)
@@ -12,6 +13,8 @@ BEGIN {
 }
 FNR == 1 {
 	file = FILENAME == ARGV[1] ? 1 : (FILENAME == ARGV[2] ? 2 : 3)
+	in_results = 0
+	commit = date = ""
 }
 file == 1 && /^[A-Z][0-9]+ \|/ {
 	split($0, part, / \| /)
@@ -21,7 +24,7 @@ file == 1 && /^[A-Z][0-9]+ \|/ {
 	text[part[1]] = part[4]
 }
 file == 2 {
-	take_result("here", $1, $2)
+	take_result("here", $1, $2, "")
 }
 file > 2 && /^\| commit \| / {
 	commit = $0
@@ -38,22 +41,35 @@ file > 2 && in_results && /^(pass|fail|skip) / && !($2 in date_of && date_of[$2]
 	if ($2 in date_of && date_of[$2] < date)
 		delete found[$2]
 	date_of[$2] = date
-	found[$2] = found[$2] " " $1
-	commit_at[$2] = commit
+	if (commit == "")
+		commit = "unknown"
+	found[$2] = found[$2] $1 ";" commit ";"
+	if (!(commit in commit_date) || commit_date[commit] < date)
+		commit_date[commit] = date
 }
 
-function take_result(run, result, name,    count, words, i) {
+# `commit`: of the page that tells of it, "" of this machine's.
+function take_result(run, result, name, commit,    count, words, i, row) {
 	count = split(name, words, /_|::|\.|\//)
-	for (i = 1; i <= count; i++)
-		if (words[i] in known) {
-			number[run, words[i], result]++
-			if (result != "pass")
-				example[run, words[i], result] = name
-			if (run == "gpu" && date_of[name] >= commit_date[words[i], result]) {
-				commit_date[words[i], result] = date_of[name]
-				commit_of[words[i], result] = commit
-			}
+	for (i = 1; i <= count; i++) {
+		row = words[i]
+		if (!(row in known))
+			continue
+		number[run, row, result]++
+		if (run == "gpu" && !number_at[row, result, commit]++)
+			commits[row, result] = commits[row, result] commit ";"
+		if (result != "pass" && is_better_example(run SUBSEP row SUBSEP result, name, commit)) {
+			example[run, row, result] = name
+			example_commit[run, row, result] = commit
 		}
+	}
+}
+
+# The youngest page's, of that the first by name, whatever the order in which they come.
+function is_better_example(key, name, commit) {
+	if (!(key in example) || commit == "" || commit_date[commit] > commit_date[example_commit[key]])
+		return 1
+	return commit == example_commit[key] && name < example[key]
 }
 
 # Why no machine like this one can show the row, or "".
@@ -71,14 +87,28 @@ function tests(count) {
 	return count (count == 1 ? " test" : " tests")
 }
 
+# "2 tests, commit A; 1 test, commit B": what passed and where, the youngest commit first.
+function passed_at(id,    count, list, i, j, swap, said) {
+	count = split(commits[id, "pass"], list, ";") - 1 # behind the last one is nothing
+	for (i = 2; i <= count; i++)
+		for (j = i; j > 1 && commit_date[list[j]] > commit_date[list[j - 1]]; j--) {
+			swap = list[j]
+			list[j] = list[j - 1]
+			list[j - 1] = swap
+		}
+	for (i = 1; i <= count; i++)
+		said = said (i > 1 ? "; " : "") tests(number_at[id, "pass", list[i]]) ", commit " list[i]
+	return said
+}
+
 function state(id,    reason) {
 	reason = out_of_reach(where[id])
 	if (number["here", id, "fail"])
 		return "FAIL (" example["here", id, "fail"] ")"
 	if (number["gpu", id, "fail"])
-		return "FAIL on a GPU (" example["gpu", id, "fail"] ", commit " commit_of[id, "fail"] ")"
+		return "FAIL on a GPU (" example["gpu", id, "fail"] ", commit " example_commit["gpu", id, "fail"] ")"
 	if (number["gpu", id, "pass"] && (reason != "" || !number["here", id, "pass"]))
-		return "pass on a GPU (" tests(number["gpu", id, "pass"]) ", commit " commit_of[id, "pass"] ")"
+		return "pass on a GPU (" passed_at(id) ")"
 	if (reason != "" && number["here", id, "pass"])
 		return "out of reach here: " reason ", " tests(number["here", id, "pass"]) " without"
 	if (number["here", id, "pass"])
@@ -95,10 +125,9 @@ function state(id,    reason) {
 # What GPUs showed, when all pages are read.
 function take_pages(    name, count, results, i) {
 	for (name in found) {
-		commit = commit_at[name]
-		count = split(found[name], results, " ")
-		for (i = 1; i <= count; i++)
-			take_result("gpu", results[i], name)
+		count = split(found[name], results, ";")
+		for (i = 1; i < count; i += 2)
+			take_result("gpu", results[i], name, results[i + 1])
 	}
 }
 

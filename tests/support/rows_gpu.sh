@@ -73,7 +73,34 @@ expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit 0123456789ab)' 0 "$older"
 expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit 0123456789ab)' 0 "$run" "$older"
 expect F3 'pass on a GPU (1 test, commit ba9876543213)' 0 "$run" "$younger"
 expect F3 'pass on a GPU (1 test, commit ba9876543213)' 0 "$younger" "$run"
-expect A5 'pass on a GPU (2 tests, commit ba9876543213)' 0 "$younger" "$run"
+# Each is told at the commit of its own page.
+expect A5 'pass on a GPU (1 test, commit ba9876543213; 1 test, commit 0123456789ab)' 0 "$younger" "$run"
+expect A5 'pass on a GPU (1 test, commit ba9876543213; 1 test, commit 0123456789ab)' 0 "$run" "$younger"
+
+# Younger still: one suite was killed, and one did not run for lack of time. What they had shown before was at its own commit.
+cat >"$folder/last-run-14.md" <<'TXT'
+| date | 2026-01-02T14:00Z |
+| commit | ba9876543214 with changes |
+| suite | result | passed | failed | skipped | seconds | remark |
+| gpu | FAILED | 0 | 1 | 0 | 60 | ended after 60 s suite::A5_works |
+| gpu_late | not run | 0 | 0 | 0 | 0 | no time left |
+```results
+fail gpu
+pass other::suite::A5_there
+pass other::suite::F3_too
+```
+TXT
+killed=$folder/last-run-14.md
+for pages in "$run $killed" "$killed $run"; do
+	# shellcheck disable=SC2086 # a list of paths without spaces
+	expect A5 'pass on a GPU (1 test, commit ba9876543214 with changes; 1 test, commit 0123456789ab)' 0 $pages
+	# shellcheck disable=SC2086
+	expect H8 'pass on a GPU (1 test, commit 0123456789ab)' 0 $pages
+	# A failure too is the page's that has it, though a younger one has a pass of the same row.
+	# shellcheck disable=SC2086
+	expect F3 'FAIL on a GPU (gpu::suite::F3_fails, commit 0123456789ab)' 0 $pages
+done
+expect F3 'pass on a GPU (1 test, commit ba9876543214 with changes; 1 test, commit ba9876543213)' 0 "$younger" "$killed" "$run"
 
 # What was committed is what run.sh writes.
 for run in "$tests"/gpu/last-run*.md; do
