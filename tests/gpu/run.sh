@@ -431,6 +431,7 @@ two_gpus() {
 		program "${name}_together" 150 "$name"
 	done
 	under both program gpu_platforms_together 120 gpu_platforms
+	under both program gpu_order_together 90 gpu_order
 	export SYCLD_RANDOM_SEED=1 SYCLD_RANDOM_GROUPS=100000
 	for name in model random; do
 		under pocl program "client_${name}_together" "$(client_seconds "$name")" "client_${name}_gpu"
