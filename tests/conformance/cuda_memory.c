@@ -169,6 +169,35 @@ Test(cuda_memory, F9_more_than_there_is_costs_nobody_what_is_kept)
 	gpu_close(&gpu);
 }
 
+static uint64_t pool_has(const struct gpu *gpu, CUmemPool_attribute attribute)
+{
+	const struct cuda_library *cuda = &gpu->backend->library;
+	union {
+		cuuint64_t bytes;
+		int flag;
+	} value = {.bytes = 0}; /* the same number, where a driver writes the half of it */
+
+	cr_assert_eq(cuda->cuMemPoolGetAttribute(gpu->devices[0]->memory->pool, attribute, &value), CUDA_SUCCESS);
+	return value.bytes;
+}
+
+/* A pool that waits for one stream before another may use again what was freed makes clients wait for each other. */
+Test(cuda_memory, F8_the_pool_keeps_what_it_has_and_makes_no_stream_wait_for_another)
+{
+	struct gpu gpu;
+
+	gpu_open(&gpu, NULL);
+	cr_assert_eq(pool_has(&gpu, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), UINT64_MAX);
+	cr_assert_eq(pool_has(&gpu, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES), 1);
+	cr_assert_eq(pool_has(&gpu, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC), 0);
+	cr_assert_eq(pool_has(&gpu, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES), 0);
+	/* And after a free that the device has seen. */
+	gpu.ops->memory_free(gpu_memory(&gpu, 0, piece_bytes(), BACKEND_EXPORT_NONE));
+	cr_assert_eq(gpu.backend->library.cuStreamSynchronize(gpu.devices[0]->memory->stream), CUDA_SUCCESS);
+	cr_assert_geq(pool_has(&gpu, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), piece_bytes());
+	gpu_close(&gpu);
+}
+
 Test(cuda_memory, F9_an_allocation_that_fails_once_is_tried_again)
 {
 	struct gpu gpu;
