@@ -57,6 +57,7 @@ Test(cuda_preload, M10_the_context_is_there_for_who_opens_the_device)
 	load("devices 3");
 	cr_assert_eq(backend_cuda_ops.preload(&for_another, 1u << 1, &fault), 0, "%s", fault.text);
 	cr_assert_eq(fake->count("contexts"), 1);
+	cr_assert_eq(fake->count("made_flags 1"), CU_CTX_SCHED_BLOCKING_SYNC);
 	open_device(1);
 	cr_assert_eq(fake->count("contexts_created"), 1);
 	/* It stays, for the next. */

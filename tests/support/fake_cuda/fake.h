@@ -19,6 +19,7 @@
 #define FAKE_DEVICES_MAX 16
 #define FAKE_GRANULE     ((size_t)2 << 20)
 #define FAKE_ATTRIBUTES  256
+#define FAKE_LIMITS      16
 
 struct fake_device {
 	int ordinal;
@@ -36,11 +37,11 @@ struct fake_device {
 
 struct CUctx_st {
 	int device;
-	unsigned flags;
+	unsigned flags, made_flags; /* now; when it was made */
 	bool primary;
 	unsigned peers; /* bits of the devices whose memory is mapped */
 	struct CUstream_st *null_stream;
-	size_t limits[16];
+	size_t limits[FAKE_LIMITS];
 };
 
 /* One thing that a stream does. `run` is called without the lock; `drop` always, with it, also when it never ran. */
@@ -263,6 +264,12 @@ extern __thread const char *fake_call_name; /* of this thread */
 void fake_number_add(const char *what, int64_t by);
 uint64_t fake_number(const char *what);
 size_t fake_records_read(struct fake_cuda_record *records, size_t capacity);
+
+/* fake_state.c; with the lock. "limit NUMBER [DEVICE]" and the like; false: none of these. */
+bool fake_state_number(const char *what, uint64_t *number_out);
+
+/* fake_jit.c; with the lock. PTX for the device is compiled, or found where an earlier driver has kept it. */
+void fake_jit_take(const char *text, int compute);
 
 /* fake_handles.c; with the lock. */
 void fake_handle_add(enum fake_handle kind, void *handle);

@@ -373,7 +373,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context_out, CUdevice device)
 			return CUDA_ERROR_OUT_OF_MEMORY;
 		at->primary->device = device;
 		at->primary->primary = true;
-		at->primary->flags = at->primary_flags;
+		at->primary->flags = at->primary->made_flags = at->primary_flags;
 		at->primary->limits[CU_LIMIT_STACK_SIZE] = 1024;
 		at->primary->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
 		at->primary->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
@@ -510,7 +510,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
 	ENTER(NEED_CONTEXT | WAITS);
 	LOCKED();
-	if ((unsigned)limit >= 16)
+	if ((unsigned)limit >= FAKE_LIMITS)
 		return CUDA_ERROR_UNSUPPORTED_LIMIT;
 	fake_current()->limits[limit] = value;
 	return CUDA_SUCCESS;
@@ -520,7 +520,7 @@ CUresult cuCtxGetLimit(size_t *value_out, CUlimit limit)
 {
 	ENTER(NEED_CONTEXT);
 	LOCKED();
-	if ((unsigned)limit >= 16)
+	if ((unsigned)limit >= FAKE_LIMITS)
 		return CUDA_ERROR_UNSUPPORTED_LIMIT;
 	*value_out = fake_current()->limits[limit];
 	return CUDA_SUCCESS;

@@ -127,11 +127,13 @@ CUresult fake_enter(struct fake_site *site, const char *name, unsigned needs)
 	return (CUresult)fake.sticky;
 }
 
-/* "call NAME" or a number of fake_record.c. */
+/* "call NAME", a number of fake_state.c, or one of fake_record.c. */
 static uint64_t count_locked(const char *what)
 {
-	uint64_t calls = 0;
+	uint64_t calls = 0, number = 0;
 
+	if (fake_state_number(what, &number))
+		return number;
 	if (strncmp(what, "call ", 5) != 0)
 		return fake_number(what);
 	for (const struct fake_site *site = sites; site; site = site->next)

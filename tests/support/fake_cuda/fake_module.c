@@ -98,7 +98,10 @@ static CUresult read_image(const void *image, struct CUmod_st *module, char *log
 		return fake_cubin_read(image, compute, module, log, LOG_BYTES);
 	if (bytes[0] == 0x50 && bytes[1] == 0xed && bytes[2] == 0x55 && bytes[3] == 0xba)
 		return fake_fatbin_read(image, compute, module, log, LOG_BYTES);
-	return fake_ptx_read(image, compute, module, log, LOG_BYTES);
+	CUresult result = fake_ptx_read(image, compute, module, log, LOG_BYTES);
+	if (result == CUDA_SUCCESS)
+		fake_jit_take(image, compute);
+	return result;
 }
 
 static CUresult load(CUmodule *module_out, const void *image, const struct jit *jit)

@@ -1,0 +1,38 @@
+/* What contexts were told to be, for tests to ask as a number. */
+#include "fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* NULL: nobody has it open. */
+static const struct CUctx_st *context_of(long device)
+{
+	return device >= 0 && device < FAKE_DEVICES_MAX ? fake.devices[device].primary : NULL;
+}
+
+/* What stands behind the words, or NULL where they are others. */
+static char *behind(const char *what, const char *words)
+{
+	const size_t length = strlen(words);
+
+	return strncmp(what, words, length) == 0 ? (char *)(uintptr_t)what + length : NULL;
+}
+
+bool fake_state_number(const char *what, uint64_t *number_out)
+{
+	const struct CUctx_st *context;
+	char *rest;
+
+	if ((rest = behind(what, "limit "))) {
+		long limit = strtol(rest, &rest, 10);
+		context = context_of(strtol(rest, NULL, 10));
+		*number_out = context && limit >= 0 && limit < FAKE_LIMITS ? context->limits[limit] : 0;
+		return true;
+	}
+	if ((rest = behind(what, "made_flags"))) {
+		context = context_of(strtol(rest, NULL, 10));
+		*number_out = context ? context->made_flags : 0;
+		return true;
+	}
+	return false;
+}
