@@ -122,7 +122,7 @@ static void make(struct cuda_lane_state *state, uint32_t level, bool has_direct)
 		chain->is_broken = true;
 		return;
 	}
-	chain->nodes = calloc(1u << level, sizeof(*chain->nodes));
+	chain->nodes = calloc((size_t)1 << level, sizeof(*chain->nodes));
 	chain->graph = graph;
 	chain->executable = executable;
 	(void)cu->cuGraphUpload(executable, state->lane->stream); /* else the first launch does it */
