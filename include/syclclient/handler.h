@@ -237,8 +237,8 @@ SYCL_API sycl_result sycl_handler_wait_event(sycl_handler handler, sycl_shared_e
 /**
  * Send the command group, and end the handler, also on failure. Never waits for a device: at most for the service to
  * read and answer what was sent before (B16). The first group that uses a buffer over 8 MiB and more of
- * SYCL_HOST_BORROWED memory takes as long as the copy of that memory (sycl_buffer_create). What is wrong with the arguments is told here; what goes wrong later, by the
- * event, by sycl_queue_wait and sycl_queue_throw_asynchronous (M1).
+ * SYCL_HOST_BORROWED memory takes as long as the copy of that memory (sycl_buffer_create). What is wrong with the
+ * arguments is told here; what goes wrong later, by the event, by sycl_queue_wait and sycl_queue_throw_asynchronous (M1).
  *
  * @param[out] event_out  The caller's to release (B17); NULL: no event is made.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT    Too few, too many, or one of another kind or size than the kernel's; local
