@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define BELLS_AT_ONCE 64
-#define HELD_LOOK_MS  2
 #define LOOKS_AT_ONCE 32 /* without a call to the system: a bell that was rung meanwhile waits a few microseconds */
 #define TURN_RECORDS  256u /* of all sessions: then what they asked for is sent, and what is complete is told */
 
@@ -190,7 +189,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	if (!awake)
 		awake = !scheduler_sleep(engine->scheduler);
 	if (!awake && !list_empty(&engine->held))
-		(void)uv_timer_start(&engine->held_timer, on_held_timer, HELD_LOOK_MS, 0);
+		(void)uv_timer_start(&engine->held_timer, on_held_timer, READ_AHEAD_HELD_NS / 1000000, 0);
 	if (awake)
 		(void)uv_idle_start(&engine->busy, on_busy);
 	else

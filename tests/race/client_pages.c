@@ -3,6 +3,7 @@
  * which needs both of two; releases beside submissions; helper threads that copy parts and run host tasks; connections
  * that end right behind a copy. Every word is looked at.
  */
+#include "check.h"
 #include "client_service.h"
 
 #include <stdio.h>
@@ -12,14 +13,6 @@ enum { THREADS = 2, SIZE = (8 << 20) + 4096, WORDS = SIZE / 4 };
 
 static struct client_service service;
 static int rounds = 6;
-
-#define CHECK(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                        \
-			abort();                                                                                       \
-		}                                                                                                      \
-	} while (0)
 
 /* What all threads of a round share. */
 struct round {

@@ -3,6 +3,7 @@
  * and waited for later, blocks that buffers share; the family of a buffer ends once, with whichever thread is last. Every
  * result is checked.
  */
+#include "check.h"
 #include "client_service.h"
 
 #include <stdatomic.h>
@@ -16,14 +17,6 @@ static sycl_platform platform;
 static sycl_queue queues[2];
 static sycl_buffer shared;
 static sycl_host_block block;
-
-#define CHECK(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                        \
-			abort();                                                                                       \
-		}                                                                                                      \
-	} while (0)
 
 /* In, through the host, and out again, while the neighbours do the same beside. */
 static void use_part(sycl_buffer part, unsigned round, unsigned number)

@@ -4,6 +4,7 @@
  * tasks under way; asynchronous handlers. Nothing here is atomic that the library has to order. Every result is
  * checked.
  */
+#include "check.h"
 #include "client_service.h"
 
 #include <stdatomic.h>
@@ -14,14 +15,6 @@ enum { THREADS = 4 };
 
 static struct client_service service;
 static int rounds = 200;
-
-#define CHECK(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                        \
-			abort();                                                                                       \
-		}                                                                                                      \
-	} while (0)
 
 struct plain {
 	uint32_t written, calls, ended;

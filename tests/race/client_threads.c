@@ -2,6 +2,7 @@
  * One connection under many threads: queues that they share and queues of their own, events that others wait for,
  * buffers that come and go, host accessors, forgotten events, an event loop beside. Every result is checked.
  */
+#include "check.h"
 #include "client_service.h"
 
 #include <poll.h>
@@ -18,14 +19,6 @@ static sycl_buffer shared_buffer;
 static _Atomic long increments;
 static _Atomic int running;
 static int rounds = 150;
-
-#define CHECK(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                        \
-			abort();                                                                                       \
-		}                                                                                                      \
-	} while (0)
 
 /* The same group in one call: it has the same shape, whichever thread sent it first. */
 static void launch_increment(sycl_queue queue, sycl_buffer buffer, sycl_event *event_out)

@@ -120,7 +120,6 @@ Test(flow, a_session_that_is_alone_fills_its_lanes)
 /* Where commands in one lane hold up no other lane, and many cost little more than one, a window would only cost. */
 Test(flow_one_lane, a_device_whose_lanes_go_side_by_side_has_no_windows)
 {
-	cr_assert(eq(u32, scheduler_home_lane(h.devices[0]), 1));
 	const char *left = harness_stop(&h);
 	cr_assert(left == NULL, "%s", left);
 	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_SIDE_BY_SIDE, .preferred_lanes = 2});
