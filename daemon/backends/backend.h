@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BACKEND_OPS_VERSION 3u
+#define BACKEND_OPS_VERSION 4u
 #define BACKEND_TEXT_BYTES 256
 #define BACKEND_LOG_BYTES_MAX (48u << 10)
 
@@ -33,7 +33,8 @@ struct backend_memory;
 struct backend_program;
 struct backend_kernel;
 struct backend_host;  /* a range of host memory that a device can reach */
-struct backend_event; /* shared with other processes */
+struct backend_event; /* shared with other processes, or the vendor's own, given by the application */
+struct backend_graph; /* commands and their order, sent as one */
 
 /* Equal to proto's Backend. */
 enum backend_kind { BACKEND_KIND_OPENCL = 1, BACKEND_KIND_CUDA = 2, BACKEND_KIND_FAKE = 3 };
@@ -99,6 +100,10 @@ enum backend_feature {
 	 * the others less than if they were sent one by one.
 	 */
 	BACKEND_FEATURE_SIDE_BY_SIDE = 1u << 20,
+	BACKEND_FEATURE_NATIVE = 1u << 21,       /* native_* entries and commands; in an application's own process only */
+	BACKEND_FEATURE_GRAPH = 1u << 22,        /* graph_* entries and commands */
+	BACKEND_FEATURE_GRAPH_UPDATE = 1u << 23, /* graph_update */
+	BACKEND_FEATURE_GRAPH_NATIVE = 1u << 24, /* native commands as nodes (K19) */
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */
@@ -303,6 +308,8 @@ enum backend_command_kind {
 	BACKEND_COMMAND_USM_ADVISE = 10,  /* shared USM */
 	BACKEND_COMMAND_EVENT_RECORD = 11, /* a shared event: happens when all before on the lane has */
 	BACKEND_COMMAND_EVENT_WAIT = 12,   /* the lane goes on when the shared event has happened */
+	BACKEND_COMMAND_NATIVE = 13,       /* the application's own calls of the vendor's driver, on the lane (K6 - K12) */
+	BACKEND_COMMAND_GRAPH = 14,        /* a finished graph */
 };
 
 /* The ten of 000 (G1); the first six are about the command's device. */
@@ -318,6 +325,31 @@ enum backend_advice {
 	BACKEND_ADVICE_SET_ACCESSED_BY_HOST = 9,
 	BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST = 10,
 };
+
+/*
+ * The vendor's handles, as numbers: CUdevice, CUcontext, CUstream, CUdeviceptr, CUevent, CUgraph; cl_platform_id,
+ * cl_device_id, cl_context, cl_command_queue, cl_mem, cl_program, cl_kernel, cl_event, cl_command_buffer_khr.
+ */
+enum backend_native_kind {
+	BACKEND_NATIVE_PLATFORM = 1,
+	BACKEND_NATIVE_DEVICE = 2,
+	BACKEND_NATIVE_CONTEXT = 3,
+	BACKEND_NATIVE_QUEUE = 4,   /* of a lane */
+	BACKEND_NATIVE_MEMORY = 5,  /* of a backend_memory, an image too */
+	BACKEND_NATIVE_PROGRAM = 6,
+	BACKEND_NATIVE_KERNEL = 7,
+	BACKEND_NATIVE_EVENT = 8,
+};
+
+/* What a native command's function gets; good during the call. The context is current in the calling thread. */
+struct backend_native_scope {
+	uint64_t device, context, queue;
+	uint64_t graph; /* to add to, where the command is a graph's node; 0: none */
+	const uint64_t *memories; /* of the command's `memories`, in their order */
+	uint32_t memory_count;
+};
+/* The application's. 0, or anything else: the command fails, and what was sent before is still waited for. */
+typedef int backend_native_function(void *context, const struct backend_native_scope *scope);
 
 /* How launches differ from plain ones. */
 struct backend_launch_properties {
@@ -369,6 +401,17 @@ struct backend_command {
 			enum backend_advice advice;
 		} usm;
 		struct backend_event *event; /* EVENT_RECORD, EVENT_WAIT */
+		/*
+		 * NATIVE: called once, from submit (or graph_add), when the lane waits for everything that the command waits for,
+		 * perhaps before that has come. Complete when all is that the function has sent.
+		 */
+		struct {
+			backend_native_function *function;
+			void *context;
+			struct backend_memory *const *memories;
+			uint32_t memory_count;
+		} native;
+		struct backend_graph *graph; /* GRAPH: finished, and not in flight on another lane */
 	};
 };
 
@@ -533,6 +576,54 @@ struct backend_ops {
 	int (*event_open)(struct backend_device *device, const uint8_t handle[64], struct backend_event **event_out,
 			  struct backend_fault *fault_out);
 	void (*event_free)(struct backend_event *event);
+
+	/*
+	 * Optional (NATIVE), in an application's own process only. The vendor's handle of an object (a lane, a memory, a program, a
+	 * kernel, an event; NULL for platform, device and context). Where the vendor counts references (OpenCL) the caller gets one
+	 * of its own (J4); where not (CUDA) the handle is the backend's for as long as the object lives (I8).
+	 * -EOPNOTSUPP: this kind has none.
+	 */
+	int (*native_get)(struct backend_device *device, enum backend_native_kind kind, void *object, uint64_t *native_out,
+			  struct backend_fault *fault_out);
+	/*
+	 * Optional (NATIVE). The devices (bits: indices of enumerate) that belong to a native platform, device or context; called
+	 * where enumerate is. -EINVAL: no such thing, or not of this vendor.
+	 */
+	int (*native_devices)(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t *devices_out,
+			      struct backend_fault *fault_out);
+	/*
+	 * Optional (NATIVE). As device_open, in the application's context: all of it lives there. OpenCL retains the context until
+	 * device_close, CUDA does not and the application must keep it (I9, J2).
+	 */
+	int (*device_open_native)(struct backend *backend, uint32_t device, uint64_t native_context, backend_wake *wake, void *token,
+				  struct backend_device **device_out, struct backend_fault *fault_out);
+	/*
+	 * Optional (NATIVE). The application's QUEUE, MEMORY, PROGRAM, KERNEL or EVENT as a lane, memory, program, kernel or event
+	 * of this device, freed as any other. Retained until then by OpenCL, left to the application by CUDA. -EINVAL: not of this
+	 * device's context, or not of this kind. -EOPNOTSUPP: this kind cannot be made.
+	 * size_out: of a memory, in bytes; else 0.
+	 */
+	int (*native_make)(struct backend_device *device, enum backend_native_kind kind, uint64_t native, void **object_out,
+			   uint64_t *size_out, struct backend_fault *fault_out);
+
+	/*
+	 * Optional (GRAPH). Commands are added after the nodes that they wait for, each of which has been added before; what
+	 * they point to is read now, and memories, kernels and host ranges must live as long as the graph. LAUNCH, COPY, WRITE, READ,
+	 * FILL, COPY_PEER, USM_*, NOP; NATIVE with BACKEND_FEATURE_GRAPH_NATIVE; GRAPH: a finished one's nodes are copied in.
+	 * -EOPNOTSUPP: this command cannot be a node here; the graph is as before. Nodes count from 0.
+	 */
+	int (*graph_create)(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out);
+	int (*graph_add)(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
+			 uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out);
+	/* Then it can be submitted, and nothing can be added. `updatable`: graph_update will be called. May take milliseconds. */
+	int (*graph_finish)(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
+	/*
+	 * Optional (GRAPH_UPDATE). A node of a finished graph that is not in flight gets other arguments, ranges, memories or bytes;
+	 * kind and kernel stay. -EOPNOTSUPP: not this change; nothing has changed.
+	 */
+	int (*graph_update)(struct backend_graph *graph, uint32_t node, const struct backend_command *command,
+			    struct backend_fault *fault_out);
+	void (*graph_free)(struct backend_graph *graph); /* not in flight */
 
 	/* Loader. From what `build` returned. -EINVAL: not a binary for this device. */
 	int (*program_load)(struct backend_device *device, const void *binary, size_t binary_bytes,

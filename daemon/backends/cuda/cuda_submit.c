@@ -302,6 +302,9 @@ static int submit_kind(struct submission *submission, struct backend_fault *faul
 	case BACKEND_COMMAND_EVENT_RECORD:
 	case BACKEND_COMMAND_EVENT_WAIT:
 		return submit_other(submission, fault_out);
+	case BACKEND_COMMAND_NATIVE:
+	case BACKEND_COMMAND_GRAPH:
+		break;
 	}
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no command %d",
 				(int)submission->command->kind);
