@@ -391,6 +391,8 @@ run_tests() {
 	alone
 	services
 	example_programs
+	say "== the service as a client of MPS"
+	suite under_mps 90 "$here/tests/gpu/under_mps.sh" "$here/build"
 	demo
 }
 

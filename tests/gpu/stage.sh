@@ -84,7 +84,7 @@ copy_texts() {
 	mkdir -p "$stage/tests/support" "$stage/tests/conformance" "$stage/tests/gpu" || return 1
 	cp "$top"/tests/support/common.sh "$top"/tests/support/*.awk "$stage/tests/support/" || return 1
 	cp "$top/tests/conformance/rows.txt" "$stage/tests/conformance/" || return 1
-	cp "$top"/tests/gpu/report.sh "$top"/tests/gpu/*.awk "$stage/tests/gpu/" || return 1
+	cp "$top"/tests/gpu/report.sh "$top"/tests/gpu/under_mps.sh "$top"/tests/gpu/*.awk "$stage/tests/gpu/" || return 1
 	# What was compiled in as a path leads here: run.sh makes it so.
 	printf '%s\n' "$build" >"$stage/build-folder"
 	commit >"$stage/commit"
