@@ -215,14 +215,32 @@ static bool has_something(struct scheduler_device *device, bool held)
 	       atomic_load(&device->quit);
 }
 
+/* What the front has sent meanwhile is this thread's from now on. */
+static void own_again(struct scheduler_device *device)
+{
+	(void)pthread_mutex_lock(&device->ownership);
+	if (atomic_load_explicit(&device->front_takes, memory_order_relaxed))
+		atomic_store(&device->front_takes, 0);
+}
+
+/*
+ * Who is woken may take this thread's processor at once, and would find the device owned by one that does not run: each time
+ * again, as its next command is this thread's then, and so on.
+ */
+static void wake_front_unowned(struct scheduler_device *device)
+{
+	(void)pthread_mutex_unlock(&device->ownership);
+	sched_wake_front(device->scheduler);
+	(void)sched_sleeper_wake(&device->scheduler->front_sleeper);
+	own_again(device);
+}
+
 /* Whoever finds something to do here wakes this thread, or does it. */
 static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
 {
 	(void)pthread_mutex_unlock(&device->ownership);
 	sched_sleeper_sleep(&device->port.sleeper, ns);
-	(void)pthread_mutex_lock(&device->ownership);
-	if (atomic_load_explicit(&device->front_takes, memory_order_relaxed))
-		atomic_store(&device->front_takes, 0);
+	own_again(device);
 }
 
 /*
@@ -242,9 +260,7 @@ static void look_unowned(struct scheduler_device *device, bool held)
 		}
 		relax();
 	}
-	(void)pthread_mutex_lock(&device->ownership);
-	if (atomic_load_explicit(&device->front_takes, memory_order_relaxed))
-		atomic_store(&device->front_takes, 0);
+	own_again(device);
 }
 
 static void rest(struct scheduler_device *device, bool held)
@@ -286,7 +302,8 @@ void *sched_worker_main(void *argument)
 		busy |= !held && take_messages(device);
 		busy |= sched_worker_complete(device);
 		busy |= take_loss(device);
-		sched_worker_publish(device, &device->port);
+		if (sched_mailbox_publish(&device->port.back))
+			wake_front_unowned(device);
 		if (!busy) {
 			if (atomic_load(&device->quit))
 				break;
