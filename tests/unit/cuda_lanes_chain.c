@@ -3,6 +3,8 @@
 
 #include <criterion/criterion.h>
 
+#define TEMPLATES (CUDA_LEVELS + 1u) /* and that of a launch alone */
+
 TestSuite(cuda_lanes_chain, .timeout = 10);
 
 static uint32_t finish_all(struct backend_device *device)
@@ -32,15 +34,15 @@ Test(cuda_lanes_chain, templates_are_made_with_the_lane_and_never_by_a_launch)
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
 	struct backend_kernel kernels[16] = {{.id = 0}};
 
-	cr_assert_eq(driver.counts.graphs_made, CUDA_LEVELS);
+	cr_assert_eq(driver.counts.graphs_made, TEMPLATES);
 	for (uint64_t i = 0; i < 16; i++)
 		lanes_launch(lane, &kernels[0], i + 1);
 	cuda_flush(device);
 	cr_assert_eq(finish_all(device), 16);
-	cr_assert_eq(driver.counts.graphs_made, CUDA_LEVELS);
+	cr_assert_eq(driver.counts.graphs_made, TEMPLATES);
 	/* Copies make no chains. */
 	(void)lanes_lane(device, BACKEND_LANE_COPY_IN);
-	cr_assert_eq(driver.counts.graphs_made, CUDA_LEVELS);
+	cr_assert_eq(driver.counts.graphs_made, TEMPLATES);
 	lanes_device_free(device);
 }
 
@@ -116,6 +118,39 @@ Test(cuda_lanes_chain, a_node_that_has_it_all_is_not_set_again)
 	lanes_device_free(device);
 }
 
+/* A launch that finds nothing before it writes the mark; what comes behind it writes the word, and both count. */
+Test(cuda_lanes_chain, a_launch_alone_sets_no_word)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernel = {.id = 1};
+	struct backend_completion completion;
+
+	for (uint64_t i = 1; i <= 3; i++) {
+		lanes_launch(lane, &kernel, i);
+		cuda_flush(device);
+		cr_assert_eq(cuda_progress(device, &completion, 1), 0, "%lu: it has not run", i);
+		cr_assert_eq(finish_all(device), 1);
+	}
+	cr_expect_eq(driver.counts.words_set, 0);
+	for (uint64_t i = 4; i <= 6; i++) {
+		lanes_launch(lane, &kernel, i);
+		cuda_flush(device);
+	}
+	cr_expect_eq(driver.counts.words_set, 2, "two that were not alone");
+	driver_run(lane, 2); /* the first of them, and its mark */
+	cr_assert_eq(cuda_progress(device, &completion, 1), 1);
+	cr_expect_eq(completion.sequence, 4);
+	cr_assert_eq(cuda_progress(device, &completion, 1), 0);
+	cr_assert_eq(finish_all(device), 2);
+	/* The word is further than the mark ever was. */
+	lanes_launch(lane, &kernel, 7);
+	cuda_flush(device);
+	cr_assert_eq(cuda_progress(device, &completion, 1), 0);
+	cr_assert_eq(finish_all(device), 1);
+	lanes_device_free(device);
+}
+
 Test(cuda_lanes_chain, the_longest_chain_goes_without_flush)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -141,7 +176,7 @@ Test(cuda_lanes_chain, the_option_bounds_the_length)
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
 	struct backend_kernel kernel = {.id = 0};
 
-	cr_assert_eq(driver.counts.graphs_made, 3);
+	cr_assert_eq(driver.counts.graphs_made, 3 + 1);
 	for (uint64_t i = 0; i < 10; i++)
 		lanes_launch(lane, &kernel, i + 1);
 	cr_assert_eq(driver.counts.chains[2], 2);

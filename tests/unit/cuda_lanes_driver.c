@@ -274,9 +274,11 @@ static CUresult add_kernel(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 static CUresult add_memset(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count,
 			   const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext context)
 {
-	(void)parameters;
 	(void)context;
-	return add_node(graph, node, before, count);
+	CUresult result = add_node(graph, node, before, count);
+	(*node)->address = parameters->dst;
+	(*node)->value = parameters->value;
+	return result;
 }
 
 static CUresult instantiate(CUgraphExec *executable, CUgraph graph, unsigned long long flags)
@@ -313,6 +315,7 @@ static CUresult set_memset(CUgraphExec executable, CUgraphNode node, const CUDA_
 	(void)context;
 	cr_assert_eq(parameters->elementSize, 4);
 	cr_assert_eq(parameters->width, 1);
+	driver.counts.words_set++;
 	node->address = parameters->dst;
 	node->value = parameters->value;
 	return driver.dead;

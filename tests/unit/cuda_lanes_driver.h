@@ -14,7 +14,7 @@
 /* What was called, in all. */
 struct driver_counts {
 	uint32_t kernel_launches, graph_launches, writes, records, waits, queries, synchronizes, streams_made,
-		streams_destroyed, events_made, graphs_made, attributes_copied, nodes_set;
+		streams_destroyed, events_made, graphs_made, attributes_copied, nodes_set, words_set;
 	uint32_t chains[CUDA_LEVELS]; /* graph launches by their length */
 };
 

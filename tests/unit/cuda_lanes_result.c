@@ -162,7 +162,7 @@ Test(cuda_lanes_result, values_go_on_when_they_wrap)
 	struct backend_completion completions[40];
 
 	atomic_store(state->word_host, UINT32_MAX - 5);
-	state->issued = state->sent = state->written = UINT32_MAX - 5;
+	state->issued = state->sent = state->written = device->lanes->reached[state->word] = UINT32_MAX - 5;
 	for (uint64_t i = 1; i <= 20; i++)
 		lanes_launch(lane, &kernel, i);
 	cuda_flush(device);

@@ -76,14 +76,21 @@ static CUDA_KERNEL_NODE_PARAMS kernel_parameters(const struct cuda_launch *launc
 	};
 }
 
+/* Where the nodes after the last kernel write first: `value` to `word`. */
+struct ending {
+	CUdeviceptr word;
+	uint32_t value;
+	bool has_direct;
+};
+
 /* The nodes, each after the one before it. */
-static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count, bool has_direct,
+static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count, const struct ending *ending,
 			  struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_launch blank = blank_launch(state);
 	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(&blank);
-	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(state->word_device, 0);
+	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(ending->word, ending->value);
 	const CUgraphNode *before = NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -92,7 +99,7 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t
 			return result;
 		before = &chain->kernels[i];
 	}
-	if (has_direct) {
+	if (ending->has_direct) {
 		/* Its address is set at each launch. */
 		CUresult result =
 			cu->cuGraphAddMemsetNode(&chain->direct, graph, before, 1, &word, state->lane->device->context);
@@ -103,16 +110,15 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t
 	return cu->cuGraphAddMemsetNode(&chain->word, graph, before, 1, &word, state->lane->device->context);
 }
 
-static void make(struct cuda_lane_state *state, uint32_t level, bool has_direct)
+static void make(struct cuda_lane_state *state, uint32_t level, const struct ending *ending, struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
-	struct cuda_chain *chain = has_direct ? &state->direct_chains[level] : &state->chains[level];
 	CUgraphExec executable = NULL;
 	CUgraph graph = NULL;
 
 	CUresult result = cu->cuGraphCreate(&graph, 0);
 	if (result == CUDA_SUCCESS) {
-		result = add_nodes(state, graph, 1u << level, has_direct, chain);
+		result = add_nodes(state, graph, 1u << level, ending, chain);
 		if (result == CUDA_SUCCESS)
 			result = cu->cuGraphInstantiateWithFlags(&executable, graph, 0);
 		if (result != CUDA_SUCCESS)
@@ -128,32 +134,43 @@ static void make(struct cuda_lane_state *state, uint32_t level, bool has_direct)
 	(void)cu->cuGraphUpload(executable, state->lane->stream); /* else the first launch does it */
 }
 
-void cuda_chains_make(struct cuda_lane_state *state)
+static void make_level(struct cuda_lane_state *state, uint32_t level, bool has_direct)
 {
-	for (uint32_t level = 0; 1u << level <= state->lane->device->backend->settings.chain_length; level++)
-		make(state, level, false);
+	const struct ending ending = {.word = state->word_device, .has_direct = has_direct};
+
+	make(state, level, &ending, has_direct ? &state->direct_chains[level] : &state->chains[level]);
 }
 
-static void free_all(const struct cuda_library *cu, struct cuda_chain *chains)
+void cuda_chains_make(struct cuda_lane_state *state)
 {
-	for (uint32_t level = 0; level < CUDA_LEVELS; level++) {
-		if (chains[level].executable) {
-			(void)cu->cuGraphExecDestroy(chains[level].executable);
-			(void)cu->cuGraphDestroy(chains[level].graph);
-		}
-		for (uint32_t i = 0; i < CUDA_CHAIN_LENGTH_MAX; i++)
-			cuda_code_release(chains[level].codes[i]);
-		free(chains[level].nodes);
-		chains[level] = (struct cuda_chain){.executable = NULL};
+	const struct ending mark = {.word = state->word_device + CUDA_MARK_BYTES, .value = 1};
+
+	for (uint32_t level = 0; 1u << level <= state->lane->device->backend->settings.chain_length; level++)
+		make_level(state, level, false);
+	make(state, 0, &mark, &state->lone);
+}
+
+static void free_one(const struct cuda_library *cu, struct cuda_chain *chain)
+{
+	if (chain->executable) {
+		(void)cu->cuGraphExecDestroy(chain->executable);
+		(void)cu->cuGraphDestroy(chain->graph);
 	}
+	for (uint32_t i = 0; i < CUDA_CHAIN_LENGTH_MAX; i++)
+		cuda_code_release(chain->codes[i]);
+	free(chain->nodes);
+	*chain = (struct cuda_chain){.executable = NULL};
 }
 
 void cuda_chains_free(struct cuda_lane_state *state)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 
-	free_all(cu, state->chains);
-	free_all(cu, state->direct_chains);
+	for (uint32_t level = 0; level < CUDA_LEVELS; level++) {
+		free_one(cu, &state->chains[level]);
+		free_one(cu, &state->direct_chains[level]);
+	}
+	free_one(cu, &state->lone);
 }
 
 /* The code must be the same, too: the name of a function that is gone may be another one's. */
@@ -221,6 +238,7 @@ void cuda_chains_tidy(struct backend_device *device)
 			tidy(state, &state->chains[level], level);
 			tidy(state, &state->direct_chains[level], level);
 		}
+		tidy(state, &state->lone, 0);
 	}
 }
 
@@ -251,6 +269,33 @@ static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain,
 	return result;
 }
 
+static int sent_or_not(struct backend_device *device, CUresult result)
+{
+	if (result == CUDA_SUCCESS)
+		return 0;
+	(void)cuda_fault(device, &device->backend->library, result, NULL, "the device failed");
+	return cuda_lost(device) ? -EIO : -EAGAIN;
+}
+
+int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collected *launch, uint32_t value)
+{
+	struct backend_device *device = state->lane->device;
+	const struct cuda_library *cu = &device->backend->library;
+	struct cuda_chain *chain = &state->lone;
+
+	if (!chain->executable)
+		return -EAGAIN;
+	CUresult result =
+		set_kernel(cu, chain, 0, &launch->launch, launch->storage, cuda_kernel_code(launch->kernel));
+	if (result == CUDA_SUCCESS) {
+		atomic_store_explicit(state->mark_host, 0, memory_order_release);
+		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
+	}
+	state->is_marked = result == CUDA_SUCCESS;
+	state->mark_value = value;
+	return sent_or_not(device, result);
+}
+
 int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t level,
 		    uint32_t value)
 {
@@ -260,14 +305,11 @@ int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *
 	struct cuda_chain *chain = has_direct ? &state->direct_chains[level] : &state->chains[level];
 
 	if (!chain->executable && !chain->is_broken)
-		make(state, level, has_direct);
+		make_level(state, level, has_direct);
 	if (chain->is_broken)
 		return -EAGAIN;
 	CUresult result = set_all(state, chain, launches, 1u << level, value);
 	if (result == CUDA_SUCCESS)
 		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
-	if (result == CUDA_SUCCESS)
-		return 0;
-	(void)cuda_fault(device, cu, result, NULL, "the device failed");
-	return cuda_lost(device) ? -EIO : -EAGAIN;
+	return sent_or_not(device, result);
 }

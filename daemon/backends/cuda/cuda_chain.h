@@ -28,5 +28,10 @@ void cuda_chains_free(struct cuda_lane_state *state);
  */
 int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t level,
 		    uint32_t value);
+/*
+ * Send one launch, without a direct completion, to a lane that has nothing on its way, and have that marked: `value` has been reached
+ * then. A node less to set, which is 0.3 to 0.8 us of a round trip of 5 to 6. Results as above; without this template -EAGAIN.
+ */
+int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collected *launch, uint32_t value);
 
 #endif

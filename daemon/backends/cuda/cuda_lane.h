@@ -5,6 +5,10 @@
  * A lane counts its commands with a 32-bit value. The GPU writes the value of a command to the lane's word, in pinned
  * host memory, after it; of a chain only the last value is written. What the word has reached is complete. The driver is
  * asked only for what failed.
+ *
+ * To have the GPU write another value each time, a node must be set each time. So a launch that finds its lane empty is sent by a
+ * template of its own, that writes the same to a second word, the mark, which is cleared before: the processor knows which
+ * value that stands for.
  */
 #ifndef SYCL_BACKENDS_CUDA_LANE_H
 #define SYCL_BACKENDS_CUDA_LANE_H
@@ -17,6 +21,7 @@
 #define CUDA_CHAIN_PARAMETERS    64u
 #define CUDA_WORDS_MAX           1024u /* lanes of a device, at one time */
 #define CUDA_WORD_STRIDE         64u   /* bytes: a line of the cache each */
+#define CUDA_MARK_BYTES          4u    /* from the word to its mark */
 #define CUDA_POOLED_STREAMS_MAX  64u   /* of a kind, waiting for the next lane */
 #define CUDA_POOLED_EVENTS_MAX   1024u
 #define CUDA_PRIORITIES_MAX      8u
@@ -82,6 +87,9 @@ struct cuda_lane_state {
 	uint32_t word;     /* index */
 	_Atomic uint32_t *word_host;
 	CUdeviceptr word_device;
+	_Atomic uint32_t *mark_host; /* beside the word; 0: not yet */
+	bool is_marked;              /* a launch is on its way that writes the mark, and no word */
+	uint32_t mark_value;         /* what has been reached then */
 
 	uint32_t issued;  /* value of the last command that was taken */
 	uint32_t sent;    /* value of the last command on the stream */
@@ -104,6 +112,7 @@ struct cuda_lane_state {
 	bool has_tail_event;       /* tail_event was recorded at tail_event_value */
 
 	struct cuda_chain chains[CUDA_LEVELS], direct_chains[CUDA_LEVELS];
+	struct cuda_chain lone; /* one kernel, then the mark */
 };
 
 struct cuda_stream_pool {
@@ -133,6 +142,7 @@ struct cuda_lanes {
 
 	unsigned char *words_host; /* CUDA_WORDS_MAX, pinned */
 	CUdeviceptr words_device;
+	uint32_t reached[CUDA_WORDS_MAX]; /* by what was seen of word and mark last */
 	uint32_t free_words[CUDA_WORDS_MAX], free_word_count;
 
 	CUmodule blank_module; /* an empty kernel, from which chains are made */
@@ -156,16 +166,25 @@ static inline struct cuda_flight *cuda_flight_at(const struct cuda_lane_state *s
 	return &state->flights[index & (state->capacity - 1)];
 }
 
-/* What the word shows. */
-static inline uint32_t cuda_word_read(const struct cuda_lane_state *state)
-{
-	return atomic_load_explicit(state->word_host, memory_order_acquire);
-}
-
 /* Whether a word that shows `word` has reached `value`; they are never 2^31 apart. */
 static inline bool cuda_has_reached(uint32_t word, uint32_t value)
 {
 	return (int32_t)(word - value) >= 0;
+}
+
+/* What word and mark show. */
+static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
+{
+	uint32_t *reached = &state->lane->device->lanes->reached[state->word];
+	uint32_t word = atomic_load_explicit(state->word_host, memory_order_acquire);
+
+	if (state->is_marked && atomic_load_explicit(state->mark_host, memory_order_acquire) != 0) {
+		state->is_marked = false;
+		*reached = state->mark_value;
+	}
+	if (cuda_has_reached(word, *reached))
+		*reached = word;
+	return *reached;
 }
 
 /* Ends what a flight holds, and runs its finish. */

@@ -138,12 +138,9 @@ static void tell_unwritten(struct report *report, struct cuda_lane_state *state)
 
 static bool has_noted_wait_open(const struct cuda_lanes *lanes, const struct cuda_flight *flight)
 {
-	for (uint32_t i = 0; i < flight->wait_count && i < CUDA_NOTED_WAITS; i++) {
-		const size_t offset = (size_t)flight->waits[i].word * CUDA_WORD_STRIDE;
-		const _Atomic uint32_t *word = (const _Atomic uint32_t *)(const void *)(lanes->words_host + offset);
-		if (!cuda_has_reached(atomic_load_explicit(word, memory_order_acquire), flight->waits[i].value))
+	for (uint32_t i = 0; i < flight->wait_count && i < CUDA_NOTED_WAITS; i++)
+		if (!cuda_has_reached(lanes->reached[flight->waits[i].word], flight->waits[i].value))
 			return true;
-	}
 	return false;
 }
 
@@ -184,6 +181,8 @@ static void tell_all_lost(struct report *report)
 	struct cuda_lanes *lanes = report->device->lanes;
 
 	if (!lanes->are_suspects_counted) {
+		for (struct cuda_lane_state *state = lanes->first; state; state = state->next)
+			(void)cuda_word_read(state); /* for `reached` */
 		for (struct cuda_lane_state *state = lanes->first; state; state = state->next)
 			state->suspects = count_suspects(state);
 		lanes->are_suspects_counted = true;

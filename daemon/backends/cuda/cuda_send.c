@@ -114,6 +114,16 @@ static uint32_t choose_level(const struct cuda_lane_state *state, const struct c
 	return level;
 }
 
+static int send_chain(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t level,
+		      uint32_t value)
+{
+	int error = -EAGAIN;
+
+	if (level == 0 && !launches->direct && state->head == state->sent_end && state->written == state->sent)
+		error = cuda_chain_send_lone(state, launches, value);
+	return error == -EAGAIN ? cuda_chain_send(state, launches, level, value) : error;
+}
+
 void cuda_lane_send(struct cuda_lane_state *state)
 {
 	struct cuda_lanes *lanes = state->lane->device->lanes;
@@ -127,7 +137,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 		struct cuda_flight *first = cuda_flight_at(state, state->sent_end);
 		uint32_t value = cuda_flight_at(state, state->sent_end + count - 1)->value;
 
-		int error = cuda_chain_send(state, at, level, value);
+		int error = send_chain(state, at, level, value);
 		if (error == -EIO)
 			return; /* progress() tells */
 		if (error == 0) {
