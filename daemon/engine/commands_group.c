@@ -75,7 +75,8 @@ static int submit(struct session *session, struct queue *queue, const struct tas
 	list_init(&group->held_link);
 	group->queue = queue;
 	group->arena = session->engine->scratch.arena;
-	group->submit_ns = clock_now_ns();
+	/* Reading the clock takes a tenth of what a group takes here. */
+	group->submit_ns = queue->profiling ? clock_now_ns() : 0;
 	struct task_request whole = *request;
 	whole.owner = &group->work;
 	STAGE_MARK(request->flight_group, STAGE_DECODED);

@@ -141,7 +141,7 @@ struct group {
 	struct arena *arena; /* that it copies from or to, or NULL */
 	struct list session_link; /* of session.open_groups */
 	uint64_t session_number;
-	uint64_t submit_ns;
+	uint64_t submit_ns; /* CLOCK_MONOTONIC; 0: its queue keeps no times */
 	struct window_entry entry;
 };
 

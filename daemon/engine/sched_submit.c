@@ -312,7 +312,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	task->device = request->device;
 	task->owner = request->owner;
 	task->home_lane = request->home_lane;
-	task->submit_ns = clock_now_ns();
+	task->submit_ns = request->timed ? clock_now_ns() : 0;
 	task->front_only = front_only;
 	task->held_by_host = request->action == TASK_HOST;
 	fill_identity(task, request);

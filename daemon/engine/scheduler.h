@@ -65,7 +65,8 @@ struct task;
 
 struct task_outcome {
 	struct backend_fault fault;           /* status 0: success */
-	uint64_t submit_ns, start_ns, end_ns; /* CLOCK_MONOTONIC; start and end 0 for what ran on no device */
+	/* CLOCK_MONOTONIC; submit 0 of what was not `timed`, start and end 0 for what ran on no device */
+	uint64_t submit_ns, start_ns, end_ns;
 	bool estimated; /* start and end as seen from the host; never of a `timed` task that succeeded */
 	/* Time on the device, of the action and of the moves made for it. An instant in which several commands ran counts
 	 * once, for the one that came back first: so the times of all tasks add up to the time that the device was busy. */

@@ -186,7 +186,8 @@ Test(lifetime, H3_H4_H7_times_and_bytes_of_a_task)
 				.uses = &use,
 				.use_count = 1,
 				.after = &held.task,
-				.after_count = 1};
+				.after_count = 1,
+				.timed = true};
 	(void)harness_launch(&h, &launch, &task);
 	uint64_t submitted = clock_now_ns();
 	fake_gate_open(1);
