@@ -64,8 +64,8 @@ int group_submit_fault(int error, const char *what, struct backend_fault *fault)
 	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "%s could not be submitted: %s", what, strerror(-error));
 }
 
-static int submit(struct session *session, struct queue *queue, const struct task_request *request,
-		  const struct group *slots, struct backend_fault *fault)
+static int submit(struct session *session, struct queue *queue, struct task_request *request, const struct group *slots,
+		  struct backend_fault *fault)
 {
 	struct group *group = pool_take(&session->engine->groups);
 	if (!group)
@@ -77,10 +77,9 @@ static int submit(struct session *session, struct queue *queue, const struct tas
 	group->arena = session->engine->scratch.arena;
 	/* Reading the clock takes a tenth of what a group takes here. */
 	group->submit_ns = queue->profiling ? clock_now_ns() : 0;
-	struct task_request whole = *request;
-	whole.owner = &group->work;
+	request->owner = &group->work;
 	STAGE_MARK(request->flight_group, STAGE_DECODED);
-	int r = task_submit(session->engine->scheduler, &whole, &group->task);
+	int r = task_submit(session->engine->scheduler, request, &group->task);
 	if (r < 0) {
 		pool_give(&session->engine->groups, group);
 		return group_submit_fault(r, "the command group", fault);
