@@ -445,8 +445,8 @@ struct backend_settings {
 	const char *cache_directory; /* where the vendor may cache; NULL: nowhere */
 	const char *const *options;  /* NULL ends it; NULL: none */
 	/*
-	 * Only of preload: the process will become another user. Then cache_directory is a path that leads nowhere yet, and to
-	 * that user's folder later.
+	 * Only of preload: the process will become another user. Then cache_directory is a path that leads to an empty folder, or
+	 * nowhere, and to that user's folder later.
 	 */
 	bool for_another_user;
 };

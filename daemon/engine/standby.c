@@ -5,6 +5,7 @@
 #include "engine_signals.h"
 #include "option_list.h"
 #include "packet.h"
+#include "private_folder.h"
 
 #include "control.pb-c.h"
 
@@ -19,8 +20,9 @@
 #define DECODE_BYTES (64u << 10)
 
 /*
- * A driver may keep the name of its cache folder from its start on. This one leads to the user's folder as soon as there is a
- * user, and before to no folder at all, so nothing can be left there for anybody.
+ * A driver keeps the name of its cache folder from its start on, and keeps nothing at all if there is none then. This name leads
+ * to the user's folder as soon as there is a user, and before to an empty one of this process', which goes then with all that is
+ * in it: nothing can be left for anybody. Where that cannot be made it leads nowhere.
  */
 #define CACHE_FD 255
 #define CACHE_LINK "/proc/self/fd/255"
@@ -87,6 +89,8 @@ struct standby {
 	struct decode_arena decode;
 	uint64_t devices[64]; /* by proto's Backend: what was asked for */
 };
+
+static struct private_folder early_cache = PRIVATE_FOLDER_NONE;
 
 enum { BACKENDS_MAX = sizeof(((struct standby *)0)->devices) / sizeof(uint64_t) };
 
@@ -225,10 +229,26 @@ static int obey(struct standby *standby, struct standby_adoption *adoption_out)
 	}
 }
 
-static int hold_cache_fd(void)
+static int lead_nowhere(void)
 {
 	CLEANUP(close_fd) int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return null < 0 || dup3(null, CACHE_FD, O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+static int hold_cache_fd(void)
+{
+	if (private_folder_make(NULL, "sycld-standby", &early_cache) < 0)
+		return lead_nowhere();
+	CLEANUP(close_fd) int fd = open(early_cache.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 || dup3(fd, CACHE_FD, O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+/* While this process may still remove it. */
+static int end_early_cache(void)
+{
+	int r = lead_nowhere();
+	private_folder_remove(&early_cache);
+	return r;
 }
 
 int standby_wait(const struct standby_settings *settings, struct standby_adoption *adoption_out,
@@ -248,6 +268,8 @@ int standby_wait(const struct standby_settings *settings, struct standby_adoptio
 		r = obey(&standby, adoption_out);
 	while (r == 0);
 	decode_arena_fini(&standby.decode);
+	if (r < 0)
+		private_folder_remove(&early_cache);
 	return r == -ECONNRESET || r == -EPIPE ? 0 : r;
 }
 
@@ -261,7 +283,9 @@ static void lead_to_cache(const char *folder)
 
 static int change_user(const struct standby_adoption *adoption, char what_out[PATH_MAX])
 {
-	int r = engine_privileges_drop(adoption->uid, adoption->gid);
+	int r = end_early_cache();
+	if (r == 0)
+		r = engine_privileges_drop(adoption->uid, adoption->gid);
 	if (r == 0)
 		r = engine_privileges_check(adoption->uid, adoption->gid, what_out);
 	if (r < 0)

@@ -329,6 +329,22 @@ static void expect_link(pid_t pid, int fd, const char *expected)
 	cr_expect_str_eq(target, expected, "descriptor %d leads to %s", fd, target);
 }
 
+/* The folder that the driver finds when it starts: the standby's own, and gone when it has a user. Absolute. */
+static void early_cache_of(pid_t pid, char path_out[PATH_MAX])
+{
+	char link[64], below[PATH_MAX + 8];
+	struct stat status;
+	(void)snprintf(link, sizeof(link), "/proc/%d/fd/255", (int)pid);
+	ssize_t length = readlink(link, path_out, PATH_MAX - 1);
+	path_out[length > 0 ? length : 0] = '\0';
+	cr_assert(strstr(path_out, "/sycld-standby-") != NULL, "it leads to '%s'", path_out);
+	cr_assert_eq(stat(path_out, &status), 0);
+	cr_expect_eq(status.st_uid, 0);
+	cr_expect_eq(status.st_mode & 0777, 0700);
+	(void)snprintf(below, sizeof(below), "%s/cuda", path_out);
+	cr_expect_eq(access(below, F_OK), 0, "a driver that finds no folder keeps nothing ever");
+}
+
 /* The first number of the first line that begins so, "" being any line. */
 static long read_number(pid_t pid, const char *name, const char *start_of_line)
 {
@@ -389,11 +405,12 @@ static pid_t only_child(pid_t pid)
 Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone, .init = needs_root, .fini = teardown)
 {
 	struct child first, other;
-	char cache[PATH_MAX];
+	char cache[PATH_MAX], early[PATH_MAX];
 	start("", "", true);
 	begin(&first, FIRST_UID);
 	ask(&first, "work 1");
 	pid_t model = engine_of(FIRST_UID), waiting = standby();
+	early_cache_of(waiting, early);
 	cr_expect(threads_have(waiting, "Uid:", 10, 0), "it has a user already");
 	begin(&other, OTHER_UID);
 	ask(&other, "work 5");
@@ -408,6 +425,7 @@ Test(processes_cuda_standby, M10_another_user_gets_it_and_it_is_that_users_alone
 	/* The folder that the driver was told of before anybody knew whose it would be. */
 	(void)snprintf(cache, sizeof(cache), "/var/cache/sycld/%d", OTHER_UID);
 	expect_link(waiting, 255, cache);
+	cr_expect(access(early, F_OK) < 0, "%s is left", early);
 	ask(&first, "work 1");
 	finish(&first);
 	finish(&other);

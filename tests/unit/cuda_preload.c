@@ -65,6 +65,28 @@ Test(cuda_preload, M10_the_context_is_there_for_who_opens_the_device)
 	cr_assert_eq(fake->count("misuse"), 0);
 }
 
+/* What takes time is made there too, used by who opens the device, and given back with the device. */
+Test(cuda_preload, M10_what_a_device_needs_first_is_there_and_is_not_made_again)
+{
+	struct backend_fault fault = {0};
+	load("devices 2");
+	open_device(0);
+	uint64_t loads = fake->count("call cuModuleLoadDataEx"), pins = fake->count("call cuMemHostAlloc");
+	cr_assert(loads > 0 && pins > 0);
+	cr_assert_eq(backend_cuda_ops.preload(&for_another, 1u << 1, &fault), 0, "%s", fault.text);
+	cr_expect_eq(fake->count("call cuModuleLoadDataEx"), 2 * loads);
+	cr_expect_eq(fake->count("call cuMemHostAlloc"), 2 * pins);
+	open_device(1);
+	cr_expect_eq(fake->count("call cuModuleLoadDataEx"), 2 * loads);
+	cr_expect_eq(fake->count("call cuMemHostAlloc"), 2 * pins);
+	cr_expect_eq(fake->count("modules"), 0);
+	cr_expect_eq(fake->count("host_allocations"), 0);
+	/* Once: who opens it again makes its own. */
+	open_device(1);
+	cr_expect_eq(fake->count("call cuModuleLoadDataEx"), 3 * loads);
+	cr_expect_eq(fake->count("call cuMemHostAlloc"), 3 * pins);
+}
+
 Test(cuda_preload, A17_only_the_devices_that_were_named_and_each_once)
 {
 	struct backend_fault fault = {0};

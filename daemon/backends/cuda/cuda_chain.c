@@ -23,6 +23,13 @@ bool cuda_chains_are_possible(const struct cuda_library *library)
 	       library->cuGraphUpload && library->cuGraphLaunch && library->cuGraphExecDestroy;
 }
 
+CUmodule cuda_blank_load(const struct cuda_library *cu)
+{
+	CUmodule module = NULL;
+
+	return cu->cuModuleLoadDataEx(&module, blank_ptx, 0, NULL, NULL) == CUDA_SUCCESS ? module : NULL;
+}
+
 void cuda_chains_open(struct backend_device *device)
 {
 	const struct cuda_library *cu = &device->backend->library;
@@ -30,10 +37,10 @@ void cuda_chains_open(struct backend_device *device)
 
 	if (device->backend->settings.chain_length == 0 || !cuda_chains_are_possible(cu))
 		return;
-	if (cu->cuModuleLoadDataEx(&lanes->blank_module, blank_ptx, 0, NULL, NULL) != CUDA_SUCCESS) {
-		lanes->blank_module = NULL;
+	lanes->blank_module = device->ahead.blank ? device->ahead.blank : cuda_blank_load(cu);
+	device->ahead.blank = NULL;
+	if (!lanes->blank_module)
 		return;
-	}
 	lanes->has_graphs = cu->cuModuleGetFunction(&lanes->blank, lanes->blank_module, "sycl_blank") == CUDA_SUCCESS &&
 			    cu->cuFuncLoad(lanes->blank) == CUDA_SUCCESS;
 }

@@ -62,6 +62,7 @@ static int retain(struct backend_device *device, struct backend_fault *fault_out
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "%s", what);
 	device->opening = atomic_fetch_add(&openings, 1) + 1;
+	cuda_ahead_take(device->index, device->context, &device->ahead);
 	return cuda_enter(device, fault_out);
 }
 
@@ -94,6 +95,7 @@ static void end(struct backend_device *device)
 		if (device->memory)
 			cuda_memory_close(device);
 		cuda_lanes_close(device);
+		cuda_ahead_drop(cu, &device->ahead);
 		(void)cu->cuCtxSetCurrent(NULL);
 		entered = 0;
 		(void)cu->cuDevicePrimaryCtxRelease(device->facts->device);

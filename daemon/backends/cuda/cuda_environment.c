@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 extern char **environ;
 
@@ -97,5 +98,8 @@ void cuda_environment_prepare_early(const char *later, uint32_t connections)
 
 	if (later && asprintf(&path, "%s/cuda", later) < 0)
 		path = NULL;
+	/* A driver that does not find its folder when it starts keeps nothing, also when the folder is there later. */
+	if (path)
+		(void)mkdir(path, 0700);
 	prepare(path, connections);
 }

@@ -9,6 +9,7 @@
 #define SYCL_BACKENDS_CUDA_INTERNAL_H
 
 #include "backend.h"
+#include "cuda_ahead.h"
 #include "cuda_library.h"
 
 #include <cuda.h>
@@ -72,6 +73,7 @@ struct backend_device {
 	uint32_t index;
 	const struct cuda_device_facts *facts;
 	CUcontext context;
+	struct cuda_ahead ahead; /* what no part of it has taken */
 	uint64_t opening; /* counts device_open of this process: cuda_enter knows by it which context a thread has */
 	backend_wake *wake;
 	void *token;

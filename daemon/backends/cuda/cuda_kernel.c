@@ -15,7 +15,9 @@ int cuda_kernels_open(struct backend_device *device, struct backend_fault *fault
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory");
 	(void)pthread_mutex_init(&kernels->lock, NULL);
 	device->kernels = kernels;
-	cuda_window_find(device);
+	kernels->window = device->ahead.window;
+	if (!kernels->window.is_known)
+		cuda_window_find(&device->backend->library, &kernels->window);
 	return 0;
 }
 

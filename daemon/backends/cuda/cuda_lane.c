@@ -5,6 +5,7 @@
 #include "cuda_streams.h"
 #include "status.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +17,25 @@ static int no_memory(struct backend_fault *fault_out)
 	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a lane");
 }
 
+static_assert(CUDA_WORDS_BYTES / CUDA_WORD_STRIDE == CUDA_WORDS_MAX, "a line for each");
+
+CUresult cuda_words_pin(const struct cuda_library *cu, void **words_out)
+{
+	return cu->cuMemHostAlloc(words_out, CUDA_WORDS_BYTES, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+}
+
 /* The completion words: taken once, because pinning memory may wait for the device. */
 static int open_words(struct backend_device *device, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
-	const size_t bytes = (size_t)CUDA_WORDS_MAX * CUDA_WORD_STRIDE;
-	void *host = NULL;
+	void *host = device->ahead.words;
 
-	CUresult result = cu->cuMemHostAlloc(&host, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+	device->ahead.words = NULL;
+	CUresult result = host ? CUDA_SUCCESS : cuda_words_pin(cu, &host);
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(device, cu, result, fault_out, "cannot pin %zu bytes of host memory", bytes);
-	memset(host, 0, bytes);
+		return cuda_fault(device, cu, result, fault_out, "cannot pin %zu bytes of host memory", CUDA_WORDS_BYTES);
+	memset(host, 0, CUDA_WORDS_BYTES);
 	lanes->words_host = host;
 	result = cu->cuMemHostGetDevicePointer(&lanes->words_device, host, 0);
 	if (result != CUDA_SUCCESS)

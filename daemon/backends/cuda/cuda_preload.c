@@ -16,6 +16,7 @@
 /* One thread calls this, before any other of the backend's entries. */
 static struct backend *ahead;
 static CUcontext contexts[DEVICES_MAX];
+static struct cuda_ahead made[DEVICES_MAX]; /* in these contexts */
 
 static int no_memory(struct backend_fault *fault_out)
 {
@@ -85,9 +86,23 @@ static int hold(const struct backend *backend, uint32_t index, struct backend_fa
 	if (!is_possible(backend, index))
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"GPU %u cannot be prepared ahead", index);
-	CUresult result =
-		cuda_context_retain(&backend->library, backend->devices[index].device, &contexts[index], &what);
-	return result == CUDA_SUCCESS ? 0 : cuda_fault(NULL, &backend->library, result, fault_out, "%s", what);
+	const struct cuda_library *cu = &backend->library;
+	CUresult result = cuda_context_retain(cu, backend->devices[index].device, &contexts[index], &what);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(NULL, cu, result, fault_out, "%s", what);
+	if (cu->cuCtxSetCurrent(contexts[index]) == CUDA_SUCCESS)
+		cuda_ahead_make(cu, &made[index]);
+	(void)cu->cuCtxSetCurrent(NULL);
+	return 0;
+}
+
+void cuda_ahead_take(uint32_t index, CUcontext context, struct cuda_ahead *ahead_out)
+{
+	*ahead_out = (struct cuda_ahead){.blank = NULL};
+	if (index >= DEVICES_MAX || !contexts[index] || contexts[index] != context)
+		return;
+	*ahead_out = made[index];
+	made[index] = (struct cuda_ahead){.blank = NULL};
 }
 
 /*

@@ -34,9 +34,7 @@ struct cuda_kernels {
 	pthread_mutex_t lock;
 	struct cuda_modules *modules;
 	_Atomic bool was_abandoned; /* some program is held by templates alone: they must let go of it */
-	/* Where dynamic shared memory begins in a kernel that has no static one (cuda_window.c). */
-	bool base_known;
-	uint64_t generic_base, shared_base;
+	struct cuda_window window;
 };
 
 void cuda_program_hold(struct backend_program *program);
@@ -51,8 +49,5 @@ bool cuda_code_was_abandoned(struct backend_device *device);
 
 /* Unload all; the device closes, and everything of it was freed before. */
 void cuda_modules_close(struct backend_device *device);
-
-/* cuda_window.c: ask a tiny kernel. Failing is no fault: local memory for native kernels is refused then. */
-void cuda_window_find(struct backend_device *device);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cuda_rect.h"
 #include "status.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,12 +238,21 @@ static void host_function(void *argument)
 	unlock(staging);
 }
 
+static_assert(CUDA_STAGING_BYTES == SETS * SLOTS_PER_SET * SLOT_BYTES, "they fill it");
+
+CUresult cuda_slots_pin(const struct cuda_library *cu, void **slots_out)
+{
+	return cu->cuMemHostAlloc(slots_out, CUDA_STAGING_BYTES, 0);
+}
+
 static int open_slots(struct cuda_staging *staging, struct backend_fault *fault_out)
 {
 	struct backend_device *device = staging->device;
 	const struct cuda_library *cuda = &device->backend->library;
 
-	CUresult result = cuda->cuMemHostAlloc(&staging->pinned, SETS * SLOTS_PER_SET * SLOT_BYTES, 0);
+	staging->pinned = device->ahead.slots;
+	device->ahead.slots = NULL;
+	CUresult result = staging->pinned ? CUDA_SUCCESS : cuda_slots_pin(cuda, &staging->pinned);
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < SETS; i++) {
 		unsigned char *slot = (unsigned char *)staging->pinned + i * SLOTS_PER_SET * SLOT_BYTES;
 		for (uint32_t k = 0; k < SLOTS_PER_SET; k++)

@@ -149,9 +149,9 @@ static void fill_layout(const struct backend_kernel *kernel, struct cuda_variant
 	if (layout->has_record)
 		layout->record_at = kernel->parameters[count].offset_bytes;
 	layout->bytes = cuda_parameters_bytes(kernel->parameters, all);
-	layout->base_known = kernels->base_known;
-	layout->generic_base = kernels->generic_base + variant->static_bytes + variant->static_room;
-	layout->shared_base = kernels->shared_base + variant->static_bytes + variant->static_room;
+	layout->base_known = kernels->window.is_known;
+	layout->generic_base = kernels->window.generic_base + variant->static_bytes + variant->static_room;
+	layout->shared_base = kernels->window.shared_base + variant->static_bytes + variant->static_room;
 }
 
 static void fill_shape(const struct backend_kernel *kernel, struct cuda_variant *variant,

@@ -3,7 +3,7 @@
  * memory as a plain pointer (E15), so its value must be known before the launch: it is the start of the window, which
  * is the same for every kernel of a context, and the place inside it. Only a kernel can tell.
  */
-#include "cuda_program.h"
+#include "cuda_ahead.h"
 
 #include <string.h>
 
@@ -39,10 +39,8 @@ static CUresult ask(const struct cuda_library *cu, CUfunction function, CUstream
 	return result;
 }
 
-void cuda_window_find(struct backend_device *device)
+void cuda_window_find(const struct cuda_library *cu, struct cuda_window *window_out)
 {
-	const struct cuda_library *cu = &device->backend->library;
-	struct cuda_kernels *kernels = device->kernels;
 	CUmodule module = NULL;
 	CUfunction function = NULL;
 	CUstream stream = NULL;
@@ -59,11 +57,8 @@ void cuda_window_find(struct backend_device *device)
 	if (result == CUDA_SUCCESS)
 		result = ask(cu, function, stream, place, answer);
 	/* A generic address of 0 is no answer; nor is one that the place does not fit into. */
-	if (result == CUDA_SUCCESS && answer[1] != 0 && answer[1] >= answer[0]) {
-		kernels->shared_base = answer[0];
-		kernels->generic_base = answer[1];
-		kernels->base_known = true;
-	}
+	if (result == CUDA_SUCCESS && answer[1] != 0 && answer[1] >= answer[0])
+		*window_out = (struct cuda_window){true, .generic_base = answer[1], .shared_base = answer[0]};
 	if (stream)
 		(void)cu->cuStreamDestroy(stream);
 	if (place)

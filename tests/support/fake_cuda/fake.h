@@ -269,6 +269,7 @@ size_t fake_records_read(struct fake_cuda_record *records, size_t capacity);
 bool fake_state_number(const char *what, uint64_t *number_out);
 
 /* fake_jit.c; with the lock. PTX for the device is compiled, or found where an earlier driver has kept it. */
+void fake_jit_init(void); /* at cuInit */
 void fake_jit_take(const char *text, int compute);
 
 /* fake_handles.c; with the lock. */

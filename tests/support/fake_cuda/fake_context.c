@@ -223,6 +223,7 @@ CUresult cuInit(unsigned flags)
 		free(seen[i]);
 		seen[i] = value ? strdup(value) : NULL;
 	}
+	fake_jit_init();
 	if (fake_environment("CUDA_VISIBLE_DEVICES"))
 		visible_devices(fake_environment("CUDA_VISIBLE_DEVICES"));
 	fake.launch_blocking =

@@ -1,6 +1,7 @@
 /*
  * What the driver keeps of PTX that it has compiled, in CUDA_CACHE_PATH, as both were at cuInit. Only where a test says
- * "set jit_cache 1": others find nothing in their folders that they did not put there. The folder is not made here.
+ * "set jit_cache 1": others find nothing in their folders that they did not put there. The folder is not made here, and without
+ * one at cuInit nothing is ever kept (seen with driver 580; what the name leads to later may be another one).
  */
 #include "fake.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH 4096
@@ -48,6 +50,15 @@ static void keep(const char *path, const char *text)
 		(void)unlink(made);
 }
 
+void fake_jit_init(void)
+{
+	const char *folder = fake_environment("CUDA_CACHE_PATH");
+	struct stat status;
+
+	if (folder && stat(folder, &status) == 0 && S_ISDIR(status.st_mode))
+		fake_number_add("jit_folder", 1);
+}
+
 void fake_jit_take(const char *text, int compute)
 {
 	const char *folder = fake_environment("CUDA_CACHE_PATH"), *disabled = fake_environment("CUDA_CACHE_DISABLE");
@@ -55,7 +66,7 @@ void fake_jit_take(const char *text, int compute)
 
 	if (!fake_number("setting jit_cache"))
 		return;
-	if (folder && (!disabled || strcmp(disabled, "0") == 0) &&
+	if (folder && fake_number("jit_folder") && (!disabled || strcmp(disabled, "0") == 0) &&
 	    snprintf(path, sizeof(path), "%s/sm_%d-%016" PRIx64, folder, compute, hash(text)) < (int)sizeof(path)) {
 		if (is_kept(path, text)) {
 			fake_number_add("jit_found", 1);
