@@ -216,6 +216,7 @@ struct backend_kernel_facts {
 	 * basic range runs only in groups that divide it.
 	 */
 	bool native;
+	bool has_presets; /* the application's own: an argument of kind UNKNOWN is as it has been set (J9) */
 };
 
 struct backend_occupancy {
@@ -341,6 +342,9 @@ enum backend_native_kind {
 	BACKEND_NATIVE_EVENT = 8,
 };
 
+/* How far programs have come; numbers equal to enum sycl_bundle_state of syclclient/kernel.h. */
+enum backend_program_state { BACKEND_PROGRAM_INPUT = 0, BACKEND_PROGRAM_OBJECT = 1, BACKEND_PROGRAM_EXECUTABLE = 2 };
+
 /* What a native object is, of which more is to be known than its devices. */
 struct backend_native_facts {
 	uint64_t devices;    /* bits: indices of enumerate; of a QUEUE, one */
@@ -348,12 +352,10 @@ struct backend_native_facts {
 	bool profiling;      /* QUEUE: it keeps times */
 	uint64_t size_bytes; /* MEMORY; of an image as its pixels lie tightly packed */
 	struct backend_image image; /* MEMORY; dimensions 0: a buffer */
+	enum backend_program_state state; /* PROGRAM: how far it has come, on any of its devices */
 	uint64_t program;    /* KERNEL: whose it is; good as long as the kernel */
 	char name[256];      /* KERNEL */
 };
-
-/* What programs are to become; numbers equal to enum sycl_bundle_state of syclclient/kernel.h. */
-enum backend_program_state { BACKEND_PROGRAM_INPUT = 0, BACKEND_PROGRAM_OBJECT = 1, BACKEND_PROGRAM_EXECUTABLE = 2 };
 
 /* The event has happened (0), or never will (a negative vendor's code). From any thread, also from inside event_watch. */
 typedef void backend_happened(void *token, int32_t native_code);
@@ -609,7 +611,7 @@ struct backend_ops {
 	int (*native_devices)(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t *devices_out,
 			      struct backend_fault *fault_out);
 	/*
-	 * Optional (NATIVE). As above for a QUEUE, MEMORY or KERNEL. `context`: the native one to which it must belong, or 0. Without
+	 * Optional (NATIVE). As above for a QUEUE, MEMORY, PROGRAM or KERNEL. `context`: the native one to which it must belong, or 0. Without
 	 * this entry a queue is taken to be in order, to keep no times and to be of its context's only device; and no memory can be made.
 	 * -EINVAL: no such thing, or of another context. -EOPNOTSUPP: this kind is not known, or SYCL has no such image.
 	 */

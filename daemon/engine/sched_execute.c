@@ -97,6 +97,26 @@ void sched_worker_lose(struct scheduler_device *device, const struct backend_fau
 	}
 }
 
+/* Over the application's memory. It was described when its size was asked for; it may have become another one since. */
+static int make_native(struct scheduler_device *device, const struct sched_memory *memory,
+		       struct backend_memory **made_out, struct backend_fault *fault)
+{
+	uint64_t size_bytes = 0;
+	void *object = NULL;
+	if (!device->ops->native_make)
+		return -EOPNOTSUPP;
+	int result = device->ops->native_make(device->handle, BACKEND_NATIVE_MEMORY, memory->native, &object, &size_bytes, fault);
+	if (result < 0)
+		return result;
+	if (size_bytes < memory->size_bytes) {
+		device->ops->memory_free(object);
+		*fault = (struct backend_fault){.status = STATUS_INVALID, .text = "the native memory is smaller than it was"};
+		return -EINVAL;
+	}
+	*made_out = object;
+	return 0;
+}
+
 static int import_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
 			 struct backend_fault *fault)
 {
@@ -104,9 +124,11 @@ static int import_memory(struct scheduler_device *device, struct sched_memory *m
 		*fault = memory->fault;
 		return -EIO;
 	}
-	int result = device->ops->memory_import ? device->ops->memory_import(device->handle, &memory->shared,
-									     memory->size_bytes, made_out, fault)
-						: -ENOTSUP;
+	int result = -ENOTSUP;
+	if (memory->native)
+		result = make_native(device, memory, made_out, fault);
+	else if (device->ops->memory_import)
+		result = device->ops->memory_import(device->handle, &memory->shared, memory->size_bytes, made_out, fault);
 	if (memory->shared.descriptor >= 0)
 		(void)close(memory->shared.descriptor);
 	memory->shared.descriptor = -1;
@@ -161,6 +183,10 @@ static int need_lane(struct scheduler_device *device, uint32_t index, struct bac
 	struct sched_worker_lane *lane = &device->worker.lanes[index];
 	if (lane->handle)
 		return 0;
+	if (index >= device->all_lane_count) {
+		*fault = (struct backend_fault){.status = STATUS_INVALID, .text = "the native queue could not be taken"};
+		return -EINVAL;
+	}
 	int result = device->ops->lane_create(device->handle, lane_kind(device, index), &lane->handle, fault);
 	if (result < 0)
 		lane->handle = NULL;

@@ -243,6 +243,8 @@ static void complete_on_front(struct task *task)
 		sched_shared_export(task);
 		return;
 	}
+	if (task->send.event && task->send.event->is_watched && !task->cause && sched_event_hold(task))
+		return;
 	task_finish(task);
 }
 
