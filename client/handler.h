@@ -86,6 +86,7 @@ struct handler {
 	sycl_host_task_function *host_function;
 	sycl_user_data_destroy *destroy_user_data; /* called when the handler ends */
 	void *user_data;
+	bool on_device;               /* a host task for native handles: what it requires stays with the queue's device */
 	bool after_all;               /* a barrier: everything submitted to the queue before */
 	uint32_t source, destination; /* indices of requirements: copy, fill (destination), update (source) */
 	uint64_t source_offset_bytes, destination_offset_bytes;

@@ -136,7 +136,7 @@ static sycl_result check_argument_count(const struct handler *handler)
 	if (set > wanted)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "kernel '%.64s' has %u arguments; argument %u (from 0) is set",
 				 kernel->name, wanted, set - 1);
-	for (uint32_t i = 0; i < wanted; i++) {
+	for (uint32_t i = 0; i < wanted && !kernel->has_presets; i++) {
 		if (i >= set || handler_argument_at(handler, i)->kind == HANDLER_ARGUMENT_UNSET)
 			return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
 					 "argument %u (from 0) of kernel '%.64s' is not set; it has %u arguments", i,
@@ -168,6 +168,9 @@ sycl_result handler_check_arguments(const struct handler *handler)
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	uint64_t local_bytes = kernel->local_mem_bytes, parameter_bytes = 0;
 	for (uint32_t i = 0; i < kernel->argument_count; i++) {
+		/* Of a kernel of the application's: as it has been set. */
+		if (i >= handler->arguments.count || handler_argument_at(handler, i)->kind == HANDLER_ARGUMENT_UNSET)
+			continue;
 		sycl_result result = check_argument(handler, i);
 		if (result)
 			return result;

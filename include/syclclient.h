@@ -23,5 +23,6 @@
 #include "syclclient/copy.h"
 #include "syclclient/stream.h"
 #include "syclclient/event.h"
+#include "syclclient/native.h"
 
 #endif

@@ -24,8 +24,8 @@ struct native_request {
 	uint32_t open;
 	bool makes;
 	struct backend_fault fault; /* the first */
-	uint32_t count;
-	uint64_t natives[NATIVES_MAX];
+	uint32_t count, left; /* left: told as 0, behind the others */
+	uint64_t natives[2 * NATIVES_MAX];
 };
 
 bool session_has_natives(const struct session *session)
@@ -146,7 +146,7 @@ static void tell(const struct native_request *request)
 		reply_done(session, request->number);
 	} else {
 		Sycl__V1__NativeHandles handles = SYCL__V1__NATIVE_HANDLES__INIT;
-		handles.n_natives = request->count;
+		handles.n_natives = request->count + (request->left < NATIVES_MAX ? request->left : NATIVES_MAX);
 		handles.natives = (uint64_t *)(uintptr_t)request->natives;
 		Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
 		reply.number = request->number;
@@ -182,6 +182,15 @@ struct session *native_answered(struct native_request *request, uint64_t native,
 	return session;
 }
 
+static int get_memories(const Sycl__V1__NativeGet *message, struct sched_buffer *buffer, struct scheduler_device *device,
+			struct native_request *request)
+{
+	if (device)
+		return sched_native_get_memory(buffer, device, request);
+	uint32_t limit = message->limit < NATIVES_MAX ? message->limit : NATIVES_MAX;
+	return sched_native_get_memories(buffer, (enum backend_kind)message->backend, limit, request, &request->left);
+}
+
 /* Questions asked about it, or a negative errno. */
 static int ask_object(const Sycl__V1__NativeGet *message, struct object *object, struct scheduler_device *device,
 		      struct native_request *request)
@@ -193,7 +202,7 @@ static int ask_object(const Sycl__V1__NativeGet *message, struct object *object,
 		return sched_native_get_lane(queue->device, lane, request) < 0 ? -ENOMEM : 1;
 	}
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY:
-		return sched_native_get_memories(((struct buffer *)object)->sched, device, request);
+		return get_memories(message, ((struct buffer *)object)->sched, device, request);
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM:
 		return sched_native_get_program(((struct bundle *)object)->program, request) < 0 ? -ENOMEM : 1;
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL:

@@ -199,11 +199,22 @@ static int get_memory(struct sched_memory *memory, bool makes, void *owner)
 	return ask(memory->device, &what);
 }
 
-static int get_list(struct sched_memory *first, void *owner, int *count)
+static bool is_of(const struct sched_memory *memory, enum backend_kind backend)
+{
+	return (memory->device->features & BACKEND_FEATURE_NATIVE) && memory->device->ops->kind == backend;
+}
+
+/* Goes on with what is left of `limit`. */
+static int get_list(struct sched_memory *first, enum backend_kind backend, uint32_t limit, void *owner, uint32_t *count,
+		    uint32_t *left)
 {
 	for (struct sched_memory *memory = first; memory; memory = memory->next) {
-		if (!(memory->device->features & BACKEND_FEATURE_NATIVE))
+		if (!is_of(memory, backend) || !atomic_load_explicit(&memory->handle, memory_order_acquire))
 			continue;
+		if (*count == limit) {
+			(*left)++;
+			continue;
+		}
 		int result = get_memory(memory, false, owner);
 		if (result < 0)
 			return result;
@@ -212,21 +223,25 @@ static int get_list(struct sched_memory *first, void *owner, int *count)
 	return 0;
 }
 
-int sched_native_get_memories(struct sched_buffer *buffer, struct scheduler_device *device, void *owner)
+int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device *device, void *owner)
 {
-	int count = 0;
 	if (buffer->contents->size_bytes == 0)
 		return 0;
-	if (device) {
-		struct sched_memory *memory = sched_memory_of(buffer, device);
-		int result = memory ? get_memory(memory, true, owner) : -ENOMEM;
-		return result < 0 ? result : 1;
-	}
-	int result = get_list(buffer->memories, owner, &count);
+	struct sched_memory *memory = sched_memory_of(buffer, device);
+	int result = memory ? get_memory(memory, true, owner) : -ENOMEM;
+	return result < 0 ? result : 1;
+}
+
+int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind backend, uint32_t limit, void *owner,
+			      uint32_t *left_out)
+{
+	uint32_t count = 0, left = 0;
+	int result = get_list(buffer->memories, backend, limit, owner, &count, &left);
 	if (result == 0)
-		result = get_list(buffer->contents->memories, owner, &count);
+		result = get_list(buffer->contents->memories, backend, limit, owner, &count, &left);
+	*left_out = left;
 	/* What was asked is answered. */
-	return result < 0 && count == 0 ? result : count;
+	return result < 0 && count == 0 ? result : (int)count;
 }
 
 int sched_native_lane_make(struct scheduler_device *device, uint64_t native, void *owner, uint32_t *home_lane_out)

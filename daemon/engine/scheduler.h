@@ -300,10 +300,12 @@ int sched_native_get_program(struct sched_program *program, void *owner);
 int sched_native_get_kernel(struct sched_kernel *kernel, void *owner);
 int sched_native_get_event(struct sched_event *event, void *owner);
 /*
- * Of a buffer: one question for each device that may have native memory of it, or for `device` alone (then it is made if there is
- * none). How many; 0 is answered where a device has none after all.
+ * Of a buffer, on this device, made if there is none; or on all devices of the backend that have some now, `limit` at most: how many
+ * questions, and how many more there are.
  */
-int sched_native_get_memories(struct sched_buffer *buffer, struct scheduler_device *device, void *owner);
+int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device *device, void *owner);
+int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind backend, uint32_t limit, void *owner,
+			      uint32_t *left_out);
 /* The application's queue as a lane of its own, for `home_lane`. -ENOSPC: this device has too many. on_native follows. */
 int sched_native_lane_make(struct scheduler_device *device, uint64_t native, void *owner, uint32_t *home_lane_out);
 /* No task uses it any more. */
