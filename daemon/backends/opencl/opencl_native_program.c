@@ -54,11 +54,9 @@ int opencl_native_program_wrap(struct backend_device *device, cl_program native,
 {
 	const uint64_t one = (uint64_t)(uintptr_t)native;
 	int error = wrap(device, &one, 1, program_out, fault_out);
-	if (error < 0)
-		return error;
-	(void)device->cl->RetainProgram(native);
-	(*program_out)->programs[0] = native;
-	return 0;
+	if (error == 0)
+		(*program_out)->programs[0] = native;
+	return error;
 }
 
 static int type_of(const struct backend_device *device, cl_program program, cl_program_binary_type *type_out,
@@ -138,7 +136,6 @@ static int make_executable(struct backend_program *program, const cl_program_bin
 		return error;
 	if (alone && (types[0] == CL_PROGRAM_BINARY_TYPE_NONE || types[0] == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)) {
 		program->programs[0] = program->natives[0];
-		(void)device->cl->RetainProgram(program->programs[0]);
 		return 0;
 	}
 	for (uint32_t i = 0; i < program->native_count; i++) {
@@ -168,7 +165,6 @@ static int make_part(struct backend_program *program, enum backend_program_state
 	if (error < 0)
 		return error;
 	program->programs[0] = program->natives[0];
-	(void)device->cl->RetainProgram(program->programs[0]);
 	return 0;
 }
 

@@ -88,7 +88,7 @@ struct backend_program {
 	unsigned references; /* the engine's, one for each time it was loaded; and one per kernel */
 	struct opencl_binary *binary;
 	cl_program programs[OPENCL_VARIANTS]; /* by variant of the binary; NULL: not needed so far */
-	/* Of the application's programs, retained: programs[0] is what was made of them, or the only one. */
+	/* Of the application's programs, retained: programs[0] is what was made of them, or the only one, which is retained once. */
 	cl_program *natives;
 	uint32_t native_count; /* 0: it was built here */
 };

@@ -139,6 +139,8 @@ void opencl_program_drop(struct backend_program *program)
 	if (!program || --program->references > 0)
 		return;
 	unlink_program(program);
+	if (program->native_count > 0 && program->programs[0] == program->natives[0])
+		program->programs[0] = NULL; /* released once */
 	for (uint32_t i = 0; i < OPENCL_VARIANTS; i++)
 		if (program->programs[i])
 			(void)program->device->cl->ReleaseProgram(program->programs[i]);

@@ -131,13 +131,22 @@ int opencl_event_make_native(struct backend_device *device, cl_event native, str
 int opencl_event_watch(struct backend_event *event, backend_happened *happened, void *token,
 		       struct backend_fault *fault_out)
 {
+	const struct opencl_library *cl = event->device->cl;
 	uint64_t number = 0;
+	cl_int status = CL_QUEUED;
+
+	/* Of one that has failed PoCL would say that it is complete. */
+	if (cl->GetEventInfo(event->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) == CL_SUCCESS &&
+	    status <= CL_COMPLETE) {
+		happened(token, status);
+		return 0;
+	}
 	if (take(happened, token, &number) < 0) {
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
 		return -ENOMEM;
 	}
 	event->watch = number;
-	cl_int code = event->device->cl->SetEventCallback(event->event, CL_COMPLETE, on_event, (void *)(uintptr_t)number);
+	cl_int code = cl->SetEventCallback(event->event, CL_COMPLETE, on_event, (void *)(uintptr_t)number);
 	if (code == CL_SUCCESS)
 		return 0;
 	give(number);
