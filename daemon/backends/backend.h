@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "native_scope.h"
+
 #define BACKEND_OPS_VERSION 4u
 #define BACKEND_TEXT_BYTES 256
 #define BACKEND_LOG_BYTES_MAX (48u << 10)
@@ -359,16 +361,6 @@ struct backend_native_facts {
 
 /* The event has happened (0), or never will (a negative vendor's code). From any thread, also from inside event_watch. */
 typedef void backend_happened(void *token, int32_t native_code);
-
-/* What a native command's function gets; good during the call. The context is current in the calling thread. */
-struct backend_native_scope {
-	uint64_t device, context, queue;
-	uint64_t graph; /* to add to, where the command is a graph's node; 0: none */
-	const uint64_t *memories; /* of the command's `memories`, in their order */
-	uint32_t memory_count;
-};
-/* The application's. 0, or anything else: the command fails, and what was sent before is still waited for. */
-typedef int backend_native_function(void *context, const struct backend_native_scope *scope);
 
 /* How launches differ from plain ones. */
 struct backend_launch_properties {

@@ -72,6 +72,7 @@ struct backend_device {
 	uint32_t index;
 	const struct cuda_device_facts *facts;
 	CUcontext context;
+	bool is_foreign; /* the context is one of the application's own making: used, never ended (I9) */
 	uint64_t opening; /* counts device_open of this process: cuda_enter knows by it which context a thread has */
 	backend_wake *wake;
 	void *token;
@@ -110,10 +111,11 @@ struct backend_memory {
 	struct cuda_array *array; /* of an image, which has no address (cuda_array.h); NULL: it is a buffer */
 };
 
-/* cuda_event_share.c */
+/* cuda_event_share.c, cuda_native.c */
 struct backend_event {
 	struct backend_device *device;
 	CUevent event;
+	bool is_foreign; /* the application's: waited for, neither recorded nor destroyed (I9) */
 };
 
 /* A host range that the device reaches (cuda_host.c). */
@@ -141,11 +143,14 @@ struct backend_lane {
 	struct backend_device *device;
 	enum backend_lane_kind kind;
 	CUstream stream;
+	bool is_foreign; /* the stream is the application's: never destroyed, never another lane's (I9) */
 	struct cuda_lane_state *state; /* cuda_lane.c's own */
 };
 
 /* cuda_device.c: make the device's context current on this thread (once per thread; F4). 0 or -EIO with a fault. */
 int cuda_enter(struct backend_device *device, struct backend_fault *fault_out);
+/* The same after functions of the application, which may have left any context current on this thread. */
+int cuda_enter_again(struct backend_device *device, struct backend_fault *fault_out);
 
 /*
  * cuda_fault.c: put a CUresult into words. `what` is said before the driver's own words: "cannot allocate 4096 bytes".
