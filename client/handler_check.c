@@ -145,6 +145,17 @@ static sycl_result check_argument_count(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
+/* It takes memory by accessors; everything else reaches the function by its user data. */
+static sycl_result check_native_arguments(const struct handler *handler)
+{
+	for (uint32_t i = 0; i < handler->arguments.count; i++) {
+		enum handler_argument_kind kind = handler_argument_at(handler, i)->kind;
+		if (kind != HANDLER_ARGUMENT_UNSET && kind != HANDLER_ARGUMENT_ACCESSOR)
+			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a native command has accessors alone", i);
+	}
+	return SYCL_SUCCESS;
+}
+
 sycl_result handler_check_arguments(const struct handler *handler)
 {
 	const struct kernel *kernel = handler->kernel;
@@ -157,6 +168,8 @@ sycl_result handler_check_arguments(const struct handler *handler)
 	}
 	if (host_task)
 		return SYCL_SUCCESS;
+	if (handler->action == HANDLER_ACTION_NATIVE)
+		return check_native_arguments(handler);
 	if (!kernel) {
 		if (handler->arguments.count > 0)
 			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "arguments are set, but no kernel");

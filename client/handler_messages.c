@@ -240,12 +240,22 @@ static void put_host_task(struct group_messages *m, const struct handler *handle
 	m->group.host_task = &m->host_task;
 }
 
+static void put_native(struct group_messages *m)
+{
+	sycl__v1__native_command__init(&m->native);
+	m->native.function = native_call_function(); /* what it is called with is filled in when there is one */
+	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_NATIVE;
+	m->group.native = &m->native;
+}
+
 static sycl_result put_action(struct group_messages *m, struct handler *handler)
 {
 	if (handler->action == HANDLER_ACTION_LAUNCH) {
 		put_launch(m, handler);
 	} else if (handler->action == HANDLER_ACTION_HOST_TASK) {
 		put_host_task(m, handler);
+	} else if (handler->action == HANDLER_ACTION_NATIVE) {
+		put_native(m);
 	} else if (handler->is_empty) {
 		return SYCL_SUCCESS; /* nothing to move: the group only orders */
 	} else if (handler->action == HANDLER_ACTION_COPY) {

@@ -246,6 +246,8 @@ static int fill_command(struct scheduler_device *device, struct task_send *send,
 		return fill_launch(device, send, fault);
 	if (send->event)
 		return fill_event(send, fault);
+	if (send->native_command)
+		return sched_native_command_prepare(device, send->native_command, fault);
 	bool peer = command->kind == BACKEND_COMMAND_COPY_PEER;
 	int result = peer ? 0 : sched_worker_memory(device, send->source, fault);
 	if (result == 0)
@@ -285,12 +287,22 @@ static uint32_t fill_waits(const struct sched_worker *worker, const struct task_
 	return count;
 }
 
+/* It has failed, and is told so when it is over: whoever only comes after it still waits for it. */
+static bool is_failing(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+{
+	const struct task *task = worker->failing > 0 ? worker->lanes[predecessor->lane].first : NULL;
+	while (task && task->send.sequence < predecessor->sequence)
+		task = task->send.lane_next;
+	return task && task->send.sequence == predecessor->sequence && sched_native_command_failed(&task->send);
+}
+
 static bool must_skip(const struct sched_worker *worker, const struct task_send *send)
 {
-	if (!worker->failed)
+	if (!worker->failed && worker->failing == 0)
 		return false;
 	for (uint32_t i = 0; i < send->predecessor_count; i++)
-		if (send->predecessors[i].data && has_failed(worker, &send->predecessors[i]))
+		if (send->predecessors[i].data &&
+		    (has_failed(worker, &send->predecessors[i]) || is_failing(worker, &send->predecessors[i])))
 			return true;
 	return false;
 }
@@ -360,6 +372,7 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 	STAGE_MARK(send->flight_group, STAGE_LAUNCHED);
 	worker->unflushed = true;
 	worker->in_flight++;
+	worker->failing += sched_native_command_failed(send);
 	expect_transfer(worker, lane, send);
 	send->lane_next = NULL;
 	if (lane->last)
@@ -439,6 +452,7 @@ void sched_execute_completion(struct scheduler_device *device, const struct back
 	if (!lane->first)
 		lane->last = NULL;
 	worker->in_flight--;
+	worker->failing -= sched_native_command_failed(&task->send);
 	STAGE_MARK(task->send.flight_group, STAGE_COMPLETED);
 	learn_transfer(worker, lane, &task->send);
 	task->send.start_ns = completion->start_ns;

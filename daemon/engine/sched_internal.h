@@ -385,6 +385,7 @@ struct task_send {
 	struct sched_memory **argument_memories; /* one per argument; NULL where there is none */
 	struct sched_memory *source, *destination;
 	struct sched_event *event;
+	struct sched_native_command *native_command; /* of a native command, in the task's storage */
 	uint32_t flight; /* entry of the flight page */
 	uint64_t flight_session, flight_queue, flight_group;
 	char what[FLIGHT_KERNEL_NAME_BYTES];
@@ -506,6 +507,7 @@ struct sched_worker {
 	bool unflushed;
 	bool fed;           /* the front has sent something, of which this thread has not taken notice */
 	uint32_t in_flight; /* submitted and not complete */
+	uint32_t failing;   /* native commands among them whose function has failed: what needs them need not be sent */
 	bool losing, named; /* progress() said that the device is lost; and who may have been running */
 	struct backend_fault loss;
 	struct sched_pace pace;
@@ -802,6 +804,17 @@ void sched_usm_tell(struct sched_usm *usm);
 bool sched_usm_is_action(enum task_action action);
 /* `at`: storage for the pattern of a fill. */
 void sched_usm_fill_command(struct task *task, const struct task_request *request, uint8_t *at);
+
+/* sched_native_command.c */
+size_t sched_native_command_storage(const struct task_request *request);
+/* `at`: so much storage. */
+void sched_native_command_fill(struct task *task, const struct task_request *request, uint8_t *at);
+/* Device thread: its memories are made. */
+int sched_native_command_prepare(struct scheduler_device *device, struct sched_native_command *native, struct backend_fault *fault);
+/* Device thread: its function was called and has failed, though what it had sent runs on. Also of tasks that are none. */
+bool sched_native_command_failed(const struct task_send *send);
+/* The task is over: tell a function that was not called. Also of tasks that are none. */
+void sched_native_command_end(struct task *task);
 
 /* sched_event.c */
 void sched_event_returned(struct sched_event *event);

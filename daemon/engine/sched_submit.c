@@ -31,6 +31,7 @@ static bool is_front_only(const struct task_request *request)
 	case TASK_FILL:
 		return request->fill.size_bytes == 0;
 	case TASK_EVENT_RECORD:
+	case TASK_NATIVE:
 		return false;
 	case TASK_EVENT_WAIT:
 		return request->event->is_watched;
@@ -73,6 +74,8 @@ static size_t storage_of(const struct task_request *request)
 		bytes += aligned(sizeof(*request->copy.rect));
 	if (request->action == TASK_USM_FILL)
 		bytes += aligned(request->usm.pattern_bytes);
+	if (request->action == TASK_NATIVE)
+		bytes += sched_native_command_storage(request);
 	if (request->action != TASK_LAUNCH)
 		return bytes;
 	uint32_t count = request->launch.argument_count;
@@ -260,6 +263,8 @@ static void fill_command(struct task *task, const struct task_request *request)
 		fill_fill(task, request, at);
 	else if (sched_usm_is_action(request->action))
 		sched_usm_fill_command(task, request, at);
+	else if (request->action == TASK_NATIVE)
+		sched_native_command_fill(task, request, at);
 	else
 		fill_event(task, request);
 	task->send.command.timed = request->timed;

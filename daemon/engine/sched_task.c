@@ -191,6 +191,8 @@ void task_finish(struct task *task)
 		sched_kernel_unuse(task);
 	if (task->send.event)
 		sched_event_drop(task->send.event);
+	if (task->send.native_command)
+		sched_native_command_end(task);
 	task_close(task);
 	struct task *writer = task->returning;
 	if (writer)

@@ -380,6 +380,7 @@ enum task_action {
 	TASK_USM_PREFETCH,
 	TASK_USM_ADVISE,
 	TASK_HOST, /* somebody else's work: held when its turn has come, until host_task_end */
+	TASK_NATIVE, /* BACKEND_FEATURE_NATIVE: a function that sends work to the lane itself */
 };
 
 struct task_request {
@@ -431,6 +432,14 @@ struct task_request {
 		uint32_t pattern_bytes;
 		enum backend_advice advice;
 	} usm;
+	/*
+	 * NATIVE. Its memories are those of the requirements, in their order. Called exactly once of each task that was taken: on the
+	 * device's thread, or with NULL on the front thread, before on_task_done, of one that never gets there.
+	 */
+	struct {
+		backend_native_function *function;
+		void *context;
+	} native;
 };
 
 /*
