@@ -99,7 +99,8 @@ sycl_result native_describe(struct connection *c, sycl_backend backend, int kind
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_NATIVE_DESCRIBE;
 	command.native_describe = &describe;
-	if (native == 0)
+	/* CUDA counts devices from 0; everything else is an address. */
+	if (native == 0 && !(backend == SYCL_BACKEND_KIND_CUDA && kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE))
 		return error_set(SYCL_ERROR_INVALID, "the native object is NULL");
 	struct described described = {.facts = facts_out};
 	struct pending pending = {.take = take_facts, .context = &described};

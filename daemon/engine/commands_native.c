@@ -23,6 +23,7 @@ struct native_request {
 	uint64_t number;
 	uint32_t open;
 	bool makes;
+	bool may_be_0; /* CUDA counts devices from 0; of everything else that is no object */
 	struct backend_fault fault; /* the first */
 	uint32_t count, left; /* left: told as 0, behind the others */
 	uint64_t natives[2 * NATIVES_MAX];
@@ -87,7 +88,9 @@ int command_native_describe(struct session *session, const Sycl__V1__NativeDescr
 	struct backend_fault fault;
 	uint64_t context = 0;
 	int r = session_has_natives(session) ? 0 : refuse(&fault);
-	if (r == 0 && (!is_kind(message->kind) || message->native == 0))
+	bool may_be_0 = message->backend == SYCL__V1__BACKEND__BACKEND_CUDA &&
+			message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE;
+	if (r == 0 && (!is_kind(message->kind) || (message->native == 0 && !may_be_0)))
 		r = fault_set(&fault, STATUS_INVALID, "there is no native object to describe");
 	if (r == 0)
 		r = native_context(session, message->context, &context, &fault);
@@ -173,7 +176,7 @@ struct session *native_answered(struct native_request *request, uint64_t native,
 	struct session *session = request->session;
 	if (fault->status && !request->fault.status)
 		request->fault = *fault;
-	if (!fault->status && native && request->count < NATIVES_MAX)
+	if (!fault->status && (native || request->may_be_0) && request->count < NATIVES_MAX)
 		request->natives[request->count++] = native;
 	if (--request->open > 0)
 		return session;
@@ -287,6 +290,7 @@ int command_native_get(struct session *session, const Sycl__V1__NativeGet *messa
 		reply_status(session, session->record, message->object, &fault);
 		return 0;
 	}
+	request->may_be_0 = message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE;
 	int asked = ask_object(message, object, device, request);
 	native_request_asked(request, asked > 0 ? (uint32_t)asked : 0, asked < 0 ? asked : 0);
 	return 0;

@@ -236,6 +236,12 @@ Test(cuda_native, I3_A8_a_device_in_its_primary_context)
 	expect(&fixture, memory, 1);
 	fixture.ops->kernel_free(kernel);
 	fixture.ops->memory_free(memory);
+	/* And once more beside it, as the backend itself opens it, and no third time like that. */
+	struct backend_device *own = NULL, *third = NULL;
+	struct backend_fault fault = {0};
+	cr_assert_eq(fixture.ops->device_open(fixture.backend, 0, wake_nobody, NULL, &own, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture.ops->device_open(fixture.backend, 0, wake_nobody, NULL, &third, &fault), -EBUSY);
+	fixture.ops->device_close(own);
 	cr_assert_eq(double_count("contexts_created"), 1);
 	fixture_close(&fixture);
 	double_check(true);

@@ -132,8 +132,8 @@ static int open_parts(struct backend_device *device, struct backend_fault *fault
 }
 
 /*
- * -EBUSY: it is open already. There is one primary context of it in a process. In other contexts it can be open beside that; such
- * a one is what others find only as long as there is no other.
+ * -EBUSY: it is open already. In contexts that the application names it can be open beside that; such a one is what others
+ * find only as long as there is no other.
  */
 static int claim(struct backend_device *device, struct backend_fault *fault_out)
 {
@@ -142,12 +142,12 @@ static int claim(struct backend_device *device, struct backend_fault *fault_out)
 
 	(void)pthread_mutex_lock(&backend->lock);
 	const struct backend_device *open = backend->open_devices[device->index];
-	if (!open || (open->is_foreign && !device->is_foreign)) {
+	if (!open || (open->is_native && !device->is_native)) {
 		backend->open_devices[device->index] = device;
 		is_claimed = true;
 	}
 	(void)pthread_mutex_unlock(&backend->lock);
-	return is_claimed || device->is_foreign
+	return is_claimed || device->is_native
 		       ? 0
 		       : cuda_fault_words(fault_out, -EBUSY, STATUS_INVALID, "CUDA device %u is open already",
 					  device->index);
@@ -175,9 +175,9 @@ static int check_index(const struct backend *backend, uint32_t index, struct bac
 	return 0;
 }
 
-/* `context`: the application's own, or NULL for the primary one. */
-static int open_in(struct backend *backend, uint32_t index, CUcontext context, backend_wake *wake, void *token,
-		   struct backend_device **device_out, struct backend_fault *fault_out)
+/* `context`: the application's own, or NULL for the primary one. `is_native`: the application has named it. */
+static int open_in(struct backend *backend, uint32_t index, CUcontext context, bool is_native, backend_wake *wake,
+		   void *token, struct backend_device **device_out, struct backend_fault *fault_out)
 {
 	struct backend_device *device = calloc(1, sizeof(*device));
 
@@ -187,6 +187,7 @@ static int open_in(struct backend *backend, uint32_t index, CUcontext context, b
 	device->index = index;
 	device->facts = &backend->devices[index];
 	device->context = context;
+	device->is_native = is_native;
 	device->is_foreign = context != NULL;
 	device->wake = wake;
 	device->token = token;
@@ -207,7 +208,7 @@ int cuda_device_open(struct backend *backend, uint32_t index, backend_wake *wake
 {
 	int error = check_index(backend, index, fault_out);
 
-	return error < 0 ? error : open_in(backend, index, NULL, wake, token, device_out, fault_out);
+	return error < 0 ? error : open_in(backend, index, NULL, false, wake, token, device_out, fault_out);
 }
 
 /* Whether a context is the device's primary one, which is not made for this question. */
@@ -239,7 +240,7 @@ int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t na
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "the context is not one of CUDA device %u", index);
 	if (is_primary(&backend->library, device, context))
 		context = NULL;
-	return open_in(backend, index, context, wake, token, device_out, fault_out);
+	return open_in(backend, index, context, true, wake, token, device_out, fault_out);
 }
 
 void cuda_device_close(struct backend_device *device)

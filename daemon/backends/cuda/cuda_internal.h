@@ -72,7 +72,8 @@ struct backend_device {
 	uint32_t index;
 	const struct cuda_device_facts *facts;
 	CUcontext context;
-	bool is_foreign; /* the context is one of the application's own making: used, never ended (I9) */
+	bool is_native;  /* opened in a context that the application has named: beside others of this device */
+	bool is_foreign; /* and that is none of this backend's own: used, never ended (I9) */
 	uint64_t opening; /* counts device_open of this process: cuda_enter knows by it which context a thread has */
 	backend_wake *wake;
 	void *token;

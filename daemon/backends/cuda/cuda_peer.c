@@ -369,8 +369,8 @@ int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *comm
 	struct link *link = NULL;
 	CUresult result;
 
-	if (destination->is_foreign || memory->device->is_foreign) {
-		/* Links are between devices, in their primary contexts; the driver copies between any two contexts. */
+	if (destination->is_native || memory->device->is_native) {
+		/* Links are between devices that are open once; the driver copies between any two contexts, and within one. */
 		result = cuda->cuMemcpyPeerAsync(copy.destination, destination->context, copy.source,
 						 memory->device->context, copy.size_bytes, lane->stream);
 	} else {
