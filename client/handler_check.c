@@ -151,7 +151,8 @@ static sycl_result check_native_arguments(const struct handler *handler)
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {
 		enum handler_argument_kind kind = handler_argument_at(handler, i)->kind;
 		if (kind != HANDLER_ARGUMENT_UNSET && kind != HANDLER_ARGUMENT_ACCESSOR)
-			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a native command has accessors alone", i);
+			return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+					 "argument %u: a native command has accessors alone", i);
 	}
 	return SYCL_SUCCESS;
 }

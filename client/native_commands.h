@@ -1,7 +1,7 @@
 /*
- * Native commands: the program's function on its way through the engine, which is in this process, and back. What a call needs
- * is copied when it is submitted: the function runs on a thread of the engine's, where no object of the connection may end, because
- * the connection may end with it, and that waits for the engine.
+ * Native commands: the program's function on its way through the engine, which is in this process, and back. What a
+ * call needs is copied when it is submitted: the function runs on a thread of the engine's, where no object of the
+ * connection may end, because the connection may end with it, and that waits for the engine.
  */
 #ifndef SYCL_CLIENT_NATIVE_COMMANDS_H
 #define SYCL_CLIENT_NATIVE_COMMANDS_H
@@ -35,7 +35,8 @@ void native_calls_fini(struct native_calls *calls);
 
 /* For one submission of the handler. SYCL_ERROR_MEMORY_ALLOCATION. */
 struct native_call;
-sycl_result native_call_new(struct connection *connection, const struct handler *handler, struct native_call **call_out);
+sycl_result native_call_new(struct connection *connection, const struct handler *handler,
+			    struct native_call **call_out);
 /* It was not sent. NULL is fine. */
 void native_call_discard(struct native_call *call);
 /* As the message has them: addresses. */

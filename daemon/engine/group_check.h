@@ -59,8 +59,9 @@ int group_submit_fault(int error, const char *what, struct backend_fault *fault)
 int group_check_host_task(struct session *session, const Sycl__V1__HostTask *message, struct task_request *request,
 			  struct backend_fault *fault);
 /* group_native_command.c */
-int group_check_native_command(const struct session *session, const struct queue *queue, const Sycl__V1__NativeCommand *native,
-		       struct task_request *request, struct backend_fault *fault);
+int group_check_native_command(const struct session *session, const struct queue *queue,
+			       const Sycl__V1__NativeCommand *native, struct task_request *request,
+			       struct backend_fault *fault);
 /* A group that no task was made of: its function, if it has one, will never be called. */
 void group_native_command_refused(const struct session *session, const Sycl__V1__CommandGroup *message);
 /* group_image.c. Of an image: all of it, and it orders as a whole. Of a buffer: nothing. */

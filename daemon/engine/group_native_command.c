@@ -1,4 +1,7 @@
-/* Native commands: functions of the application in whose process this engine runs. Anybody else's are numbers that mean nothing. */
+/*
+ * Native commands: functions of the application in whose process this engine runs. Anybody else's are numbers that
+ * mean nothing.
+ */
 #include "session.h"
 
 #include <assert.h>
@@ -19,8 +22,9 @@ static void *context_of(const Sycl__V1__NativeCommand *native)
 	return (void *)(uintptr_t)native->context; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-int group_check_native_command(const struct session *session, const struct queue *queue, const Sycl__V1__NativeCommand *native,
-		       struct task_request *request, struct backend_fault *fault)
+int group_check_native_command(const struct session *session, const struct queue *queue,
+			       const Sycl__V1__NativeCommand *native, struct task_request *request,
+			       struct backend_fault *fault)
 {
 	if (!session->engine->options.in_application)
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,

@@ -810,7 +810,8 @@ size_t sched_native_command_storage(const struct task_request *request);
 /* `at`: so much storage. */
 void sched_native_command_fill(struct task *task, const struct task_request *request, uint8_t *at);
 /* Device thread: its memories are made. */
-int sched_native_command_prepare(struct scheduler_device *device, struct sched_native_command *native, struct backend_fault *fault);
+int sched_native_command_prepare(struct scheduler_device *device, struct sched_native_command *native,
+				 struct backend_fault *fault);
 /* Device thread: its function was called and has failed, though what it had sent runs on. Also of tasks that are none. */
 bool sched_native_command_failed(const struct task_send *send);
 /* The task is over: tell a function that was not called. Also of tasks that are none. */

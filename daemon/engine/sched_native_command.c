@@ -1,6 +1,7 @@
 /*
- * Native commands (K6 - K12): a function of the application sends work to the lane. The backend calls it through call(), on the
- * device's thread, so that it is known here whether it was: the function must be called once, whatever becomes of the task.
+ * Native commands (K6 - K12): a function of the application sends work to the lane. The backend calls it through
+ * call(), on the device's thread, so that it is known here whether it was: the function must be called once, whatever
+ * becomes of the task.
  */
 #include "sched_dependencies.h"
 #include "sched_internal.h"
@@ -59,7 +60,8 @@ void sched_native_command_fill(struct task *task, const struct task_request *req
 	command->native.memory_count = count;
 }
 
-int sched_native_command_prepare(struct scheduler_device *device, struct sched_native_command *native, struct backend_fault *fault)
+int sched_native_command_prepare(struct scheduler_device *device, struct sched_native_command *native,
+				 struct backend_fault *fault)
 {
 	for (uint32_t i = 0; i < native->count; i++) {
 		struct sched_memory *memory = native->memories[i];

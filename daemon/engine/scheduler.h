@@ -379,7 +379,7 @@ enum task_action {
 	TASK_USM_FILL,
 	TASK_USM_PREFETCH,
 	TASK_USM_ADVISE,
-	TASK_HOST, /* somebody else's work: held when its turn has come, until host_task_end */
+	TASK_HOST,   /* somebody else's work: held when its turn has come, until host_task_end */
 	TASK_NATIVE, /* BACKEND_FEATURE_NATIVE: a function that sends work to the lane itself */
 };
 

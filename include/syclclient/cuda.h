@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file cuda.h CUDA's own types for native handles and native commands (I1 - I16). Needs the CUDA toolkit's cuda.h; the library
- * itself needs nothing of it, and these functions, which are inline, call nothing of CUDA's.
+ * @file cuda.h CUDA's own types for native handles and native commands (I1 - I16). Needs the CUDA toolkit's cuda.h;
+ * the library itself needs nothing of it, and these functions, which are inline, call nothing of CUDA's.
  *
  * What holds is in native.h and native_command.h. In short, for CUDA:
  *
  * - Only with "embedded:", whose engine is in this process; else SYCL_ERROR_FEATURE_NOT_SUPPORTED (I18).
- * - Devices, contexts, queues and events go both ways; platforms, buffers, kernels, bundles and images neither (I1). The memory of a
- *   buffer is to be had in native commands and in native host tasks (I13, K12).
- * - Nothing changes its owner: what is given out is this library's, good while its object lives (I8); what is taken in is the
- *   application's, which keeps it until the objects made of it have gone, and destroys it (I9).
+ * - Devices, contexts, queues and events go both ways; platforms, buffers, kernels, bundles and images neither (I1).
+ *   The memory of a buffer is to be had in native commands and in native host tasks (I13, K12).
+ * - Nothing changes its owner: what is given out is this library's, good while its object lives (I8); what is taken
+ *   in is the application's, which keeps it until the objects made of it have gone, and destroys it (I9).
  * - The types are the driver's; those of the CUDA runtime are the same, or can be cast: cudaStream_t is CUstream (I10).
  */
 #ifndef SYCLCLIENT_CUDA_H
@@ -26,17 +26,17 @@ SYCL_BEGIN_DECLS
 #define SYCL_CUDA_DEVICES_MAX 64
 
 /*
- * CUDA's handles are pointers, but for devices and addresses of memory, and travel as numbers. In C++ too, where old casts are
- * warned of.
+ * CUDA's handles are pointers, but for devices and addresses of memory, and travel as numbers. In C++ too, where old
+ * casts are warned of.
  */
 #ifdef __cplusplus
-#define SYCL_CUDA_NUMBER_OF(handle) reinterpret_cast<uintptr_t>(handle)
+#define SYCL_CUDA_NUMBER_OF(handle)       reinterpret_cast<uintptr_t>(handle)
 #define SYCL_CUDA_HANDLE_OF(type, number) reinterpret_cast<type>(static_cast<uintptr_t>(number))
-#define SYCL_CUDA_CAST(type, value) static_cast<type>(value)
+#define SYCL_CUDA_CAST(type, value)       static_cast<type>(value)
 #else
-#define SYCL_CUDA_NUMBER_OF(handle) ((uintptr_t)(handle))
+#define SYCL_CUDA_NUMBER_OF(handle)       ((uintptr_t)(handle))
 #define SYCL_CUDA_HANDLE_OF(type, number) ((type)(uintptr_t)(number))
-#define SYCL_CUDA_CAST(type, value) ((type)(value))
+#define SYCL_CUDA_CAST(type, value)       ((type)(value))
 #endif
 
 /* --- errors ------------------------------------------------------------------------------------------------------- */
@@ -57,14 +57,16 @@ static inline sycl_result sycl_cuda_make_device(sycl_platform connection, CUdevi
 {
 	if (native < 0)
 		return sycl_device_make_native(connection, SYCL_BACKEND_KIND_CUDA, UINT64_MAX, device_out);
-	return sycl_device_make_native(connection, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_CAST(uint64_t, native), device_out);
+	return sycl_device_make_native(connection, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_CAST(uint64_t, native),
+				       device_out);
 }
 
 /** As sycl_context_make_native; `options` may be NULL. A primary context is as good as any other (I3). @since 0.1 */
 static inline sycl_result sycl_cuda_make_context(sycl_platform connection, CUcontext native,
 						 const struct sycl_context_options *options, sycl_context *context_out)
 {
-	return sycl_context_make_native(connection, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_NUMBER_OF(native), options, context_out);
+	return sycl_context_make_native(connection, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_NUMBER_OF(native), options,
+					context_out);
 }
 
 /** As sycl_queue_make_native: in order (I4). Not of a default stream. `options` may be NULL. @since 0.1 */
@@ -117,8 +119,8 @@ static inline sycl_result sycl_cuda_get_native_context(sycl_context context, uin
 }
 
 /**
- * As sycl_queue_get_native: blocks until all that was submitted to the queue is complete (I5). Synchronise with what you send to
- * the stream before more is submitted to the queue (I6).
+ * As sycl_queue_get_native: blocks until all that was submitted to the queue is complete (I5). Synchronise with what
+ * you send to the stream before more is submitted to the queue (I6).
  */
 static inline sycl_result sycl_cuda_get_native_queue(sycl_queue queue, CUstream *native_out)
 {
@@ -129,13 +131,16 @@ static inline sycl_result sycl_cuda_get_native_queue(sycl_queue queue, CUstream 
 	return result;
 }
 
-/** As sycl_event_get_natives: the event that this one was made of; NULL if there is none, as with most (I7, H10). @since 0.1 */
+/**
+ * As sycl_event_get_natives: the event that this one was made of; NULL if there is none, as with most (I7, H10).
+ * @since 0.1
+ */
 static inline sycl_result sycl_cuda_get_native_event(sycl_event event, CUevent *native_out)
 {
 	uint64_t number = 0;
 	uint32_t count = 0;
-	sycl_result result = sycl_event_get_natives(event, SYCL_BACKEND_KIND_CUDA, native_out ? 1 : 0, native_out ? &number : NULL,
-						    native_out ? &count : NULL);
+	sycl_result result = sycl_event_get_natives(event, SYCL_BACKEND_KIND_CUDA, native_out ? 1 : 0,
+						    native_out ? &number : NULL, native_out ? &count : NULL);
 	if (!result)
 		*native_out = count > 0 ? SYCL_CUDA_HANDLE_OF(CUevent, number) : NULL;
 	return result;
@@ -153,23 +158,31 @@ static inline sycl_result sycl_cuda_has_native_event(sycl_event event, uint32_t 
 static inline sycl_result sycl_cuda_host_task_get_native_device(sycl_host_task task, CUdevice *native_out)
 {
 	uint64_t number = 0;
-	sycl_result result = sycl_host_task_get_native_device(task, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	sycl_result result =
+		sycl_host_task_get_native_device(task, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
 	if (!result)
 		*native_out = SYCL_CUDA_CAST(CUdevice, number);
 	return result;
 }
 
-/** As sycl_host_task_get_native_context: to be made current (cuCtxSetCurrent) before the driver is called (I16). @since 0.1 */
+/**
+ * As sycl_host_task_get_native_context: to be made current (cuCtxSetCurrent) before the driver is called (I16).
+ * @since 0.1
+ */
 static inline sycl_result sycl_cuda_host_task_get_native_context(sycl_host_task task, CUcontext *native_out)
 {
 	uint64_t number = 0;
-	sycl_result result = sycl_host_task_get_native_context(task, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	sycl_result result =
+		sycl_host_task_get_native_context(task, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
 	if (!result)
 		*native_out = SYCL_CUDA_HANDLE_OF(CUcontext, number);
 	return result;
 }
 
-/** As sycl_host_task_get_native_queue: what is sent there must be complete when the function returns (I14, I15). @since 0.1 */
+/**
+ * As sycl_host_task_get_native_queue: what is sent there must be complete when the function returns (I14, I15).
+ * @since 0.1
+ */
 static inline sycl_result sycl_cuda_host_task_get_native_queue(sycl_host_task task, CUstream *native_out)
 {
 	uint64_t number = 0;
@@ -180,7 +193,8 @@ static inline sycl_result sycl_cuda_host_task_get_native_queue(sycl_host_task ta
 }
 
 /** As sycl_host_task_get_native_memory: where the whole buffer begins on the device. @since 0.1 */
-static inline sycl_result sycl_cuda_host_task_get_native_memory(sycl_host_task task, uint32_t index, CUdeviceptr *native_out)
+static inline sycl_result sycl_cuda_host_task_get_native_memory(sycl_host_task task, uint32_t index,
+								CUdeviceptr *native_out)
 {
 	uint64_t number = 0;
 	sycl_result result =

@@ -8,8 +8,8 @@
 
 TestSuite(cuda_native, .timeout = 60);
 
-static const enum backend_native_kind kinds[] = {BACKEND_NATIVE_PLATFORM, BACKEND_NATIVE_DEVICE,  BACKEND_NATIVE_CONTEXT,
-						 BACKEND_NATIVE_QUEUE,    BACKEND_NATIVE_MEMORY,  BACKEND_NATIVE_PROGRAM,
+static const enum backend_native_kind kinds[] = {BACKEND_NATIVE_PLATFORM, BACKEND_NATIVE_DEVICE, BACKEND_NATIVE_CONTEXT,
+						 BACKEND_NATIVE_QUEUE,    BACKEND_NATIVE_MEMORY, BACKEND_NATIVE_PROGRAM,
 						 BACKEND_NATIVE_KERNEL,   BACKEND_NATIVE_EVENT};
 
 static uint64_t get(struct fixture *fixture, enum backend_native_kind kind, void *object)
@@ -22,7 +22,8 @@ static uint64_t get(struct fixture *fixture, enum backend_native_kind kind, void
 }
 
 /* A launch of increment_u32 over all words, waited for. */
-static void increment(struct fixture *fixture, uint32_t lane, struct backend_kernel *kernel, struct backend_memory *memory)
+static void increment(struct fixture *fixture, uint32_t lane, struct backend_kernel *kernel,
+		      struct backend_memory *memory)
 {
 	const uint64_t global = WORDS;
 	const struct backend_argument arguments[] = {global_argument(memory)};
@@ -61,8 +62,8 @@ static void open_in(struct fixture *fixture, uint32_t device, CUcontext context)
 
 	fixture->index = device;
 	fixture->facts = &fixture->topology.devices[device];
-	cr_assert_eq(fixture->ops->device_open_native(fixture->backend, device, native_number(context), wake_nobody, NULL,
-						      &fixture->device, &fault),
+	cr_assert_eq(fixture->ops->device_open_native(fixture->backend, device, native_number(context), wake_nobody,
+						      NULL, &fixture->device, &fault),
 		     0, "%s", fault.text);
 	for (uint32_t i = 0; i < TEST_LANES; i++) {
 		cr_assert_eq(fixture->ops->lane_create(fixture->device, BACKEND_LANE_COMPUTE, &fixture->lanes[i].lane,
@@ -110,7 +111,9 @@ Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 	const struct {
 		enum backend_native_kind kind;
 		void *object;
-	} none[] = {{BACKEND_NATIVE_PLATFORM, NULL}, {BACKEND_NATIVE_PROGRAM, fixture.program}, {BACKEND_NATIVE_KERNEL, kernel}};
+	} none[] = {{BACKEND_NATIVE_PLATFORM, NULL},
+		    {BACKEND_NATIVE_PROGRAM, fixture.program},
+		    {BACKEND_NATIVE_KERNEL, kernel}};
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
 		uint64_t native = 12345;
 		cr_assert_eq(fixture.ops->native_get(fixture.device, none[i].kind, none[i].object, &native, &fault),
@@ -118,11 +121,13 @@ Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 		cr_assert_eq(native, 12345, "an output changes on success alone");
 		cr_assert_neq(fault.text[0], '\0');
 	}
-	const struct backend_image image = {.format = BACKEND_IMAGE_R32G32B32A32_SFLOAT, .dimensions = 2, .size = {4, 4}};
+	const struct backend_image image = {
+		.format = BACKEND_IMAGE_R32G32B32A32_SFLOAT, .dimensions = 2, .size = {4, 4}};
 	struct backend_memory *pixels = NULL;
 	uint64_t native = 0;
 	cr_assert_eq(fixture.ops->image_create(fixture.device, &image, &pixels, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture.ops->native_get(fixture.device, BACKEND_NATIVE_MEMORY, pixels, &native, &fault), -EOPNOTSUPP);
+	cr_assert_eq(fixture.ops->native_get(fixture.device, BACKEND_NATIVE_MEMORY, pixels, &native, &fault),
+		     -EOPNOTSUPP);
 	fixture.ops->memory_free(pixels);
 	fixture.ops->kernel_free(kernel);
 	fixture.ops->memory_free(memory);
@@ -143,7 +148,8 @@ Test(cuda_native, I1_what_can_be_made_of_a_native_handle)
 		if (kinds[i] == BACKEND_NATIVE_QUEUE || kinds[i] == BACKEND_NATIVE_EVENT)
 			continue;
 		fault = (struct backend_fault){0};
-		cr_assert_eq(fixture.ops->native_make(fixture.device, kinds[i], 4096, &object, &size, &fault), -EOPNOTSUPP);
+		cr_assert_eq(fixture.ops->native_make(fixture.device, kinds[i], 4096, &object, &size, &fault),
+			     -EOPNOTSUPP);
 		cr_assert_null(object);
 		cr_assert_eq(size, 5);
 		cr_assert_neq(fault.text[0], '\0');
@@ -162,17 +168,21 @@ Test(cuda_native, I2_I3_A10_whose_device_and_context_it_is)
 	fixture_open_backend(&fixture);
 	CUcontext second = app_context(1);
 	for (uint64_t i = 0; i < 3; i++) {
-		cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, i, &devices, &fault), 0);
+		cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, i, &devices, &fault),
+			     0);
 		cr_assert_eq(devices, UINT64_C(1) << i);
 	}
-	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_CONTEXT, native_number(second), &devices,
-						 &fault),
+	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_CONTEXT, native_number(second),
+						 &devices, &fault),
 		     0, "%s", fault.text);
 	cr_assert_eq(devices, 2);
 	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, 3, &devices, &fault), -EINVAL);
-	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, UINT64_MAX, &devices, &fault), -EINVAL);
-	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_CONTEXT, 0, &devices, &fault), -EINVAL);
-	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_PLATFORM, 1, &devices, &fault), -EOPNOTSUPP);
+	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_DEVICE, UINT64_MAX, &devices, &fault),
+		     -EINVAL);
+	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_CONTEXT, 0, &devices, &fault),
+		     -EINVAL);
+	cr_assert_eq(fixture.ops->native_devices(fixture.backend, BACKEND_NATIVE_PLATFORM, 1, &devices, &fault),
+		     -EOPNOTSUPP);
 	cr_assert_eq(devices, 2, "an output changes on success alone");
 	/* Asking made nothing and left nothing current. */
 	CUcontext current = second;
@@ -181,7 +191,8 @@ Test(cuda_native, I2_I3_A10_whose_device_and_context_it_is)
 	cr_assert_eq(double_count("contexts"), 1);
 	/* It is of another device than the one that is to be opened. */
 	struct backend_device *device = NULL;
-	cr_assert_eq(fixture.ops->device_open_native(fixture.backend, 0, native_number(second), wake_nobody, NULL, &device, &fault),
+	cr_assert_eq(fixture.ops->device_open_native(fixture.backend, 0, native_number(second), wake_nobody, NULL,
+						     &device, &fault),
 		     -EINVAL);
 	cr_assert_null(device);
 	APP_MUST(APP(cuCtxDestroy)(second));
@@ -239,7 +250,8 @@ Test(cuda_native, I3_A8_a_device_in_its_primary_context)
 	/* And once more beside it, as the backend itself opens it, and no third time like that. */
 	struct backend_device *own = NULL, *third = NULL;
 	struct backend_fault fault = {0};
-	cr_assert_eq(fixture.ops->device_open(fixture.backend, 0, wake_nobody, NULL, &own, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture.ops->device_open(fixture.backend, 0, wake_nobody, NULL, &own, &fault), 0, "%s",
+		     fault.text);
 	cr_assert_eq(fixture.ops->device_open(fixture.backend, 0, wake_nobody, NULL, &third, &fault), -EBUSY);
 	fixture.ops->device_close(own);
 	cr_assert_eq(double_count("contexts_created"), 1);
@@ -291,14 +303,17 @@ static struct backend_lane *make_lane(struct fixture *fixture, CUstream stream)
 	void *lane = NULL;
 	uint64_t size = 7;
 
-	cr_assert_eq(fixture->ops->native_make(fixture->device, BACKEND_NATIVE_QUEUE, native_number(stream), &lane, &size,
-					       &fault),
+	cr_assert_eq(fixture->ops->native_make(fixture->device, BACKEND_NATIVE_QUEUE, native_number(stream), &lane,
+					       &size, &fault),
 		     0, "%s", fault.text);
 	cr_assert_eq(size, 0);
 	return lane;
 }
 
-/* What the lane does is on that very stream, in order with what the application puts there; then the stream is the application's again. */
+/*
+ * What the lane does is on that very stream, in order with what the application puts there; then the stream is the
+ * application's again.
+ */
 Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -317,7 +332,10 @@ Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 	const struct backend_command launch = launch_command(kernel, 1, &global, arguments, 1);
 	CUcontext popped = NULL;
 	size_t seen = fixture.lanes[0].seen_count;
-	/* The application's memset is held; the lane's launch, sent later, comes after it, and the next memset after that. */
+	/*
+	 * The application's memset is held; the lane's launch, sent later, comes after it, and the next memset after
+	 * that.
+	 */
 	double_command("gate close memset 1");
 	APP_MUST(APP(cuCtxPushCurrent)(context));
 	APP_MUST(APP(cuMemsetD32Async)(address, 40, WORDS, stream));
@@ -365,8 +383,8 @@ Test(cuda_native, I4_M6_streams_that_can_be_no_lane)
 	CUstream const refused[] = {NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, foreign, capturing};
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		fault = (struct backend_fault){0};
-		cr_assert_eq(fixture.ops->native_make(fixture.device, BACKEND_NATIVE_QUEUE, native_number(refused[i]), &lane,
-						      &size, &fault),
+		cr_assert_eq(fixture.ops->native_make(fixture.device, BACKEND_NATIVE_QUEUE, native_number(refused[i]),
+						      &lane, &size, &fault),
 			     -EINVAL);
 		cr_assert_null(lane);
 		cr_assert_neq(fault.text[0], '\0');

@@ -14,10 +14,10 @@ TestSuite(cuda_native_commands, .timeout = 60);
 struct native {
 	unsigned calls;
 	int result;
-	bool copies;  /* memory 0 to memory 1 */
-	bool forks;   /* the copy on a stream of its own, which joins the lane's again */
+	bool copies; /* memory 0 to memory 1 */
+	bool forks;  /* the copy on a stream of its own, which joins the lane's again */
 	CUstream side;
-	bool captures; /* leaves the stream so */
+	bool captures;    /* leaves the stream so */
 	CUcontext leaves; /* current */
 	uint32_t memory_count;
 	uint64_t device, queue, graph, memories[2];
@@ -136,12 +136,15 @@ Test(cuda_native_commands, K12_I13_I16_what_the_function_is_given)
 	cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_CONTEXT, NULL, &native, &fault), 0);
 	cr_assert_eq(native, native_number(setup.native.context));
 	cr_assert_eq(setup.native.current, setup.native.context);
-	cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_QUEUE, setup.fixture.lanes[0].lane, &native, &fault),
+	cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_QUEUE, setup.fixture.lanes[0].lane, &native,
+				     &fault),
 		     0);
 	cr_assert_eq(native, setup.native.queue);
 	cr_assert_eq(setup.native.memory_count, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_MEMORY, setup.memories[i], &native, &fault), 0);
+		cr_assert_eq(ops->native_get(setup.fixture.device, BACKEND_NATIVE_MEMORY, setup.memories[i], &native,
+					     &fault),
+			     0);
 		cr_assert_eq(native, setup.native.memories[i]);
 	}
 	/* Without any memory, and with one of no bytes. */
@@ -175,7 +178,10 @@ Test(cuda_native_commands, K6_each_function_is_called_once)
 	tear_down(&setup);
 }
 
-/* Called while what it depends on is held; what it has sent waits for that: for another lane's kernel, and for its own lane's. */
+/*
+ * Called while what it depends on is held; what it has sent waits for that: for another lane's kernel, and for its
+ * own lane's.
+ */
 Test(cuda_native_commands, K7_K8_the_function_does_not_wait_and_its_work_does)
 {
 	struct setup setup;
@@ -229,8 +235,8 @@ Test(cuda_native_commands, K8_all_dependencies_count)
 			waits[lane - 1] = (struct backend_wait){setup.fixture.lanes[lane].lane, sequence};
 		}
 		uint64_t sequence = setup.fixture.lanes[0].next_sequence++;
-		cr_assert_eq(setup.fixture.ops->submit(setup.fixture.lanes[0].lane, &setup.command, waits, 3, sequence, NULL,
-						       &fault),
+		cr_assert_eq(setup.fixture.ops->submit(setup.fixture.lanes[0].lane, &setup.command, waits, 3, sequence,
+						       NULL, &fault),
 			     0, "%s", fault.text);
 		setup.fixture.ops->flush(setup.fixture.device);
 		fixture_progress(&setup.fixture);
@@ -287,7 +293,8 @@ Test(cuda_native_commands, K9_work_on_other_streams_counts_when_it_has_joined)
 	struct backend_fault fault = {0};
 
 	set_up(&setup);
-	cr_assert_eq(setup.fixture.ops->native_get(setup.fixture.device, BACKEND_NATIVE_CONTEXT, NULL, &native, &fault), 0);
+	cr_assert_eq(setup.fixture.ops->native_get(setup.fixture.device, BACKEND_NATIVE_CONTEXT, NULL, &native, &fault),
+		     0);
 	context = (CUcontext)native;
 	setup.native.side = app_stream(context);
 	setup.native.forks = true;
@@ -312,14 +319,16 @@ Test(cuda_native_commands, K3_K9_a_function_that_fails)
 
 	set_up(&setup);
 	word[0] = 0;
-	cr_assert_eq(setup.fixture.ops->host_register(setup.fixture.device, word, 4096, &host, &fault), 0, "%s", fault.text);
+	cr_assert_eq(setup.fixture.ops->host_register(setup.fixture.device, word, 4096, &host, &fault), 0, "%s",
+		     fault.text);
 	const struct backend_direct_completion direct = {.host = host, .value = 7};
 	setup.native.copies = true;
 	setup.native.result = -3;
 	fixture_wait(&setup.fixture, 1, launch_fill(&setup, 1, 4));
 	double_command("gate close copy 1");
 	uint64_t sequence = setup.fixture.lanes[0].next_sequence++;
-	cr_assert_eq(setup.fixture.ops->submit(setup.fixture.lanes[0].lane, &setup.command, NULL, 0, sequence, &direct, &fault),
+	cr_assert_eq(setup.fixture.ops->submit(setup.fixture.lanes[0].lane, &setup.command, NULL, 0, sequence, &direct,
+					       &fault),
 		     0, "%s", fault.text);
 	double_wait("held copy", 1);
 	size_t seen = setup.fixture.lanes[0].seen_count;
@@ -391,7 +400,8 @@ Test(cuda_native_commands, K6_refused_commands_are_not_called)
 	struct setup setup;
 	struct backend_fault fault = {0};
 	struct backend_lane *lane = NULL;
-	const struct backend_image image = {.format = BACKEND_IMAGE_R32G32B32A32_SFLOAT, .dimensions = 2, .size = {4, 4}};
+	const struct backend_image image = {
+		.format = BACKEND_IMAGE_R32G32B32A32_SFLOAT, .dimensions = 2, .size = {4, 4}};
 	struct backend_memory *pixels = NULL;
 
 	set_up(&setup);

@@ -17,11 +17,11 @@ struct work {
 	atomic_uint calls, ends;
 	sem_t called;
 	sycl_result result;
-	bool copies;        /* accessor 0 to accessor 1 */
-	CUfunction kernel;  /* launched on accessor 0 behind the gate; NULL: none */
+	bool copies;       /* accessor 0 to accessor 1 */
+	CUfunction kernel; /* launched on accessor 0 behind the gate; NULL: none */
 	const struct native_gate *gate;
 	uint32_t value;
-	CUstream side;      /* the kernel runs there, and joins the queue again; NULL: on the queue itself */
+	CUstream side; /* the kernel runs there, and joins the queue again; NULL: on the queue itself */
 	CUevent fork, join;
 	uint64_t device, context, queue, graph;
 	CUcontext current;
@@ -46,8 +46,8 @@ static void launch(struct work *work, CUstream stream)
 		NATIVE_MUST(NATIVE(cuEventRecord)(work->fork, stream));
 		NATIVE_MUST(NATIVE(cuStreamWaitEvent)(work->side, work->fork, 0));
 	}
-	NATIVE_MUST(NATIVE(cuLaunchKernel)(work->kernel, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, work->side ? work->side : stream,
-					   parameters, NULL));
+	NATIVE_MUST(NATIVE(cuLaunchKernel)(work->kernel, 1, 1, 1, ORDER_ITEMS, 1, 1, 0,
+					   work->side ? work->side : stream, parameters, NULL));
 	if (work->side) {
 		NATIVE_MUST(NATIVE(cuEventRecord)(work->join, work->side));
 		NATIVE_MUST(NATIVE(cuStreamWaitEvent)(stream, work->join, 0));
@@ -168,8 +168,8 @@ Test(gpu_native, K6_each_function_is_called_once)
 }
 
 /*
- * A kernel of another queue is held. The function is called meanwhile; what it sends, a copy of what the kernel writes, comes
- * after it. Once the order is an accessor's, once an event's alone.
+ * A kernel of another queue is held. The function is called meanwhile; what it sends, a copy of what the kernel
+ * writes, comes after it. Once the order is an accessor's, once an event's alone.
  */
 Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 {
@@ -202,7 +202,9 @@ Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 	order_end(&order);
 }
 
-/* Memory that nothing orders but events: the native command depends on two queues, and whichever is held is waited for. */
+/*
+ * Memory that nothing orders but events: the native command depends on two queues, and whichever is held is waited for.
+ */
 Test(gpu_native, K8_every_one_of_several_dependencies_counts)
 {
 	struct order order;
@@ -312,8 +314,9 @@ static void unload(struct work *work, CUmodule module)
 }
 
 /*
- * A kernel of the application's spins until the gate opens, on the queue's stream, then on one of the application's that joins
- * it. The function has returned long before; the event has not happened, and what comes after it has not run.
+ * A kernel of the application's spins until the gate opens, on the queue's stream, then on one of the application's
+ * that joins it. The function has returned long before; the event has not happened, and what comes after it has not
+ * run.
  */
 Test(gpu_native, K9_complete_when_its_work_is)
 {
@@ -337,7 +340,9 @@ Test(gpu_native, K9_complete_when_its_work_is)
 		native_gate_set(&gate, false);
 		sycl_event spun = submit(first, &work, buffer, NULL, NULL);
 		native_increment(&gate, second, buffer, &after);
-		/* Nothing but its queue stands between this one and the end: it tells that the device is not just slow. */
+		/*
+		 * Nothing but its queue stands between this one and the end: it tells that the device is not just slow.
+		 */
 		sycl_queue beside = order_queue(&order, 0, true);
 		native_increment(&gate, beside, marks, NULL);
 		wait_called(&work);
@@ -424,7 +429,10 @@ Test(gpu_native, K13_K14_no_graph_in_a_plain_submission)
 	order_end(&order);
 }
 
-/* A function that fails, and what depends on it; one that depends on that is never called. Either way its user data ends. */
+/*
+ * A function that fails, and what depends on it; one that depends on that is never called. Either way its user data
+ * ends.
+ */
 Test(gpu_native, K3_M9_a_function_that_fails)
 {
 	struct order order;

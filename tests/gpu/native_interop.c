@@ -1,4 +1,7 @@
-/* Native handles of CUDA, both ways (I1 - I16), as a program has them that links the library and calls the driver itself. */
+/*
+ * Native handles of CUDA, both ways (I1 - I16), as a program has them that links the library and calls the driver
+ * itself.
+ */
 #include "native_fixture.h"
 
 #include <pthread.h>
@@ -65,7 +68,8 @@ static void app_end(struct app *app)
 		NATIVE_MUST(NATIVE(cuCtxDestroy)(app->context));
 }
 
-static void app_fill(const struct app *app, const struct native_gate *gate, CUstream stream, CUdeviceptr out, uint32_t value)
+static void app_fill(const struct app *app, const struct native_gate *gate, CUstream stream, CUdeviceptr out,
+		     uint32_t value)
 {
 	CUdeviceptr word = (uintptr_t)gate->word;
 	uint32_t looks = ORDER_LOOKS;
@@ -175,15 +179,20 @@ Test(gpu_native, I1_what_has_native_objects)
 	sycl_image made_image = NULL;
 	sycl_kernel made_kernel = NULL;
 	sycl_kernel_bundle made_bundle = NULL;
-	cr_assert_eq(sycl_platform_make_native(order.connection, cuda, 4096, &made_platform), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_buffer_make_native(order.context, cuda, 4096, NULL, &made_buffer), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_image_make_native(order.context, cuda, 4096, NULL, &made_image), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_kernel_make_native(order.context, cuda, 4096, &made_kernel), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_platform_make_native(order.connection, cuda, 4096, &made_platform),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_buffer_make_native(order.context, cuda, 4096, NULL, &made_buffer),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_image_make_native(order.context, cuda, 4096, NULL, &made_image),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_kernel_make_native(order.context, cuda, 4096, &made_kernel),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert_eq(sycl_kernel_bundle_make_native(order.context, cuda, SYCL_BUNDLE_EXECUTABLE, 4096, &made_bundle),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert(!made_platform && !made_buffer && !made_image && !made_kernel && !made_bundle);
 	/* Of another backend. */
-	cr_assert_eq(sycl_device_get_native(order.devices[0], SYCL_BACKEND_KIND_OPENCL, &number), SYCL_ERROR_BACKEND_MISMATCH);
+	cr_assert_eq(sycl_device_get_native(order.devices[0], SYCL_BACKEND_KIND_OPENCL, &number),
+		     SYCL_ERROR_BACKEND_MISMATCH);
 	MUST(sycl_platform_release(platform));
 	MUST(sycl_image_release(image));
 	MUST(sycl_kernel_bundle_release(bundle));
@@ -238,8 +247,8 @@ Test(gpu_native, I3_A7_A8_the_contexts_of_a_context)
 }
 
 /*
- * A context of the application's own making, and its primary one: what is made in it is there, buffers come and go between it and others, and
- * after all of it the context is the application's as before.
+ * A context of the application's own making, and its primary one: what is made in it is there, buffers come and go
+ * between it and others, and after all of it the context is the application's as before.
  */
 static void show_context(bool is_primary)
 {
@@ -429,7 +438,9 @@ Test(gpu_native, I5_a_queue_s_stream_is_given_out_synchronised)
 	order_end(&order);
 }
 
-/* An event of the application's: what depends on it waits for what it was recorded behind. Most events here have none. */
+/*
+ * An event of the application's: what depends on it waits for what it was recorded behind. Most events here have none.
+ */
 Test(gpu_native, I7_H10_I9_an_event_of_the_applications)
 {
 	struct order order;
@@ -563,8 +574,8 @@ Test(gpu_native, I13_I14_I15_I16_a_host_task_with_native_handles)
 	for (uint32_t i = 0; i < QUEUES; i++)
 		events[i] = native_gated_fill(&gate, queue, buffers[i], 50);
 	sycl_image image = NULL;
-	MUST(sycl_image_create(order.connection, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT, sycl_range2(4, 4), NULL, SYCL_HOST_NONE,
-			       &image));
+	MUST(sycl_image_create(order.connection, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT, sycl_range2(4, 4), NULL,
+			       SYCL_HOST_NONE, &image));
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, buffers[0], SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_host_task_native(handler, run_task, &task, NULL));

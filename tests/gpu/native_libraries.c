@@ -1,6 +1,6 @@
 /*
- * Libraries of CUDA's own, called in native commands between this library's kernels, on its buffers (I10, K8, K9). They use the machine's
- * driver, so over the double there is nothing to show.
+ * Libraries of CUDA's own, called in native commands between this library's kernels, on its buffers (I10, K8, K9).
+ * They use the machine's driver, so over the double there is nothing to show.
  */
 #include "native_fixture.h"
 
@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-	SIDE = 96,           /* of the matrices */
-	POINTS = 1024,       /* of the transform */
-	TONE = 5,            /* that it finds */
+	SIDE = 96,     /* of the matrices */
+	POINTS = 1024, /* of the transform */
+	TONE = 5,      /* that it finds */
 	ROUNDS = 20,
 	WORKSPACE = 32 << 20, /* bytes: what GEMMs want on large GPUs */
 	/* cublas_api.h, cufft.h */
@@ -28,8 +28,8 @@ struct cublas {
 	int (*destroy)(void *handle);
 	int (*set_stream)(void *handle, CUstream stream);
 	int (*set_workspace)(void *handle, void *workspace, size_t bytes);
-	int (*sgemm)(void *handle, int transpose_a, int transpose_b, int m, int n, int k, const float *alpha, const float *a,
-		     int lda, const float *b, int ldb, const float *beta, float *c, int ldc);
+	int (*sgemm)(void *handle, int transpose_a, int transpose_b, int m, int n, int k, const float *alpha,
+		     const float *a, int lda, const float *b, int ldb, const float *beta, float *c, int ldc);
 };
 struct cufft {
 	int (*plan)(int *plan, int points, int type, int batch);
@@ -39,19 +39,19 @@ struct cufft {
 };
 
 /*
- * Arrays in CUDA C++, which NVRTC compiles. matrices (a, b): small integers. add_one (c). tone (x): a wave of TONE periods.
- * magnitudes (x): each number becomes the square of its size, and nothing.
+ * Arrays in CUDA C++, which NVRTC compiles. matrices (a, b): small integers. add_one (c). tone (x): a wave of TONE
+ * periods. magnitudes (x): each number becomes the square of its size, and nothing.
  */
-static const char source[] =
-	"extern \"C\" __global__ void matrices(float *a, float *b)\n"
-	"{ int i = blockIdx.x * blockDim.x + threadIdx.x; a[i] = i % 7; b[i] = i % 5; }\n"
-	"extern \"C\" __global__ void add_one(float *c)\n"
-	"{ int i = blockIdx.x * blockDim.x + threadIdx.x; c[i] += 1; }\n"
-	"extern \"C\" __global__ void tone(float2 *x)\n"
-	"{ int i = blockIdx.x * blockDim.x + threadIdx.x; float s, c;\n"
-	"  sincospif(2.0f * (i * 5 % 1024) / 1024.0f, &s, &c); x[i] = make_float2(c, s); }\n"
-	"extern \"C\" __global__ void magnitudes(float2 *x)\n"
-	"{ int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = make_float2(x[i].x * x[i].x + x[i].y * x[i].y, 0); }\n";
+static const char source[] = "extern \"C\" __global__ void matrices(float *a, float *b)\n"
+			     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; a[i] = i % 7; b[i] = i % 5; }\n"
+			     "extern \"C\" __global__ void add_one(float *c)\n"
+			     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; c[i] += 1; }\n"
+			     "extern \"C\" __global__ void tone(float2 *x)\n"
+			     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; float s, c;\n"
+			     "  sincospif(2.0f * (i * 5 % 1024) / 1024.0f, &s, &c); x[i] = make_float2(c, s); }\n"
+			     "extern \"C\" __global__ void magnitudes(float2 *x)\n"
+			     "{ int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] = make_float2(x[i].x * x[i].x + "
+			     "x[i].y * x[i].y, 0); }\n";
 
 static void *open_library(const char *name)
 {
@@ -159,8 +159,8 @@ static sycl_result run_gemm(sycl_interop_handle interop, void *user_data)
 	if (gemm->result == 0)
 		gemm->result = gemm->blas.set_workspace(gemm->handle, gemm->workspace, WORKSPACE);
 	if (gemm->result == 0)
-		gemm->result = gemm->blas.sgemm(gemm->handle, CUBLAS_N, CUBLAS_N, SIDE, SIDE, SIDE, &one, a, SIDE, b, SIDE,
-						&none, (float *)memory(interop, 2), SIDE);
+		gemm->result = gemm->blas.sgemm(gemm->handle, CUBLAS_N, CUBLAS_N, SIDE, SIDE, SIDE, &one, a, SIDE, b,
+						SIDE, &none, (float *)memory(interop, 2), SIDE);
 	/* NOLINTEND(performance-no-int-to-ptr) */
 	return gemm->result == 0 ? SYCL_SUCCESS : SYCL_ERROR_RUNTIME;
 }

@@ -1,6 +1,6 @@
 /*
- * Native commands (command.proto), as version 0.1 sends them inside of a program. If a test here fails, old peers break: add a
- * field, never change one, and leave this file as it is. What comes later gets its own arrays.
+ * Native commands (command.proto), as version 0.1 sends them inside of a program. If a test here fails, old peers
+ * break: add a field, never change one, and leave this file as it is. What comes later gets its own arrays.
  */
 #include "golden.h"
 

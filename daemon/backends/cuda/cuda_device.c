@@ -147,10 +147,9 @@ static int claim(struct backend_device *device, struct backend_fault *fault_out)
 		is_claimed = true;
 	}
 	(void)pthread_mutex_unlock(&backend->lock);
-	return is_claimed || device->is_native
-		       ? 0
-		       : cuda_fault_words(fault_out, -EBUSY, STATUS_INVALID, "CUDA device %u is open already",
-					  device->index);
+	return is_claimed || device->is_native ? 0
+					       : cuda_fault_words(fault_out, -EBUSY, STATUS_INVALID,
+								  "CUDA device %u is open already", device->index);
 }
 
 static void unclaim(struct backend_device *device)
@@ -225,8 +224,8 @@ static bool is_primary(const struct cuda_library *cu, CUdevice device, CUcontext
 	return primary == context;
 }
 
-int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t native_context, backend_wake *wake, void *token,
-			    struct backend_device **device_out, struct backend_fault *fault_out)
+int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t native_context, backend_wake *wake,
+			    void *token, struct backend_device **device_out, struct backend_fault *fault_out)
 {
 	CUcontext context = cuda_native_context(native_context);
 	CUdevice device = 0;
@@ -237,7 +236,8 @@ int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t na
 	if (error < 0)
 		return error;
 	if (device != backend->devices[index].device)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "the context is not one of CUDA device %u", index);
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "the context is not one of CUDA device %u",
+					index);
 	if (is_primary(&backend->library, device, context))
 		context = NULL;
 	return open_in(backend, index, context, true, wake, token, device_out, fault_out);

@@ -25,8 +25,8 @@ CUresult cuda_context_retain(const struct cuda_library *cu, CUdevice device, CUc
 			     const char **what_out);
 int cuda_device_open(struct backend *backend, uint32_t device, backend_wake *wake, void *token,
 		     struct backend_device **device_out, struct backend_fault *fault_out);
-int cuda_device_open_native(struct backend *backend, uint32_t device, uint64_t native_context, backend_wake *wake, void *token,
-			    struct backend_device **device_out, struct backend_fault *fault_out);
+int cuda_device_open_native(struct backend *backend, uint32_t device, uint64_t native_context, backend_wake *wake,
+			    void *token, struct backend_device **device_out, struct backend_fault *fault_out);
 void cuda_device_close(struct backend_device *device);
 
 /* cuda_lane.c, cuda_submit.c, cuda_progress.c */

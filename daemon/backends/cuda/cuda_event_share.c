@@ -96,7 +96,8 @@ int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *
 	if (!event || (command->kind == BACKEND_COMMAND_EVENT_RECORD && event->device != lane->device))
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "an event of another device");
 	if (event->is_foreign && command->kind == BACKEND_COMMAND_EVENT_RECORD)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "an event of the application's is not recorded here");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"an event of the application's is not recorded here");
 	CUresult result = command->kind == BACKEND_COMMAND_EVENT_RECORD
 				  ? cuda->cuEventRecord(event->event, lane->stream)
 				  : cuda->cuStreamWaitEvent(lane->stream, event->event, CU_EVENT_WAIT_DEFAULT);

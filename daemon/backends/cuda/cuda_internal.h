@@ -72,8 +72,8 @@ struct backend_device {
 	uint32_t index;
 	const struct cuda_device_facts *facts;
 	CUcontext context;
-	bool is_native;  /* opened in a context that the application has named: beside others of this device */
-	bool is_foreign; /* and that is none of this backend's own: used, never ended (I9) */
+	bool is_native;   /* opened in a context that the application has named: beside others of this device */
+	bool is_foreign;  /* and that is none of this backend's own: used, never ended (I9) */
 	uint64_t opening; /* counts device_open of this process: cuda_enter knows by it which context a thread has */
 	backend_wake *wake;
 	void *token;
@@ -144,7 +144,7 @@ struct backend_lane {
 	struct backend_device *device;
 	enum backend_lane_kind kind;
 	CUstream stream;
-	bool is_foreign; /* the stream is the application's: never destroyed, never another lane's (I9) */
+	bool is_foreign;               /* the stream is the application's: never destroyed, never another lane's (I9) */
 	struct cuda_lane_state *state; /* cuda_lane.c's own */
 };
 

@@ -152,8 +152,8 @@ static struct cuda_lane_state *make_state(struct backend_device *device, enum ba
 }
 
 /* `stream`: the application's; NULL: one of the pool's. */
-static int create(struct backend_device *device, enum backend_lane_kind kind, CUstream stream, struct backend_lane **lane_out,
-		  struct backend_fault *fault_out)
+static int create(struct backend_device *device, enum backend_lane_kind kind, CUstream stream,
+		  struct backend_lane **lane_out, struct backend_fault *fault_out)
 {
 	struct cuda_lanes *lanes = device->lanes;
 

@@ -26,7 +26,8 @@ static int no_such_kind(enum backend_native_kind kind, struct backend_fault *fau
 	const bool known = kind >= BACKEND_NATIVE_PLATFORM && kind <= BACKEND_NATIVE_EVENT;
 
 	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
-				"CUDA has no native handle of a %s that could be exchanged", known ? names[kind] : "thing like this");
+				"CUDA has no native handle of a %s that could be exchanged",
+				known ? names[kind] : "thing like this");
 }
 
 static int get_memory(const struct backend_memory *memory, uint64_t *native_out, struct backend_fault *fault_out)

@@ -16,7 +16,8 @@ int cuda_native_memories(struct backend_lane *lane, const struct backend_command
 	if (count > 0) {
 		addresses = calloc(count, sizeof(*addresses));
 		if (!addresses)
-			return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a command");
+			return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
+						"no memory for a command");
 	}
 	for (uint32_t i = 0; error == 0 && i < count; i++) {
 		struct backend_memory *memory = command->native.memories[i];
@@ -62,7 +63,10 @@ static int end_capture(struct backend_lane *lane, struct backend_fault *fault_ou
 	(void)cuda_fault_words(fault_out, -EIO, STATUS_INVALID,
 			       "a native command left its stream capturing; what was captured is dropped");
 	if (is_capturing(lane)) {
-		/* It was drawn into the capture of another stream, which only that one can end. Nothing on the lane can go on. */
+		/*
+		 * It was drawn into the capture of another stream, which only that one can end. Nothing on the lane
+		 * can go on.
+		 */
 		fault_out->status = STATUS_DEVICE_LOST;
 		cuda_lose(lane->device, fault_out);
 	}

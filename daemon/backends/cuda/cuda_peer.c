@@ -380,8 +380,8 @@ int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *comm
 		result = find_way(lane, link, memory, &copy);
 	}
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(destination, cuda, result, fault_out,
-				  "cannot copy from device %u to device %u", memory->device->index, destination->index);
+		return cuda_fault(destination, cuda, result, fault_out, "cannot copy from device %u to device %u",
+				  memory->device->index, destination->index);
 	return 0;
 }
 

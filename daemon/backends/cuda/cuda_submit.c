@@ -292,7 +292,8 @@ static int submit_native(struct submission *submission, struct backend_fault *fa
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 
 	if (state->lane->kind != BACKEND_LANE_COMPUTE)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a lane for copies takes no native command");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a lane for copies takes no native command");
 	cuda_lane_send(state);
 	int error = cuda_native_memories(state->lane, submission->command, &memories, fault_out);
 	if (error == 0)
