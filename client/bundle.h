@@ -33,6 +33,11 @@ sycl_result bundle_image_build(struct context *context, struct device *device, c
 sycl_result bundle_image_link(struct context *context, struct device *device, uint32_t count,
 			      struct bundle_image *const *objects, const char *options,
 			      struct bundle_image **image_out);
+/* The same, of programs of the application's. A failure keeps the vendor's code. */
+sycl_result bundle_image_make_native(struct context *context, struct device *device, sycl_bundle_state state,
+				     uint32_t count, const uint64_t *natives, struct bundle_image **image_out);
+/* kernel.c: one for each of the bundle's images, which are of the program whose it is. */
+sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t native, sycl_kernel *kernel_out);
 /* Does its list of kernels have it? `maybe`: the list is not whole, so it may. */
 bool bundle_image_has(const struct bundle_image *image, const char *name, bool maybe);
 

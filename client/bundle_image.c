@@ -179,6 +179,27 @@ sycl_result bundle_image_link(struct context *context, struct device *device, ui
 	return ask(image, &command, image_out);
 }
 
+sycl_result bundle_image_make_native(struct context *context, struct device *device, sycl_bundle_state state,
+				     uint32_t count, const uint64_t *natives, struct bundle_image **image_out)
+{
+	struct bundle_image *image = NULL;
+	sycl_result result = image_new(context, device, &image);
+	if (result)
+		return result;
+	image->native = count == 1 ? natives[0] : 0;
+	Sycl__V1__NativeMake make = SYCL__V1__NATIVE_MAKE__INIT;
+	make.object = image->remote.id;
+	make.context = context->remote.id;
+	make.device = device->facts->device;
+	make.n_natives = count;
+	make.natives = (uint64_t *)(uintptr_t)natives;
+	make.state = (uint32_t)state;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_NATIVE_MAKE;
+	command.native_make = &make;
+	return ask(image, &command, image_out);
+}
+
 bool bundle_image_has(const struct bundle_image *image, const char *name, bool maybe)
 {
 	for (uint32_t i = 0; i < image->name_count; i++)

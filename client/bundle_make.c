@@ -93,6 +93,21 @@ SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context handle, uint32
 	return bundle_finish(bundle, bundle_out);
 }
 
+/* What an input over programs of the application's has. */
+static sycl_result translate_natives(const struct bundle *input, const char *options, struct bundle *bundle)
+{
+	sycl_result result = SYCL_SUCCESS;
+	if (options && *options && input->image_count > 0)
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "native programs are built without options");
+	for (uint32_t i = 0; !result && i < input->image_count; i++) {
+		result = bundle_image_make_native(input->context, input->images[i]->device, bundle->state, 1,
+						  &input->images[i]->native, &bundle->images[bundle->image_count]);
+		if (!result)
+			bundle->image_count++;
+	}
+	return result;
+}
+
 /* Every source of an input for every device of it. */
 static sycl_result translate(const struct bundle *input, const char *options, bool compile_only,
 			     sycl_kernel_bundle *bundle_out)
@@ -104,7 +119,10 @@ static sycl_result translate(const struct bundle *input, const char *options, bo
 				 compile_only ? "compiled" : "built");
 	sycl_result result =
 		bundle_new(input->context, compile_only ? SYCL_BUNDLE_OBJECT : SYCL_BUNDLE_EXECUTABLE,
-			   input->device_count, input->devices, input->device_count * input->source_count, &bundle);
+			   input->device_count, input->devices,
+			   input->device_count * input->source_count + input->image_count, &bundle);
+	if (!result)
+		result = translate_natives(input, options, bundle);
 	for (uint32_t d = 0; !result && d < input->device_count; d++) {
 		for (uint32_t s = 0; !result && s < input->source_count; s++) {
 			const struct bundle_source *source = input->sources[s];
@@ -213,8 +231,22 @@ static sycl_result link_device(const struct bundle_list *list, struct device *de
 			objects[count++] = image;
 		}
 	}
-	sycl_result result = bundle_image_link(bundle->context, device, count, objects, options,
-					       &bundle->images[bundle->image_count]);
+	uint64_t natives[BUNDLE_SOURCES_MAX];
+	uint32_t native_count = 0;
+	while (native_count < count && objects[native_count]->native) {
+		natives[native_count] = objects[native_count]->native;
+		native_count++;
+	}
+	sycl_result result;
+	if (native_count == 0)
+		result = bundle_image_link(bundle->context, device, count, objects, options,
+					   &bundle->images[bundle->image_count]);
+	else if (native_count < count || (options && *options))
+		result = error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				   "objects over native programs are linked with such alone, and without options");
+	else
+		result = bundle_image_make_native(bundle->context, device, SYCL_BUNDLE_EXECUTABLE, count, natives,
+						  &bundle->images[bundle->image_count]);
 	if (!result)
 		bundle->image_count++;
 	return result;

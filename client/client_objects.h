@@ -7,6 +7,7 @@
 #include "queue_line.h"
 
 #include "syclclient.h"
+#include "syclclient/native.h"
 
 #define INDEX_UNRESOLVED UINT32_MAX
 
@@ -29,6 +30,7 @@ struct context {
 	struct platform *platform;
 	uint32_t device_count;
 	struct device **devices;
+	bool is_native;                    /* over the application's own context */
 	sycl_async_handler *async_handler; /* of queues that have none of their own */
 	void *async_user_data;
 };
@@ -126,6 +128,7 @@ struct bundle_image {
 	char **names; /* of its kernels */
 	uint32_t name_count;
 	bool names_left_out; /* there are more */
+	uint64_t native;     /* the application's program, as it is; 0: built here, or linked of several */
 };
 
 struct bundle {
@@ -167,6 +170,7 @@ struct kernel {
 	uint64_t max_global_size[3];          /* of a built-in kernel; 0: not told */
 	uint64_t max_local_mem_bytes;
 	uint32_t registers, sub_group_size, is_native;
+	bool has_presets; /* the application's own: arguments that are not given are as they have been set */
 };
 
 struct event {
@@ -178,6 +182,9 @@ struct event {
 	/* What it depends on, references, while somebody can ask for it. Under the state lock, but for a look at whether. */
 	_Atomic(struct event **) waits;
 	uint32_t wait_count;
+	/* Of one that was made of native events: those, held. Set before it is handed out. */
+	struct shared_event **natives;
+	uint32_t native_count;
 };
 
 struct command_group {
@@ -254,6 +261,17 @@ sycl_result info_give_text(const char *text, size_t bytes, void *value, size_t *
 /* platform.c, device.c: made by topology.c only, with the state lock held. */
 struct platform *platform_new(struct connection *connection, uint32_t index);
 struct device *device_new(struct connection *connection, uint32_t index, const Sycl__V1__DeviceFacts *facts);
+
+/* context.c: of pinned devices of one platform; `announce` tells the service (NULL: ContextCreate). One user reference. */
+typedef sycl_result context_announce(struct context *context, void *what);
+sycl_result context_make(uint32_t count, struct device *const *devices, context_announce *announce, void *what,
+			 struct context **context_out);
+/* queue.c: the same. Takes over the reference of the context. */
+typedef sycl_result queue_announce(const struct queue *queue, void *what);
+sycl_result queue_make(struct context *context, struct device *device, const struct sycl_queue_options *options,
+		       queue_announce *announce, void *what, sycl_queue *queue_out);
+/* shared_event.c: one with a name, not told of. One user reference. */
+sycl_result shared_event_new(struct device *device, struct shared_event **event_out);
 
 /* context.c: shared by the queues of a device that were made without one; a reference for the caller. */
 sycl_result context_implicit(struct device *device, struct context **context_out);

@@ -14,6 +14,7 @@
 #include "embedded_entry.h"
 #include "flight_page.h"
 #include "host_tasks.h"
+#include "native_commands.h"
 #include "object_ids.h"
 #include "packet.h"
 #include "replies.h"
@@ -73,6 +74,7 @@ struct connection {
 	struct arenas arenas;
 	struct usm_state usm;
 	struct host_tasks host_tasks;
+	struct native_calls native_calls;
 	struct page_copy *page_copies; /* that helper threads may take part in */
 	pthread_cond_t pages_changed;  /* a helper is through with one; a buffer's contents have come (own_pages.c) */
 	struct async_errors async_errors;

@@ -23,8 +23,9 @@ static void context_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result announce(struct context *context)
+static sycl_result announce_plain(struct context *context, void *unused)
 {
+	(void)unused;
 	struct connection *c = context->object.connection;
 	uint32_t *numbers = calloc(context->device_count, sizeof(*numbers));
 	if (!numbers)
@@ -43,8 +44,8 @@ static sycl_result announce(struct context *context)
 	return result;
 }
 
-/* The devices are pinned by the caller. The new context has one user reference. */
-static sycl_result context_make(uint32_t count, struct device *const *devices, struct context **context_out)
+sycl_result context_make(uint32_t count, struct device *const *devices, context_announce *announce, void *what,
+			 struct context **context_out)
 {
 	struct connection *c = devices[0]->object.connection;
 	struct context *context = object_new(sizeof(*context), c);
@@ -69,11 +70,15 @@ static sycl_result context_make(uint32_t count, struct device *const *devices, s
 	context->device_count = count;
 	context->platform = devices[0]->platform;
 	object_ref(&context->platform->object);
-	result = announce(context);
+	result = announce ? announce(context, what) : announce_plain(context, NULL);
 	if (result) {
-		remote_forget(c, &context->remote);
+		struct failure why;
+		error_get(&why);
+		/* What was asked for and refused the service knows by its name. */
+		if (!announce)
+			remote_forget(c, &context->remote);
 		object_unref(&context->object);
-		return result;
+		return error_set_failure(&why);
 	}
 	*context_out = context;
 	return SYCL_SUCCESS;
@@ -124,7 +129,7 @@ SYCL_API sycl_result sycl_context_create_with(uint32_t device_count, const sycl_
 		result = check_devices(device_count, pinned);
 	struct context *context = NULL;
 	if (!result)
-		result = context_make(device_count, pinned, &context);
+		result = context_make(device_count, pinned, NULL, NULL, &context);
 	for (uint32_t i = 0; i < count; i++)
 		object_unref(&pinned[i]->object);
 	free(pinned);
@@ -151,7 +156,7 @@ sycl_result context_implicit(struct device *device, struct context **context_out
 	if (present)
 		object_unref(&present->object);
 	struct context *made = NULL;
-	sycl_result result = context_make(1, &device, &made);
+	sycl_result result = context_make(1, &device, NULL, NULL, &made);
 	if (result)
 		return result;
 	object_keep(&made->object);

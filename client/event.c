@@ -27,6 +27,9 @@ static void event_destroy(struct object *object)
 	struct event *event = (struct event *)object;
 	struct connection *c = object->connection;
 	forget_waits(event);
+	for (uint32_t i = 0; i < event->native_count; i++)
+		object_unref(&event->natives[i]->object);
+	free(event->natives);
 	if (event->own_slot) {
 		(void)pthread_mutex_lock(&c->state_lock);
 		slots_give(&c->slots, event->slot);
@@ -225,7 +228,7 @@ SYCL_API sycl_result sycl_event_has_native_event(sycl_event handle, uint32_t *ha
 {
 	PIN(event, event, handle);
 	REQUIRE_OUTPUT(has_out);
-	*has_out = 0; /* the engine tells completion without one */
+	*has_out = event->native_count > 0; /* otherwise the engine tells completion without one */
 	return SYCL_SUCCESS;
 }
 
@@ -233,6 +236,14 @@ SYCL_API sycl_result sycl_event_get_native(sycl_event handle, void **native_out)
 {
 	PIN(event, event, handle);
 	REQUIRE_OUTPUT(native_out);
+	if (event->native_count == 1) {
+		uint64_t native = 0;
+		uint32_t count = 0;
+		sycl_result result = sycl_event_get_natives(handle, (sycl_backend)event->line->backend, 1, &native, &count);
+		if (!result)
+			*native_out = (void *)(uintptr_t)native;
+		return result;
+	}
 	if (event->line->backend != SYCL_BACKEND_KIND_CUDA)
 		return error_set_object(SYCL_ERROR_FEATURE_NOT_SUPPORTED, event->line->remote.id,
 					"events of this backend cannot be handed out");

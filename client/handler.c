@@ -44,6 +44,7 @@ void handler_fini(struct handler *handler)
 		object_unref(&handler->kernel_given->object);
 	if (handler->event)
 		object_unref(&handler->event->object);
+	native_action_drop(handler->native);
 }
 
 #ifdef HANDLERS_ARE_FREED

@@ -55,6 +55,7 @@ enum handler_action {
 	HANDLER_ACTION_USM_FILL,
 	HANDLER_ACTION_USM_PREFETCH,
 	HANDLER_ACTION_USM_ADVISE,
+	HANDLER_ACTION_NATIVE,
 };
 
 #define HANDLER_INLINE_REQUIREMENTS 8
@@ -86,6 +87,8 @@ struct handler {
 	sycl_host_task_function *host_function;
 	sycl_user_data_destroy *destroy_user_data; /* called when the handler ends */
 	void *user_data;
+	bool on_device;               /* a host task for native handles: what it requires stays with the queue's device */
+	struct native_action *native; /* a reference */
 	bool after_all;               /* a barrier: everything submitted to the queue before */
 	uint32_t source, destination; /* indices of requirements: copy, fill (destination), update (source) */
 	uint64_t source_offset_bytes, destination_offset_bytes;

@@ -136,11 +136,23 @@ static sycl_result check_argument_count(const struct handler *handler)
 	if (set > wanted)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "kernel '%.64s' has %u arguments; argument %u (from 0) is set",
 				 kernel->name, wanted, set - 1);
-	for (uint32_t i = 0; i < wanted; i++) {
+	for (uint32_t i = 0; i < wanted && !kernel->has_presets; i++) {
 		if (i >= set || handler_argument_at(handler, i)->kind == HANDLER_ARGUMENT_UNSET)
 			return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
 					 "argument %u (from 0) of kernel '%.64s' is not set; it has %u arguments", i,
 					 kernel->name, wanted);
+	}
+	return SYCL_SUCCESS;
+}
+
+/* It takes memory by accessors; everything else reaches the function by its user data. */
+static sycl_result check_native_arguments(const struct handler *handler)
+{
+	for (uint32_t i = 0; i < handler->arguments.count; i++) {
+		enum handler_argument_kind kind = handler_argument_at(handler, i)->kind;
+		if (kind != HANDLER_ARGUMENT_UNSET && kind != HANDLER_ARGUMENT_ACCESSOR)
+			return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+					 "argument %u: a native command has accessors alone", i);
 	}
 	return SYCL_SUCCESS;
 }
@@ -157,6 +169,8 @@ sycl_result handler_check_arguments(const struct handler *handler)
 	}
 	if (host_task)
 		return SYCL_SUCCESS;
+	if (handler->action == HANDLER_ACTION_NATIVE)
+		return check_native_arguments(handler);
 	if (!kernel) {
 		if (handler->arguments.count > 0)
 			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "arguments are set, but no kernel");
@@ -168,6 +182,9 @@ sycl_result handler_check_arguments(const struct handler *handler)
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	uint64_t local_bytes = kernel->local_mem_bytes, parameter_bytes = 0;
 	for (uint32_t i = 0; i < kernel->argument_count; i++) {
+		/* Of a kernel of the application's: as it has been set. */
+		if (i >= handler->arguments.count || handler_argument_at(handler, i)->kind == HANDLER_ARGUMENT_UNSET)
+			continue;
 		sycl_result result = check_argument(handler, i);
 		if (result)
 			return result;

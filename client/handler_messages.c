@@ -127,7 +127,7 @@ static void put_launch(struct group_messages *m, struct handler *handler)
 			to->bytes.len = (size_t)from->size_bytes;
 		} else if (from->kind == HANDLER_ARGUMENT_IMAGE || from->kind == HANDLER_ARGUMENT_SAMPLER) {
 			handler_put_image(from, to, &m->images[i], &m->samplers[i]);
-		} else {
+		} else if (from->kind == HANDLER_ARGUMENT_LOCAL) {
 			to->value_case = SYCL__V1__ARGUMENT__VALUE_LOCAL_BYTES;
 			to->local_bytes = from->size_bytes;
 		}
@@ -232,11 +232,20 @@ static void put_event(struct group_messages *m, const struct handler *handler)
 	m->group.record_event = &m->event_action; /* one union with wait_event */
 }
 
-static void put_host_task(struct group_messages *m)
+static void put_host_task(struct group_messages *m, const struct handler *handler)
 {
 	sycl__v1__host_task__init(&m->host_task); /* its slot is filled in when there is one */
 	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
+	m->host_task.on_device = handler->on_device;
 	m->group.host_task = &m->host_task;
+}
+
+static void put_native(struct group_messages *m)
+{
+	sycl__v1__native_command__init(&m->native);
+	m->native.function = native_call_function(); /* what it is called with is filled in when there is one */
+	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_NATIVE;
+	m->group.native = &m->native;
 }
 
 static sycl_result put_action(struct group_messages *m, struct handler *handler)
@@ -244,7 +253,9 @@ static sycl_result put_action(struct group_messages *m, struct handler *handler)
 	if (handler->action == HANDLER_ACTION_LAUNCH) {
 		put_launch(m, handler);
 	} else if (handler->action == HANDLER_ACTION_HOST_TASK) {
-		put_host_task(m);
+		put_host_task(m, handler);
+	} else if (handler->action == HANDLER_ACTION_NATIVE) {
+		put_native(m);
 	} else if (handler->is_empty) {
 		return SYCL_SUCCESS; /* nothing to move: the group only orders */
 	} else if (handler->action == HANDLER_ACTION_COPY) {

@@ -74,6 +74,7 @@ struct submission {
 	struct handler *handler;
 	struct event *event;    /* NULL: nobody wants one */
 	struct host_task *task; /* of a host task */
+	struct native_call *call; /* of a native command; the engine's when it is sent */
 	bool has_shape;         /* `messages` are filled when they are needed, which is seldom */
 	uint32_t rest_bytes;    /* of a record */
 	struct shape_key key;
@@ -120,6 +121,8 @@ static sycl_result write_message(struct submission *s, const struct shape_name *
 		m->host_task.slot_value = s->task->value;
 		host_task_list(c, s->task, group);
 	}
+	if (s->call)
+		m->native.context = native_call_context(s->call);
 	if (defines) {
 		m->group.shape = defines->shape;
 		m->group.shape_generation = defines->generation;
@@ -244,6 +247,8 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 	sycl_result result = event_out ? make_event(handler, &s->event) : SYCL_SUCCESS;
 	if (!result && handler->action == HANDLER_ACTION_HOST_TASK)
 		result = host_task_new(c, origin, handler->queue->line, &s->task);
+	if (!result && handler->action == HANDLER_ACTION_NATIVE)
+		result = native_call_new(c, handler, &s->call);
 	bool sent = false;
 	if (!result) {
 		mark_buffers(handler);
@@ -256,6 +261,8 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 		*event_out = handle_of(&s->event->object);
 	if (s->task)
 		host_task_settle(c, s->task, sent);
+	if (!sent)
+		native_call_discard(s->call);
 	if (!sent && s->event)
 		drop_event(s->event);
 	if (event_out)
@@ -281,6 +288,7 @@ static sycl_result send(struct handler *handler, struct handler *origin, sycl_ev
 	s.handler = handler;
 	s.event = NULL;
 	s.task = NULL;
+	s.call = NULL;
 	s.messages.block = s.messages.small;
 	s.messages.lent = NULL;
 	s.has_shape = c->shapes.agreed_on && handler_shape(handler, &s.key, &s.rest_bytes);

@@ -232,15 +232,24 @@ bool host_task_is_here(const struct queue_line *line, uint64_t group, bool all)
 	return false;
 }
 
-SYCL_API sycl_result sycl_host_task_get_pointer(sycl_host_task handle, uint32_t index, void **pointer_out)
+const struct handler *host_task_handler(sycl_host_task handle)
 {
 	const struct host_call *call = running;
 	while (call && (const void *)call != (const void *)handle)
 		call = call->outer;
 	if (!call)
-		return error_set(SYCL_ERROR_INVALID_HANDLE, "this thread runs no such host task");
+		(void)error_set(SYCL_ERROR_INVALID_HANDLE, "this thread runs no such host task");
+	return call ? call->task->handler : NULL;
+}
+
+SYCL_API sycl_result sycl_host_task_get_pointer(sycl_host_task handle, uint32_t index, void **pointer_out)
+{
+	const struct handler *handler = host_task_handler(handle);
+	if (!handler)
+		return SYCL_ERROR_INVALID_HANDLE;
 	REQUIRE_OUTPUT(pointer_out);
-	const struct handler *handler = call->task->handler;
+	if (handler->on_device)
+		return error_set(SYCL_ERROR_INVALID, "this host task's data is on the device: ask for its native memory");
 	if (index >= handler->arguments.count || handler_argument_at(handler, index)->kind != HANDLER_ARGUMENT_HOST)
 		return error_set(SYCL_ERROR_INVALID, "the host task has no host accessor %u", index);
 	const struct handler_argument *argument = handler_argument_at(handler, index);

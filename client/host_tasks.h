@@ -9,6 +9,7 @@
 #ifndef SYCL_CLIENT_HOST_TASKS_H
 #define SYCL_CLIENT_HOST_TASKS_H
 
+#include "syclclient/types.h"
 #include "syclclient/result.h"
 
 #include <stdbool.h>
@@ -58,6 +59,9 @@ bool host_tasks_ready(struct connection *connection);
 void host_tasks_drop(struct connection *connection);
 /* A handle was released, or a wait is over: was it the last one? The caller holds the connection by other means. */
 void host_tasks_look(struct connection *connection);
+
+/* What this thread runs; NULL with the detail set: no such host task. */
+const struct handler *host_task_handler(sycl_host_task task);
 
 /* Does this thread run that group, or one up to it with `all`? Then it cannot wait for it. */
 bool host_task_is_here(const struct queue_line *line, uint64_t group, bool all);

@@ -78,11 +78,38 @@ static void take_kernel(struct pending *pending, const Sycl__V1__Reply *reply)
 	kernel->registers = facts->registers;
 	kernel->sub_group_size = facts->sub_group_size;
 	kernel->is_native = facts->native ? 1 : 0;
+	kernel->has_presets = facts->has_presets;
 	for (size_t i = 0; i < 3 && i < facts->n_required_work_group_size; i++)
 		kernel->required_work_group_size[i] = facts->required_work_group_size[i];
 	for (size_t i = 0; i < 3 && i < facts->n_max_global_size; i++)
 		kernel->max_global_size[i] = facts->max_global_size[i];
 	answer->known = true;
+}
+
+static sycl_result request(struct kernel *kernel, const Sycl__V1__Command *command)
+{
+	struct kernel_answer answer = {.kernel = kernel};
+	struct pending pending = {.take = take_kernel, .context = &answer};
+	sycl_result result = connection_request(kernel->object.connection, command, &pending, UINT64_MAX);
+	if (!result && !answer.known)
+		result = error_set(SYCL_ERROR_RUNTIME, "the service's description of kernel '%.64s' could not be read",
+				   kernel->name);
+	return result;
+}
+
+static sycl_result ask_native(struct kernel *kernel, uint64_t native)
+{
+	Sycl__V1__NativeMake make = SYCL__V1__NATIVE_MAKE__INIT;
+	make.object = kernel->remote.id;
+	make.context = kernel->image->context->remote.id;
+	make.device = kernel->image->device->facts->device;
+	make.n_natives = 1;
+	make.natives = &native;
+	make.bundle = kernel->image->remote.id;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_NATIVE_MAKE;
+	command.native_make = &make;
+	return request(kernel, &command);
 }
 
 static sycl_result ask(struct kernel *kernel)
@@ -94,13 +121,7 @@ static sycl_result ask(struct kernel *kernel)
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_KERNEL_CREATE;
 	command.kernel_create = &create;
-	struct kernel_answer answer = {.kernel = kernel};
-	struct pending pending = {.take = take_kernel, .context = &answer};
-	sycl_result result = connection_request(kernel->object.connection, &command, &pending, UINT64_MAX);
-	if (!result && !answer.known)
-		result = error_set(SYCL_ERROR_RUNTIME, "the service's description of kernel '%.64s' could not be read",
-				   kernel->name);
-	return result;
+	return request(kernel, &command);
 }
 
 /* Not handed out: as if it had never been; the last error stays. */
@@ -112,8 +133,8 @@ static sycl_result discard(struct kernel *kernel, sycl_result result)
 	return error_set_failure(&why);
 }
 
-/* A round trip. KERNEL: the image has none of that name. */
-static sycl_result kernel_make(struct bundle_image *image, const char *name, struct kernel **kernel_out)
+/* A round trip. KERNEL: the image has none of that name. `native`: the application's, 0: one of the image's. */
+static sycl_result make(struct bundle_image *image, const char *name, uint64_t native, struct kernel **kernel_out)
 {
 	struct connection *c = image->object.connection;
 	struct kernel *kernel = object_new(sizeof(*kernel), c);
@@ -133,10 +154,46 @@ static sycl_result kernel_make(struct bundle_image *image, const char *name, str
 	}
 	kernel->image = image;
 	object_ref(&image->object);
-	result = ask(kernel);
+	result = native ? ask_native(kernel, native) : ask(kernel);
 	if (result)
 		return discard(kernel, result);
 	*kernel_out = kernel;
+	return SYCL_SUCCESS;
+}
+
+static sycl_result kernel_make(struct bundle_image *image, const char *name, struct kernel **kernel_out)
+{
+	return make(image, name, 0, kernel_out);
+}
+
+sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t native, sycl_kernel *kernel_out)
+{
+	struct kernel *first = NULL;
+	struct kernel **others = calloc(bundle->image_count + 1u, sizeof(struct kernel *));
+	uint32_t other_count = 0;
+	if (!others)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	sycl_result result = make(bundle->images[0], name, native, &first);
+	for (uint32_t i = 1; !result && i < bundle->image_count; i++) {
+		result = make(bundle->images[i], name, native, &others[other_count]);
+		if (!result)
+			object_keep(&others[other_count++]->object);
+	}
+	if (result) {
+		struct failure why = {.code = result};
+		error_get(&why);
+		for (uint32_t i = 0; i < other_count; i++)
+			object_unref(&others[i]->object);
+		free(others);
+		if (first)
+			object_unref(&first->object);
+		return error_set_failure(&why);
+	}
+	first->others = others;
+	first->other_count = other_count;
+	first->bundle = bundle;
+	object_ref(&bundle->object);
+	*kernel_out = handle_of(&first->object);
 	return SYCL_SUCCESS;
 }
 

@@ -21,8 +21,9 @@ static void queue_destroy(struct object *object)
 	object_delete(object);
 }
 
-static sycl_result announce(const struct queue *queue)
+static sycl_result announce_plain(const struct queue *queue, void *unused)
 {
+	(void)unused;
 	Sycl__V1__QueueCreate create = SYCL__V1__QUEUE_CREATE__INIT;
 	create.queue = queue->line->remote.id;
 	create.context = queue->context->remote.id;
@@ -36,9 +37,8 @@ static sycl_result announce(const struct queue *queue)
 	return connection_send(queue->object.connection, &command);
 }
 
-/* Takes over the reference of the context. */
-static sycl_result queue_make(struct context *context, struct device *device, const struct sycl_queue_options *options,
-			      sycl_queue *queue_out)
+sycl_result queue_make(struct context *context, struct device *device, const struct sycl_queue_options *options,
+		       queue_announce *announce, void *what, sycl_queue *queue_out)
 {
 	uint32_t properties = options->properties;
 	struct connection *c = device->object.connection;
@@ -65,12 +65,17 @@ static sycl_result queue_make(struct context *context, struct device *device, co
 	queue->context = context;
 	queue->device = device;
 	object_ref(&device->object);
-	result = announce(queue);
+	result = announce ? announce(queue, what) : announce_plain(queue, NULL);
 	if (result) {
-		remote_forget(c, &line->remote);
-		queue->line = queue_line_free(line);
+		struct failure why;
+		error_get(&why);
+		/* What was asked for and refused the service knows by its name. */
+		if (!announce) {
+			remote_forget(c, &line->remote);
+			queue->line = queue_line_free(line);
+		}
 		object_unref(&queue->object);
-		return result;
+		return error_set_failure(&why);
 	}
 	*queue_out = handle_of(&queue->object);
 	return SYCL_SUCCESS;
@@ -111,7 +116,7 @@ SYCL_API sycl_result sycl_queue_create(sycl_context context_handle, sycl_device 
 		if (result)
 			return result;
 	}
-	return queue_make(context, device, options ? options : &defaults, queue_out);
+	return queue_make(context, device, options ? options : &defaults, NULL, NULL, queue_out);
 }
 
 SYCL_API sycl_result sycl_queue_create_default(sycl_platform platform, sycl_queue *queue_out)

@@ -46,13 +46,9 @@ static sycl_result ask(struct shared_event *event, const uint8_t *handle)
 	return connection_request(event->object.connection, &command, &pending, UINT64_MAX);
 }
 
-/* `handle` NULL: a new one. */
-static sycl_result make(struct device *device, const uint8_t *handle, sycl_shared_event *event_out)
+sycl_result shared_event_new(struct device *device, struct shared_event **event_out)
 {
 	struct connection *c = device->object.connection;
-	if (!(device->facts->features & DEVICE_FEATURE_SHARED_EVENT))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no events that processes share",
-				 device->facts->name);
 	struct shared_event *event = object_new(sizeof(*event), c);
 	if (!event)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
@@ -66,6 +62,20 @@ static sycl_result make(struct device *device, const uint8_t *handle, sycl_share
 		object_delete(&event->object);
 		return result;
 	}
+	*event_out = event;
+	return SYCL_SUCCESS;
+}
+
+/* `handle` NULL: a new one. */
+static sycl_result make(struct device *device, const uint8_t *handle, sycl_shared_event *event_out)
+{
+	struct shared_event *event = NULL;
+	if (!(device->facts->features & DEVICE_FEATURE_SHARED_EVENT))
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no events that processes share",
+				 device->facts->name);
+	sycl_result result = shared_event_new(device, &event);
+	if (result)
+		return result;
 	result = ask(event, handle);
 	if (result) {
 		struct failure why;

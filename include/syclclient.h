@@ -20,8 +20,10 @@
 #include "syclclient/command_group.h"
 #include "syclclient/host_task.h"
 #include "syclclient/launch.h"
+#include "syclclient/native_command.h"
 #include "syclclient/copy.h"
 #include "syclclient/stream.h"
 #include "syclclient/event.h"
+#include "syclclient/native.h"
 
 #endif

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "native_scope.h"
+
 #define BACKEND_OPS_VERSION 4u
 #define BACKEND_TEXT_BYTES 256
 #define BACKEND_LOG_BYTES_MAX (48u << 10)
@@ -216,6 +218,7 @@ struct backend_kernel_facts {
 	 * basic range runs only in groups that divide it.
 	 */
 	bool native;
+	bool has_presets; /* the application's own: an argument of kind UNKNOWN is as it has been set (J9) */
 };
 
 struct backend_occupancy {
@@ -341,15 +344,23 @@ enum backend_native_kind {
 	BACKEND_NATIVE_EVENT = 8,
 };
 
-/* What a native command's function gets; good during the call. The context is current in the calling thread. */
-struct backend_native_scope {
-	uint64_t device, context, queue;
-	uint64_t graph; /* to add to, where the command is a graph's node; 0: none */
-	const uint64_t *memories; /* of the command's `memories`, in their order */
-	uint32_t memory_count;
+/* How far programs have come; numbers equal to enum sycl_bundle_state of syclclient/kernel.h. */
+enum backend_program_state { BACKEND_PROGRAM_INPUT = 0, BACKEND_PROGRAM_OBJECT = 1, BACKEND_PROGRAM_EXECUTABLE = 2 };
+
+/* What a native object is, of which more is to be known than its devices. */
+struct backend_native_facts {
+	uint64_t devices;    /* bits: indices of enumerate; of a QUEUE, one */
+	bool out_of_order;   /* QUEUE: its commands are not ordered by themselves */
+	bool profiling;      /* QUEUE: it keeps times */
+	uint64_t size_bytes; /* MEMORY; of an image as its pixels lie tightly packed */
+	struct backend_image image; /* MEMORY; dimensions 0: a buffer */
+	enum backend_program_state state; /* PROGRAM: how far it has come, on any of its devices */
+	uint64_t program;    /* KERNEL: whose it is; good as long as the kernel */
+	char name[256];      /* KERNEL */
 };
-/* The application's. 0, or anything else: the command fails, and what was sent before is still waited for. */
-typedef int backend_native_function(void *context, const struct backend_native_scope *scope);
+
+/* The event has happened (0), or never will (a negative vendor's code). From any thread, also from inside event_watch. */
+typedef void backend_happened(void *token, int32_t native_code);
 
 /* How launches differ from plain ones. */
 struct backend_launch_properties {
@@ -592,19 +603,39 @@ struct backend_ops {
 	int (*native_devices)(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t *devices_out,
 			      struct backend_fault *fault_out);
 	/*
+	 * Optional (NATIVE). As above for a QUEUE, MEMORY, PROGRAM or KERNEL. `context`: the native one to which it must belong, or 0. Without
+	 * this entry a queue is taken to be in order, to keep no times and to be of its context's only device; and no memory can be made.
+	 * -EINVAL: no such thing, or of another context. -EOPNOTSUPP: this kind is not known, or SYCL has no such image.
+	 */
+	int (*native_describe)(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t context,
+			       struct backend_native_facts *facts_out, struct backend_fault *fault_out);
+	/*
 	 * Optional (NATIVE). As device_open, in the application's context: all of it lives there. OpenCL retains the context until
 	 * device_close, CUDA does not and the application must keep it (I9, J2).
 	 */
 	int (*device_open_native)(struct backend *backend, uint32_t device, uint64_t native_context, backend_wake *wake, void *token,
 				  struct backend_device **device_out, struct backend_fault *fault_out);
 	/*
-	 * Optional (NATIVE). The application's QUEUE, MEMORY, PROGRAM, KERNEL or EVENT as a lane, memory, program, kernel or event
+	 * Optional (NATIVE). The application's QUEUE, MEMORY, KERNEL or EVENT as a lane, memory, kernel or event
 	 * of this device, freed as any other. Retained until then by OpenCL, left to the application by CUDA. -EINVAL: not of this
 	 * device's context, or not of this kind. -EOPNOTSUPP: this kind cannot be made.
 	 * size_out: of a memory, in bytes; else 0.
 	 */
 	int (*native_make)(struct backend_device *device, enum backend_native_kind kind, uint64_t native, void **object_out,
 			   uint64_t *size_out, struct backend_fault *fault_out);
+	/*
+	 * Optional (NATIVE). The application's programs, 1 or more, as one program of this device in that state: compiled and linked as
+	 * is necessary, each retained until program_free (J10 - J12). Loader. -EINVAL: not of this device's context, or the state
+	 * does not go with what they are; for what the vendor refuses, STATUS_INVALID with one program and STATUS_BUILD with several.
+	 */
+	int (*native_program)(struct backend_device *device, enum backend_program_state state, const uint64_t *natives,
+			      uint32_t count, struct backend_program **program_out, struct backend_fault *fault_out);
+	/*
+	 * Optional (NATIVE). Of an event of native_make, once: have `happened` called once. It is not called any more when event_free
+	 * has returned. Without this entry EVENT_WAIT on a lane waits for such events, and holds up the lane.
+	 */
+	int (*event_watch)(struct backend_event *event, backend_happened *happened, void *token,
+			   struct backend_fault *fault_out);
 
 	/*
 	 * Optional (GRAPH). Commands are added after the nodes that they wait for, each of which has been added before; what

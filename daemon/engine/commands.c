@@ -51,6 +51,12 @@ int session_command(struct session *session, const Sycl__V1__Command *command)
 		return command_ping(session);
 	case SYCL__V1__COMMAND__BODY_OCCUPANCY_QUERY:
 		return command_occupancy_query(session, command->occupancy_query);
+	case SYCL__V1__COMMAND__BODY_NATIVE_DESCRIBE:
+		return command_native_describe(session, command->native_describe);
+	case SYCL__V1__COMMAND__BODY_NATIVE_GET:
+		return command_native_get(session, command->native_get);
+	case SYCL__V1__COMMAND__BODY_NATIVE_MAKE:
+		return command_native_make(session, command->native_make);
 	case SYCL__V1__COMMAND__BODY_BUFFER_EXPORT:
 		return command_buffer_export(session, command->buffer_export);
 	case SYCL__V1__COMMAND__BODY_BUFFER_IMPORT:

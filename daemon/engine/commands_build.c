@@ -115,7 +115,7 @@ void bundle_built(void *owner, const struct build_result *result)
 
 void bundle_loaded(struct bundle *bundle, const char *kernel_names, const struct backend_fault *fault)
 {
-	bundle->state = BUNDLE_READY;
+	bundle->state = bundle->is_native_object ? BUNDLE_OBJECT : BUNDLE_READY;
 	if (!bundle->object.released) {
 		/* What the driver's own compiler complains of belongs to the log, as if the build had found it. */
 		if (fault->status == STATUS_BUILD && (!bundle->log || !bundle->log[0])) {
@@ -411,6 +411,7 @@ static void answer_kernel(struct kernel *kernel, const struct backend_kernel_fac
 	message.registers = facts->registers;
 	message.sub_group_size = facts->sub_group_size;
 	message.native = facts->native;
+	message.has_presets = facts->has_presets;
 	uint64_t required[3], most[3];
 	memcpy(required, facts->required_work_group_size, sizeof(required));
 	memcpy(most, facts->max_global_size, sizeof(most));

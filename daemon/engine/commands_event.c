@@ -17,7 +17,7 @@ static void reply_ready(const struct shared_event *event)
 	session_reply(session, &reply);
 }
 
-static void attach(struct shared_event *event, struct event_share *share)
+void shared_event_attach(struct shared_event *event, struct event_share *share)
 {
 	event->share = share;
 	list_push_back(&share->events, &event->link);
@@ -42,12 +42,12 @@ static int make(struct shared_event *event, const struct context_device *found, 
 			event_share_free(share);
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "a shared event could not be made: %s", strerror(-r));
 	}
-	attach(event, share);
+	shared_event_attach(event, share);
 	return 0;
 }
 
 /* Each costs the device something, and all of the engine's are looked through for a handle. */
-static int admit(struct shared_event *event, struct backend_fault *fault)
+int shared_event_admit(struct shared_event *event, struct backend_fault *fault)
 {
 	struct session *session = event->object.session;
 	if (session->shared_events >= SHARED_EVENTS_MAX)
@@ -68,12 +68,12 @@ static int start(struct session *session, uint64_t id, uint32_t device, const ui
 	struct backend_fault fault;
 	r = feature_device(session, device, BACKEND_FEATURE_SHARED_EVENT, &found, &fault);
 	if (r == 0)
-		r = admit(event, &fault);
+		r = shared_event_admit(event, &fault);
 	if (r == 0) {
 		event->object.backend = (uint32_t)found.ops->kind;
 		struct event_share *share = handle ? event_share_find(session->engine, device, handle) : NULL;
 		if (share)
-			attach(event, share);
+			shared_event_attach(event, share);
 		else
 			r = make(event, &found, device, handle, &fault);
 	}

@@ -30,7 +30,7 @@ static int check_action(struct session *session, const struct queue *queue, cons
 	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE:
 		return group_check_host_update(session, message->host_update, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK:
-		return group_check_host_task(session, request, fault);
+		return group_check_host_task(session, message->host_task, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_COPY:
 		return group_check_usm_copy(session, queue, message->usm_copy, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_FILL:
@@ -39,6 +39,8 @@ static int check_action(struct session *session, const struct queue *queue, cons
 		return group_check_usm_prefetch(session, queue, message->usm_prefetch, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE:
 		return group_check_usm_advise(session, queue, message->usm_advise, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_NATIVE:
+		return group_check_native_command(session, queue, message->native, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT:
 		return group_check_event(session, queue, message->record_event, TASK_EVENT_RECORD, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT:
@@ -143,7 +145,8 @@ static int read_slots(struct session *session, const Sycl__V1__CommandGroup *mes
 	return slots_out->is_host_task ? session_check_slot(session, slots_out->host_slot) : 0;
 }
 
-int command_group(struct session *session, const Sycl__V1__CommandGroup *message)
+/* *taken_out: a task was made of it. */
+static int take(struct session *session, const Sycl__V1__CommandGroup *message, bool *taken_out)
 {
 	struct queue *queue;
 	struct backend_fault fault;
@@ -170,7 +173,17 @@ int command_group(struct session *session, const Sycl__V1__CommandGroup *message
 		r = admit(session, queue, &fault);
 	if (r == 0)
 		r = check(session, queue, message, &slots, &fault);
+	*taken_out = r == 0;
 	if (r > 0)
 		group_refuse(queue, &slots, &fault);
 	return r < 0 ? r : 0;
+}
+
+int command_group(struct session *session, const Sycl__V1__CommandGroup *message)
+{
+	bool taken = false;
+	int r = take(session, message, &taken);
+	if (!taken)
+		group_native_command_refused(session, message);
+	return r;
 }

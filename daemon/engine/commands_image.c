@@ -5,17 +5,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int read_image(const Sycl__V1__ImageCreate *message, struct backend_image *image_out, uint64_t *bytes_out,
-		      struct backend_fault *fault)
+int image_read(uint32_t format, size_t dimensions, const uint64_t *size, struct backend_image *image_out,
+	       uint64_t *bytes_out, struct backend_fault *fault)
 {
-	struct backend_image image = {.format = (enum backend_image_format)message->format,
-				      .dimensions = (uint32_t)message->n_size};
-	if (!image_format_find(message->format))
-		return fault_set(fault, STATUS_INVALID, "there is no image format %u", message->format);
-	if (message->n_size < 1 || message->n_size > 3)
-		return fault_set(fault, STATUS_INVALID, "an image has 1 to 3 dimensions, not %zu", message->n_size);
-	memcpy(image.size, message->size, message->n_size * sizeof(*image.size));
-	if (image_bytes(message->format, image.dimensions, image.size, bytes_out) < 0)
+	struct backend_image image = {.format = (enum backend_image_format)format, .dimensions = (uint32_t)dimensions};
+	if (!image_format_find(format))
+		return fault_set(fault, STATUS_INVALID, "there is no image format %u", format);
+	if (dimensions < 1 || dimensions > 3)
+		return fault_set(fault, STATUS_INVALID, "an image has 1 to 3 dimensions, not %zu", dimensions);
+	memcpy(image.size, size, dimensions * sizeof(*image.size));
+	if (image_bytes(format, image.dimensions, image.size, bytes_out) < 0)
 		return fault_set(fault, STATUS_INVALID, "a dimension of an image has 1 to %u pixels", IMAGE_SIZE_MAX);
 	*image_out = image;
 	return 0;
@@ -28,7 +27,7 @@ static int make(struct session *session, struct buffer *buffer, const Sycl__V1__
 	struct arena *arena;
 	uint64_t bytes = 0;
 	void *host;
-	if (read_image(message, &image, &bytes, fault) ||
+	if (image_read(message->format, message->n_size, message->size, &image, &bytes, fault) ||
 	    buffer_admit(session, bytes, bytes, message->range, &arena, &host, fault))
 		return 1;
 	int r = sched_buffer_create_image(session->engine->scheduler, &image, bytes, host, message->initialised, buffer,

@@ -36,30 +36,37 @@ static int discover(struct session *session, const struct scheduler_device_info 
 	return 0;
 }
 
-static int check_devices(struct session *session, const Sycl__V1__ContextCreate *message, struct backend_fault *fault)
+int context_check_devices(struct session *session, const uint32_t *list, size_t list_count, struct backend_fault *fault)
 {
 	const struct scheduler_device_info *devices;
 	uint32_t count;
 	if (discover(session, &devices, &count, fault))
 		return 1;
-	if (message->n_devices == 0 || message->n_devices > count)
-		return fault_set(fault, STATUS_INVALID, "a context has 1 to %u devices, not %zu", count,
-				 message->n_devices);
-	for (size_t i = 0; i < message->n_devices; i++) {
-		if (message->devices[i] >= count)
-			return fault_set(fault, STATUS_INVALID, "there is no device %u", message->devices[i]);
-		if (devices[message->devices[i]].platform != devices[message->devices[0]].platform)
+	if (list_count == 0 || list_count > count)
+		return fault_set(fault, STATUS_INVALID, "a context has 1 to %u devices, not %zu", count, list_count);
+	for (size_t i = 0; i < list_count; i++) {
+		if (list[i] >= count)
+			return fault_set(fault, STATUS_INVALID, "there is no device %u", list[i]);
+		const struct scheduler_device_info *first = &devices[list[0]], *device = &devices[list[i]];
+		if (device->platform != first->platform)
 			return fault_set(fault, STATUS_INVALID, "the devices of a context are of one platform");
-		if (devices[message->devices[i]].facts->context_set != devices[message->devices[0]].facts->context_set)
-			return fault_set(fault, STATUS_INVALID, "%s and %s do not fit one context",
-					 devices[message->devices[0]].facts->name,
-					 devices[message->devices[i]].facts->name);
-		for (size_t j = 0; j < i; j++) {
-			if (message->devices[i] == message->devices[j])
-				return fault_set(fault, STATUS_INVALID, "device %u is named twice",
-						 message->devices[i]);
-		}
+		if (device->facts->context_set != first->facts->context_set)
+			return fault_set(fault, STATUS_INVALID, "%s and %s do not fit one context", first->facts->name,
+					 device->facts->name);
+		for (size_t j = 0; j < i; j++)
+			if (list[i] == list[j])
+				return fault_set(fault, STATUS_INVALID, "device %u is named twice", list[i]);
 	}
+	return 0;
+}
+
+int context_set_devices(struct context *context, const uint32_t *list, size_t count)
+{
+	context->devices = calloc(count, sizeof(*context->devices));
+	if (!context->devices)
+		return -ENOMEM;
+	memcpy(context->devices, list, count * sizeof(*list));
+	context->device_count = (uint32_t)count;
 	return 0;
 }
 
@@ -70,23 +77,17 @@ int command_context_create(struct session *session, const Sycl__V1__ContextCreat
 	if (r != 0)
 		return r < 0 ? r : 0;
 	struct backend_fault fault;
-	if (check_devices(session, message, &fault)) {
+	r = context_check_devices(session, message->devices, message->n_devices, &fault);
+	if (r == 0 && context_set_devices(context, message->devices, message->n_devices) < 0)
+		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a context");
+	if (r > 0)
 		object_fail(&context->object, 0, &fault);
-		return 0;
-	}
-	context->devices = calloc(message->n_devices, sizeof(*context->devices));
-	if (!context->devices) {
-		(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a context");
-		object_fail(&context->object, 0, &fault);
-		return 0;
-	}
-	memcpy(context->devices, message->devices, message->n_devices * sizeof(*context->devices));
-	context->device_count = (uint32_t)message->n_devices;
 	return 0;
 }
 
-int feature_device(struct session *session, uint32_t device, uint32_t features, struct context_device *out,
-		   struct backend_fault *fault)
+/* `native`: it is open already; else NULL. */
+static int find_device(struct session *session, uint32_t device, uint32_t features, struct scheduler_device *native,
+		       struct context_device *out, struct backend_fault *fault)
 {
 	const struct scheduler_device_info *devices;
 	uint32_t count;
@@ -100,12 +101,18 @@ int feature_device(struct session *session, uint32_t device, uint32_t features, 
 	if (features & ~facts->features)
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s shares nothing of this kind",
 				 facts->name);
-	struct scheduler_device *opened;
-	int r = scheduler_device(session->engine->scheduler, device, &opened);
+	struct scheduler_device *opened = native;
+	int r = native ? 0 : scheduler_device(session->engine->scheduler, device, &opened);
 	if (r < 0)
 		return fault_set(fault, STATUS_RUNTIME, "the device %s cannot be used: %s", facts->name, strerror(-r));
 	*out = (struct context_device){NULL, opened, facts, devices[device].ops};
 	return 0;
+}
+
+int feature_device(struct session *session, uint32_t device, uint32_t features, struct context_device *out,
+		   struct backend_fault *fault)
+{
+	return find_device(session, device, features, NULL, out, fault);
 }
 
 int context_device(struct session *session, uint64_t id, uint32_t device, struct context_device *out,
@@ -120,10 +127,20 @@ int context_device(struct session *session, uint64_t id, uint32_t device, struct
 		i++;
 	if (i == context->device_count)
 		return fault_set(fault, STATUS_INVALID, "device %u is not one of the context", device);
-	r = feature_device(session, device, 0, out, fault);
+	r = find_device(session, device, 0, context->natives ? context->natives[i] : NULL, out, fault);
 	if (r == 0)
 		out->context = context;
 	return r;
+}
+
+void queue_settle(struct queue *queue, const struct context_device *found, uint32_t device_index)
+{
+	queue->context = found->context;
+	(void)object_ref(&found->context->object);
+	queue->device = found->device;
+	queue->facts = found->facts;
+	queue->device_index = device_index;
+	queue->object.backend = (uint32_t)found->ops->kind;
 }
 
 int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *message)
@@ -148,14 +165,9 @@ int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *m
 		object_fail(&queue->object, 0, &fault);
 		return 0;
 	}
-	queue->context = found.context;
-	(void)object_ref(&found.context->object);
-	queue->device = found.device;
-	queue->facts = found.facts;
-	queue->device_index = message->device;
+	queue_settle(queue, &found, message->device);
 	if (queue->in_order)
 		queue->home_lane = scheduler_home_lane(found.device);
-	queue->object.backend = (uint32_t)found.ops->kind;
 	return 0;
 }
 

@@ -101,6 +101,12 @@ static void on_occupancy(void *context, void *owner, const struct backend_occupa
 	session_step(occupancy_known(owner, occupancy, fault));
 }
 
+static void on_native(void *context, void *owner, uint64_t native, const struct backend_fault *fault)
+{
+	(void)context;
+	session_step(native_answered(owner, native, fault));
+}
+
 static void on_usm_ready(void *context, void *owner, void *address, const struct backend_fault *fault)
 {
 	(void)context;
@@ -128,6 +134,7 @@ static const struct scheduler_callbacks callbacks = {
 	.on_buffer_imported = on_buffer_imported,
 	.on_event_ready = on_event_ready,
 	.on_occupancy = on_occupancy,
+	.on_native = on_native,
 	.on_usm_ready = on_usm_ready,
 	.on_host_ready = on_host_ready,
 	.wake_front = wake_front,

@@ -56,7 +56,14 @@ int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate 
 /* What task_submit and host_access_submit refuse, as the client sees it. 1. */
 int group_submit_fault(int error, const char *what, struct backend_fault *fault);
 /* The session takes one more host task; its slot was looked at before. */
-int group_check_host_task(struct session *session, struct task_request *request, struct backend_fault *fault);
+int group_check_host_task(struct session *session, const Sycl__V1__HostTask *message, struct task_request *request,
+			  struct backend_fault *fault);
+/* group_native_command.c */
+int group_check_native_command(const struct session *session, const struct queue *queue,
+			       const Sycl__V1__NativeCommand *native, struct task_request *request,
+			       struct backend_fault *fault);
+/* A group that no task was made of: its function, if it has one, will never be called. */
+void group_native_command_refused(const struct session *session, const Sycl__V1__CommandGroup *message);
 /* group_image.c. Of an image: all of it, and it orders as a whole. Of a buffer: nothing. */
 int group_check_image_whole(const struct buffer *buffer, const struct task_requirement *requirement,
 			    struct backend_fault *fault);

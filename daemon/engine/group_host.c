@@ -9,12 +9,17 @@
 
 #include <inttypes.h>
 
-int group_check_host_task(struct session *session, struct task_request *request, struct backend_fault *fault)
+int group_check_host_task(struct session *session, const Sycl__V1__HostTask *message, struct task_request *request,
+			  struct backend_fault *fault)
 {
+	if (message->on_device && !session_has_natives(session))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "native handles are for programs with an engine of their own in their process");
 	if (session->host_tasks_open >= HOST_TASKS_MAX)
 		return fault_set(fault, STATUS_QUOTA, "a session may have %u host tasks that are not over",
 				 HOST_TASKS_MAX);
 	request->action = TASK_HOST;
+	request->on_device = message->on_device;
 	request->what = "host task";
 	return 0;
 }
@@ -48,6 +53,10 @@ void host_task_granted(struct group *group)
 
 void host_tasks_abandon(struct session *session)
 {
+	struct backend_fault fault;
+	(void)fault_set(&fault, STATUS_CONNECTION_LOST, "the session ends before the native event that is waited for has happened");
+	for (struct list *link = session->open_groups.next; link != &session->open_groups; link = link->next)
+		task_end_event_wait(list_entry(link, struct group, session_link)->task, &fault);
 	while (!list_empty(&session->held_tasks))
 		abandon(list_entry(session->held_tasks.next, struct group, held_link));
 }

@@ -207,11 +207,19 @@ static int check_argument(struct session *session, const struct queue *queue, co
 static int check_arguments(struct session *session, const struct queue *queue, const struct kernel *kernel,
 			   const Sycl__V1__Launch *launch, struct task_request *request, struct backend_fault *fault)
 {
-	if (launch->n_arguments != kernel->facts.argument_count)
+	bool has_presets = kernel->facts.has_presets;
+	if (launch->n_arguments > kernel->facts.argument_count ||
+	    (launch->n_arguments < kernel->facts.argument_count && !has_presets))
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT, "kernel %s has %u arguments, not %zu", kernel->name,
 				 kernel->facts.argument_count, launch->n_arguments);
 	struct argument_sums sums = {0, kernel->facts.local_mem_bytes};
 	for (uint32_t i = 0; i < kernel->facts.argument_count; i++) {
+		bool is_given = i < launch->n_arguments &&
+				launch->arguments[i]->value_case != SYCL__V1__ARGUMENT__VALUE__NOT_SET;
+		if (has_presets && !is_given) {
+			session->engine->scratch.arguments[i] = (struct task_argument){.kind = BACKEND_ARGUMENT_UNKNOWN};
+			continue;
+		}
 		int r = check_argument(session, queue, request, launch, &kernel->facts.arguments[i], i, &sums, fault);
 		if (r != 0)
 			return r;

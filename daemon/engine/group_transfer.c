@@ -173,6 +173,8 @@ int group_check_event(struct session *session, const struct queue *queue, const 
 	if (event->share->device != queue->device_index)
 		return fault_set(fault, STATUS_INVALID, "the shared event belongs to device %u, the queue to device %u",
 				 event->share->device, queue->device_index);
+	if (event->share->is_native && action == TASK_EVENT_RECORD)
+		return fault_set(fault, STATUS_INVALID, "a native event is the application's to record");
 	request->action = action;
 	request->what = action == TASK_EVENT_RECORD ? "record event" : "wait for event";
 	request->event = event->share->sched;

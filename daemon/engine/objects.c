@@ -124,11 +124,13 @@ static struct object *end(struct object *object)
 	struct session *session = object->session;
 	switch (object->type) {
 	case OBJECT_CONTEXT:
-		free(((struct context *)object)->devices);
+		context_end((struct context *)object);
 		return NULL;
 	case OBJECT_QUEUE: {
 		struct queue *queue = (struct queue *)object;
 		keep_failures(session, queue);
+		if (queue->has_native_lane)
+			sched_native_lane_release(queue->device, queue->home_lane);
 		group_window_fini(&queue->window);
 		profile_ring_fini(&queue->profiles, &session->profile_budget);
 		return queue->context ? &queue->context->object : NULL;
@@ -153,7 +155,7 @@ static struct object *end(struct object *object)
 								: NULL;
 	case OBJECT_SHARED_EVENT:
 		session->shared_events -= ((struct shared_event *)object)->is_counted;
-		return NULL;
+		return ((struct shared_event *)object)->context ? &((struct shared_event *)object)->context->object : NULL;
 	case OBJECT_USM:
 		return ((struct usm *)object)->context ? &((struct usm *)object)->context->object : NULL;
 	default:

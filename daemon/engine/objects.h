@@ -38,6 +38,7 @@ struct context {
 	struct object object;
 	uint32_t *devices; /* indices of the scheduler */
 	uint32_t device_count;
+	struct scheduler_device **natives; /* those devices in the application's context; NULL: in the engine's own */
 };
 
 struct queue {
@@ -47,6 +48,7 @@ struct queue {
 	const struct backend_device_facts *facts;
 	uint32_t device_index;
 	uint32_t home_lane; /* of an in-order one */
+	bool has_native_lane; /* home_lane is this queue's own */
 	bool in_order, profiling;
 	uint32_t slot;
 	struct group_window window;
@@ -76,6 +78,7 @@ struct shared_event {
 	struct list link;          /* of share->events */
 	uint64_t number;           /* of the request to answer; 0: it has been */
 	bool is_counted;           /* as a shared one of its session */
+	struct context *context;   /* of a native one, held; else NULL */
 };
 
 /* In the session's table from the time when it has its address until it is gone. */
@@ -108,6 +111,7 @@ struct bundle {
 	bool from_cache;
 	uint64_t build_ns;
 	bool compile_only;
+	bool is_native_object; /* of native programs, and not executable */
 	void *bytes; /* of an object, for the linker; NULL: none. Charged to the session */
 	size_t byte_count;
 };
@@ -200,6 +204,9 @@ void buffer_share_end(struct buffer *buffer);
 /* commands_event.c */
 void event_share_ready(struct event_share *share, const uint8_t *handle, const struct backend_fault *fault);
 void shared_event_end(struct shared_event *event);
+/* The event has what it waits for. */
+void shared_event_attach(struct shared_event *event, struct event_share *share);
+int shared_event_admit(struct shared_event *event, struct backend_fault *fault);
 
 /* commands_build.c */
 struct build_result;
@@ -218,6 +225,11 @@ void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *fa
 struct session *usm_allocated(struct usm *usm, void *address, const struct backend_fault *fault);
 struct session *usm_registered(struct usm *usm, const struct backend_fault *fault);
 void usm_end(struct usm *usm);
+
+/* commands_native.c; returns the session, which may be gone after its next step. */
+struct native_request;
+struct session *native_answered(struct native_request *request, uint64_t native, const struct backend_fault *fault);
+void context_end(struct context *context);
 
 /* commands_occupancy.c; returns the session, which may be gone after its next step. */
 struct occupancy_request;

@@ -117,6 +117,7 @@ void sched_memory_freed(struct sched_memory *memory)
 {
 	struct sched_buffer *buffer = memory->buffer;
 	struct sched_contents *contents = memory->contents;
+	memory->device->memories--;
 	free(memory);
 	if (buffer && --buffer->frees_away == 0)
 		buffer_unused(buffer);
@@ -127,7 +128,7 @@ void sched_memory_freed(struct sched_memory *memory)
 struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device)
 {
 	struct sched_contents *contents = buffer->contents;
-	bool in_place = device->unified && contents->image.dimensions == 0;
+	bool in_place = device->unified && sched_place_of(contents, device) == SCHED_HOST_PLACE;
 	struct sched_memory **list = in_place ? &buffer->memories : &contents->memories;
 	for (struct sched_memory *memory = *list; memory; memory = memory->next)
 		if (memory->device == device)
@@ -147,5 +148,6 @@ struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct schedul
 		.shared.descriptor = -1,
 	};
 	*list = memory;
+	device->memories++;
 	return memory;
 }

@@ -90,6 +90,7 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 		return result;
 	sched_flight_init(&scheduler->flight, config->flight_page);
 	sched_pool_init(scheduler);
+	(void)pthread_mutex_init(&scheduler->happened_lock, NULL);
 	scheduler->cache_directory = TAKE(directory);
 	scheduler->backend_options = TAKE(options);
 	*scheduler_out = TAKE(scheduler);
@@ -140,10 +141,12 @@ bool scheduler_progress(struct scheduler *scheduler)
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			sched_inline_collect(scheduler->devices[i]);
-	bool found = has_mail(scheduler) || sched_notice_due(scheduler);
+	sched_event_collect(scheduler);
+	bool found = has_mail(scheduler) || scheduler->runnable.first || sched_notice_due(scheduler);
 	drain(scheduler);
 	publish(scheduler);
 	(void)sched_notice_deliver(scheduler, CALLBACKS_PER_PROGRESS);
+	sched_native_retire(scheduler);
 	scheduler_flush(scheduler);
 	return found;
 }
@@ -216,6 +219,7 @@ struct scheduler *scheduler_free(struct scheduler *scheduler)
 	close_backends(scheduler);
 	sched_pool_free(scheduler);
 	sched_cause_drop(scheduler->process_lost);
+	(void)pthread_mutex_destroy(&scheduler->happened_lock);
 	free_options(scheduler->backend_options);
 	free(scheduler->backends);
 	free(scheduler->platforms);

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the backend's own context has registered is pinned for all, and what others share is not the application's context's. */
+#define NOT_OF_NATIVE_CONTEXTS                                                                                         \
+	(BACKEND_FEATURE_HOST_REGISTER | BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC)
+
 void sched_device_publish(struct scheduler_device *device)
 {
 	bool woken = false;
@@ -84,6 +88,9 @@ static void handle(struct scheduler_device *device, struct sched_message *messag
 	case SCHED_MESSAGE_EVENT_FREE:
 		sched_event_destroy(object);
 		break;
+	case SCHED_MESSAGE_NATIVE:
+		sched_native_returned(object);
+		break;
 	case SCHED_MESSAGE_HOST_REGISTER:
 	case SCHED_MESSAGE_HOST_UNREGISTER:
 		sched_registration_returned(object);
@@ -139,6 +146,7 @@ static void choose_lanes(struct scheduler_device *device, const struct backend_d
 		count = SCHED_LANES_DEFAULT;
 	device->lane_count = count < SCHED_LANES_MAX ? count : SCHED_LANES_MAX;
 	device->all_lane_count = device->lane_count + (facts->features & BACKEND_FEATURE_COPY_LANES ? 2 : 0);
+	device->lane_end = device->all_lane_count;
 }
 
 uint32_t scheduler_home_lane(struct scheduler_device *device)
@@ -146,7 +154,8 @@ uint32_t scheduler_home_lane(struct scheduler_device *device)
 	return device->next_home++ % device->lane_count + 1;
 }
 
-int sched_device_start(struct scheduler *scheduler, uint32_t index, struct scheduler_device **device_out)
+int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t native_context,
+		       struct scheduler_device **device_out)
 {
 	const struct scheduler_device_info *info = &scheduler->infos[index];
 	size_t bytes = (sizeof(struct scheduler_device) + 63) & ~(size_t)63;
@@ -158,6 +167,9 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, struct sched
 	device->index = index;
 	device->backend_index = info->backend_index;
 	device->features = info->facts->features;
+	device->native_context = native_context;
+	if (native_context)
+		device->features &= ~(uint32_t)NOT_OF_NATIVE_CONTEXTS;
 	device->unified = info->facts->host_unified_memory;
 	device->place = device->unified ? SCHED_HOST_PLACE : index + 1;
 	device->ops = info->ops;

@@ -136,8 +136,8 @@ static void add(struct scheduler *scheduler, const struct backend_ops *ops, cons
 	for (uint32_t i = 0; i < topology->platform_count; i++)
 		scheduler->platforms[scheduler->platform_count++] =
 			(struct scheduler_platform_info){.facts = &topology->platforms[i], .ops = ops};
-	for (uint32_t i = 0; i < topology->device_count && scheduler->device_count < SCHED_DEVICES_MAX; i++)
-		scheduler->infos[scheduler->device_count++] = (struct scheduler_device_info){
+	for (uint32_t i = 0; i < topology->device_count && scheduler->listed_count < SCHED_DEVICES_MAX; i++)
+		scheduler->infos[scheduler->listed_count++] = (struct scheduler_device_info){
 			.facts = &topology->devices[i],
 			.ops = ops,
 			.platform = base + topology->devices[i].platform,
@@ -152,19 +152,18 @@ static int discover(struct scheduler *scheduler)
 	CLEANUP(free_pointer) struct found *found = calloc(1, sizeof(*found));
 	if (!found)
 		return -ENOMEM;
-	uint32_t platforms = 0, devices = 0;
+	uint32_t platforms = 0;
 	ask_all(scheduler, found->topologies);
-	for (uint32_t i = 0; i < scheduler->backend_count; i++) {
+	for (uint32_t i = 0; i < scheduler->backend_count; i++)
 		platforms += found->topologies[i].platform_count;
-		devices += found->topologies[i].device_count;
-	}
 	scheduler->discovered = true;
 	scheduler->platforms = calloc(platforms + 1, sizeof(*scheduler->platforms));
-	scheduler->infos = calloc(devices + 1, sizeof(*scheduler->infos));
+	scheduler->infos = calloc(SCHED_DEVICES_MAX, sizeof(*scheduler->infos)); /* those of native contexts come later */
 	if (!scheduler->platforms || !scheduler->infos)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
 		add(scheduler, scheduler->backends[i].ops, &found->topologies[i]);
+	scheduler->device_count = scheduler->listed_count;
 	return 0;
 }
 
@@ -178,7 +177,7 @@ int scheduler_discover(struct scheduler *scheduler, const struct scheduler_platf
 	*platforms_out = scheduler->platforms;
 	*platform_count_out = scheduler->platform_count;
 	*devices_out = scheduler->infos;
-	*device_count_out = scheduler->device_count;
+	*device_count_out = scheduler->listed_count;
 	return 0;
 }
 
@@ -192,10 +191,10 @@ int scheduler_device(struct scheduler *scheduler, uint32_t device, struct schedu
 	int result = scheduler->discovered ? 0 : discover(scheduler);
 	if (result < 0)
 		return result;
-	if (device >= scheduler->device_count)
+	if (device >= scheduler->listed_count)
 		return -ENODEV;
 	if (!scheduler->devices[device]) {
-		result = sched_device_start(scheduler, device, &scheduler->devices[device]);
+		result = sched_device_start(scheduler, device, 0, &scheduler->devices[device]);
 		if (result < 0)
 			return result;
 		sched_host_device_opened(scheduler->devices[device]);

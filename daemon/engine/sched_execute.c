@@ -97,6 +97,26 @@ void sched_worker_lose(struct scheduler_device *device, const struct backend_fau
 	}
 }
 
+/* Over the application's memory. It was described when its size was asked for; it may have become another one since. */
+static int make_native(struct scheduler_device *device, const struct sched_memory *memory,
+		       struct backend_memory **made_out, struct backend_fault *fault)
+{
+	uint64_t size_bytes = 0;
+	void *object = NULL;
+	if (!device->ops->native_make)
+		return -EOPNOTSUPP;
+	int result = device->ops->native_make(device->handle, BACKEND_NATIVE_MEMORY, memory->native, &object, &size_bytes, fault);
+	if (result < 0)
+		return result;
+	if (size_bytes < memory->size_bytes) {
+		device->ops->memory_free(object);
+		*fault = (struct backend_fault){.status = STATUS_INVALID, .text = "the native memory is smaller than it was"};
+		return -EINVAL;
+	}
+	*made_out = object;
+	return 0;
+}
+
 static int import_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
 			 struct backend_fault *fault)
 {
@@ -104,9 +124,11 @@ static int import_memory(struct scheduler_device *device, struct sched_memory *m
 		*fault = memory->fault;
 		return -EIO;
 	}
-	int result = device->ops->memory_import ? device->ops->memory_import(device->handle, &memory->shared,
-									     memory->size_bytes, made_out, fault)
-						: -ENOTSUP;
+	int result = -ENOTSUP;
+	if (memory->native)
+		result = make_native(device, memory, made_out, fault);
+	else if (device->ops->memory_import)
+		result = device->ops->memory_import(device->handle, &memory->shared, memory->size_bytes, made_out, fault);
 	if (memory->shared.descriptor >= 0)
 		(void)close(memory->shared.descriptor);
 	memory->shared.descriptor = -1;
@@ -161,6 +183,10 @@ static int need_lane(struct scheduler_device *device, uint32_t index, struct bac
 	struct sched_worker_lane *lane = &device->worker.lanes[index];
 	if (lane->handle)
 		return 0;
+	if (index >= device->all_lane_count) {
+		*fault = (struct backend_fault){.status = STATUS_INVALID, .text = "the native queue could not be taken"};
+		return -EINVAL;
+	}
 	int result = device->ops->lane_create(device->handle, lane_kind(device, index), &lane->handle, fault);
 	if (result < 0)
 		lane->handle = NULL;
@@ -220,6 +246,8 @@ static int fill_command(struct scheduler_device *device, struct task_send *send,
 		return fill_launch(device, send, fault);
 	if (send->event)
 		return fill_event(send, fault);
+	if (send->native_command)
+		return sched_native_command_prepare(device, send->native_command, fault);
 	bool peer = command->kind == BACKEND_COMMAND_COPY_PEER;
 	int result = peer ? 0 : sched_worker_memory(device, send->source, fault);
 	if (result == 0)
@@ -259,12 +287,22 @@ static uint32_t fill_waits(const struct sched_worker *worker, const struct task_
 	return count;
 }
 
+/* It has failed, and is told so when it is over: whoever only comes after it still waits for it. */
+static bool is_failing(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+{
+	const struct task *task = worker->failing > 0 ? worker->lanes[predecessor->lane].first : NULL;
+	while (task && task->send.sequence < predecessor->sequence)
+		task = task->send.lane_next;
+	return task && task->send.sequence == predecessor->sequence && sched_native_command_failed(&task->send);
+}
+
 static bool must_skip(const struct sched_worker *worker, const struct task_send *send)
 {
-	if (!worker->failed)
+	if (!worker->failed && worker->failing == 0)
 		return false;
 	for (uint32_t i = 0; i < send->predecessor_count; i++)
-		if (send->predecessors[i].data && has_failed(worker, &send->predecessors[i]))
+		if (send->predecessors[i].data &&
+		    (has_failed(worker, &send->predecessors[i]) || is_failing(worker, &send->predecessors[i])))
 			return true;
 	return false;
 }
@@ -334,6 +372,7 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 	STAGE_MARK(send->flight_group, STAGE_LAUNCHED);
 	worker->unflushed = true;
 	worker->in_flight++;
+	worker->failing += sched_native_command_failed(send);
 	expect_transfer(worker, lane, send);
 	send->lane_next = NULL;
 	if (lane->last)
@@ -413,6 +452,7 @@ void sched_execute_completion(struct scheduler_device *device, const struct back
 	if (!lane->first)
 		lane->last = NULL;
 	worker->in_flight--;
+	worker->failing -= sched_native_command_failed(&task->send);
 	STAGE_MARK(task->send.flight_group, STAGE_COMPLETED);
 	learn_transfer(worker, lane, &task->send);
 	task->send.start_ns = completion->start_ns;

@@ -45,13 +45,18 @@ struct sched_flow *sched_flow_free_all(struct sched_flow *flow)
 
 static struct sched_flow *make(struct scheduler_device *device, struct sched_account *account, struct sched_flow **list)
 {
-	struct sched_flow *flow = calloc(1, sizeof(*flow));
-	if (!flow)
-		return NULL;
-	flow->device = device;
-	flow->account = account;
-	flow->next = *list;
-	*list = flow;
+	struct sched_flow *flow = *list;
+	/* One of a device that has gone since, if there is such. */
+	while (flow && flow->device)
+		flow = flow->next;
+	struct sched_flow *next = flow ? flow->next : *list;
+	if (!flow) {
+		flow = malloc(sizeof(*flow));
+		if (!flow)
+			return NULL;
+		*list = flow;
+	}
+	*flow = (struct sched_flow){.next = next, .device = device, .account = account};
 	list_init(&flow->turn);
 	list_push_back(&device->flows, &flow->link);
 	return flow;

@@ -74,6 +74,7 @@ enum sched_notice_kind {
 	SCHED_NOTICE_KERNEL_CREATED,
 	SCHED_NOTICE_EVENT_READY,
 	SCHED_NOTICE_OCCUPANCY,
+	SCHED_NOTICE_NATIVE,
 	SCHED_NOTICE_USM_READY,
 	SCHED_NOTICE_HOST_READY,
 	SCHED_NOTICE_PROCESS_LOST,
@@ -170,7 +171,8 @@ struct sched_memory {
 	void *host; /* NULL: memory of its own */
 	enum backend_export_kind export_kind;
 	struct backend_image image; /* as of its contents */
-	bool imported; /* made from `shared`, never again */
+	bool imported; /* made from `shared` or `native`, never again */
+	uint64_t native; /* the application's memory; 0: none */
 	struct backend_shared_memory shared;
 	struct backend_fault fault; /* device thread: why it could not be imported */
 	/* Made by its device's thread; NULL: not made yet. Also read by the thread of a device that copies from it. */
@@ -187,6 +189,8 @@ struct sched_contents {
 	struct backend_image image;    /* dimensions 0: a buffer */
 	struct sched_memory *memories; /* of devices with memory of their own; of an image of all devices */
 	struct sched_memory *home;     /* one of them: shared, and here for good; NULL: not shared */
+	struct scheduler_device *home_device; /* its device, set before it is made */
+	uint32_t home_place;
 	struct interval_map spans, pieces; /* of [0, size_bytes), or of [0, 1) if there are no bytes */
 	struct sched_span first_span;
 	struct sched_piece first_piece;
@@ -266,7 +270,15 @@ struct sched_event {
 	void *owner;
 	uint32_t references; /* the owner, the making, open tasks */
 	bool opened;         /* from `bytes`, otherwise they are filled in */
+	uint64_t native;     /* the application's; 0: none */
+	bool is_watched;     /* it tells by itself when it has happened: who waits for it is on no lane */
+	bool has_happened;
+	struct sched_cause *failed; /* it never will; NULL: it has */
+	struct task *waiting;       /* held until then, by list_next */
 	struct sched_notice notice;
+	/* under scheduler.happened_lock */
+	struct sched_event *happened_next;
+	int32_t happened_code;
 	/* device thread */
 	struct backend_event *handle;
 	uint8_t bytes[64];
@@ -284,6 +296,27 @@ struct sched_occupancy {
 	struct backend_fault fault;
 };
 
+enum sched_native_question {
+	SCHED_NATIVE_OPENED,
+	SCHED_NATIVE_GET,
+	SCHED_NATIVE_LANE_MAKE,
+	SCHED_NATIVE_LANE_FREE, /* told to nobody */
+};
+
+struct sched_native {
+	struct sched_message message;
+	struct scheduler_device *device;
+	void *owner;
+	enum sched_native_question question;
+	enum backend_native_kind kind;
+	uint32_t lane; /* of a queue */
+	void *object;  /* struct sched_memory, sched_program, sched_kernel, sched_event */
+	bool makes;    /* the memory, if there is none */
+	struct sched_notice notice;
+	uint64_t native; /* to make from; what was asked for */
+	struct backend_fault fault;
+};
+
 /* To a device: a fault elsewhere has taken it along. */
 struct sched_loss {
 	struct sched_message message;
@@ -297,6 +330,8 @@ struct sched_program {
 	struct scheduler_device *device;
 	void *owner, *binary;
 	size_t binary_bytes;
+	bool is_native; /* `binary` is a list of handles */
+	enum backend_program_state state;
 	uint32_t references; /* the owner, the load, kernels that are being made */
 	struct sched_notice notice;
 	/* loader, until it comes back */
@@ -314,7 +349,8 @@ struct sched_range {
 struct sched_kernel {
 	struct sched_message message;
 	struct scheduler *scheduler;
-	struct sched_program *program; /* until it is made */
+	struct sched_program *program; /* until it is made; NULL with `native` */
+	uint64_t native;               /* the application's; 0: none */
 	struct scheduler_device *device;
 	void *owner;
 	char *name;
@@ -349,6 +385,7 @@ struct task_send {
 	struct sched_memory **argument_memories; /* one per argument; NULL where there is none */
 	struct sched_memory *source, *destination;
 	struct sched_event *event;
+	struct sched_native_command *native_command; /* of a native command, in the task's storage */
 	uint32_t flight; /* entry of the flight page */
 	uint64_t flight_session, flight_queue, flight_group;
 	char what[FLIGHT_KERNEL_NAME_BYTES];
@@ -431,6 +468,7 @@ struct sched_lane {
 	struct task *first, *last; /* sent and not come back */
 	uint32_t count;
 	uint32_t deeper; /* than SCHED_LANE_DEPTH it may be */
+	bool is_native;  /* over a queue of the application's; such are behind all others */
 	uint64_t sequence;
 };
 
@@ -469,6 +507,7 @@ struct sched_worker {
 	bool unflushed;
 	bool fed;           /* the front has sent something, of which this thread has not taken notice */
 	uint32_t in_flight; /* submitted and not complete */
+	uint32_t failing;   /* native commands among them whose function has failed: what needs them need not be sent */
 	bool losing, named; /* progress() said that the device is lost; and who may have been running */
 	struct backend_fault loss;
 	struct sched_pace pace;
@@ -516,6 +555,9 @@ struct scheduler_device {
 		lanes[SCHED_LANES_ALL]; /* for computing; behind them, if there are any, for copies in and out */
 	uint32_t lane_count;            /* for computing */
 	uint32_t all_lane_count;
+	uint32_t lane_end;              /* and those over native queues, some not in use */
+	uint64_t native_context;        /* the application's, in which all of it lives; 0: the backend's own */
+	uint32_t holders, memories;     /* of one with a native context: who keeps it; what buffers have there */
 	uint32_t next_home;
 	uint32_t sent; /* in all lanes */
 	struct list flows, line; /* of sessions; those with something parked, whose turn is next first */
@@ -575,7 +617,10 @@ struct scheduler {
 	struct scheduler_platform_info *platforms;
 	struct scheduler_device_info *infos;
 	uint32_t platform_count, device_count;
+	uint32_t listed_count; /* of device_count: those that were discovered; the others are native contexts' */
 	bool discovered;
+	pthread_mutex_t happened_lock;
+	struct sched_event *happened; /* by happened_next: told, and not seen by the front */
 	struct scheduler_device *devices[SCHED_DEVICES_MAX]; /* NULL: not open */
 
 	uint64_t now_ns; /* CLOCK_MONOTONIC, at the last scheduler_progress */
@@ -693,7 +738,8 @@ void sched_device_publish(struct scheduler_device *device);
 bool sched_device_has_mail(struct scheduler_device *device);
 /* Handle what came back. */
 void sched_device_drain(struct scheduler_device *device);
-int sched_device_start(struct scheduler *scheduler, uint32_t index, struct scheduler_device **device_out);
+int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t native_context,
+		       struct scheduler_device **device_out);
 /* Nothing is away. */
 void sched_device_stop(struct scheduler_device *device);
 
@@ -759,11 +805,36 @@ bool sched_usm_is_action(enum task_action action);
 /* `at`: storage for the pattern of a fill. */
 void sched_usm_fill_command(struct task *task, const struct task_request *request, uint8_t *at);
 
+/* sched_native_command.c */
+size_t sched_native_command_storage(const struct task_request *request);
+/* `at`: so much storage. */
+void sched_native_command_fill(struct task *task, const struct task_request *request, uint8_t *at);
+/* Device thread: its memories are made. */
+int sched_native_command_prepare(struct scheduler_device *device, struct sched_native_command *native,
+				 struct backend_fault *fault);
+/* Device thread: its function was called and has failed, though what it had sent runs on. Also of tasks that are none. */
+bool sched_native_command_failed(const struct task_send *send);
+/* The task is over: tell a function that was not called. Also of tasks that are none. */
+void sched_native_command_end(struct task *task);
+
 /* sched_event.c */
 void sched_event_returned(struct sched_event *event);
 void sched_event_tell(struct sched_event *event);
 void sched_event_drop(struct sched_event *event);
 void sched_event_destroy(struct sched_event *event);
+/* Any thread. */
+void sched_event_happened(void *event, int32_t native_code);
+/* A task whose turn it is waits for it. False: it has happened, the task goes on. */
+bool sched_event_hold(struct task *task);
+/* What was told since the last call. */
+void sched_event_collect(struct scheduler *scheduler);
+
+/* sched_native.c. On the device's thread; then on the front. */
+void sched_native_handle(struct scheduler_device *device, struct sched_native *question);
+void sched_native_returned(struct sched_native *question);
+void sched_native_tell(struct sched_native *question);
+/* Devices of native contexts that nobody needs any more end here. */
+void sched_native_retire(struct scheduler *scheduler);
 
 /* sched_shared.c */
 void sched_shared_returned(struct task *task);
@@ -785,12 +856,12 @@ void sched_contents_init(struct sched_contents *contents, struct sched_buffer *b
 			 uint64_t valid);
 void sched_contents_fini(struct sched_contents *contents);
 /*
- * An image's memory is opaque to the host, also on a device with unified memory: there it is a place of its own, which is
- * the device's index + 1 as everywhere else.
+ * An image's memory is opaque to the host, also on a device with unified memory, and so is the application's own: there it is a
+ * place of its own, which is the device's index + 1 as everywhere else.
  */
 static inline uint32_t sched_place_of(const struct sched_contents *contents, const struct scheduler_device *device)
 {
-	return contents->image.dimensions > 0 ? device->index + 1 : device->place;
+	return contents->image.dimensions > 0 || contents->home_device == device ? device->index + 1 : device->place;
 }
 /* Of that buffer on that device, made here if it is new. NULL: no memory. */
 struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device);

@@ -73,6 +73,8 @@ static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
 {
 	struct scheduler_device *device = task->device;
 	*fixed_out = true;
+	if (task->home_lane > device->all_lane_count)
+		return &device->lanes[task->home_lane - 1]; /* a native queue's */
 	if (device->scheduler->lane_choice != SCHEDULER_LANES_BEST)
 		return task->forced_lane ? task->forced_lane : (task->forced_lane = lane_forced(device));
 	if (task->home_lane > 0 && task->home_lane <= device->lane_count)
@@ -186,7 +188,7 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 static uint64_t lists_with_room(const struct scheduler_device *device)
 {
 	uint64_t lists = 0;
-	for (uint32_t i = 0; i < device->all_lane_count; i++)
+	for (uint32_t i = 0; i < device->lane_end; i++)
 		if (!sched_lane_is_full(&device->lanes[i]))
 			lists |= 1ull << i;
 	if (lists & ((1ull << device->lane_count) - 1))

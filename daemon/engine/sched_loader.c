@@ -34,10 +34,17 @@ static void complete_fault(struct scheduler_device *device, struct backend_fault
 	}
 }
 
-static void load_program(struct scheduler_device *device, struct sched_program *program)
+static int make_native_program(struct scheduler_device *device, struct sched_program *program)
 {
-	if (!is_there(device, &program->fault))
-		return;
+	if (!device->ops->native_program)
+		return -EOPNOTSUPP;
+	return device->ops->native_program(device->handle, program->state, program->binary,
+					   (uint32_t)(program->binary_bytes / sizeof(uint64_t)), &program->handle,
+					   &program->fault);
+}
+
+static int load_binary(struct scheduler_device *device, struct sched_program *program)
+{
 	bool loaded = device->ops->program_is_loaded &&
 		      device->ops->program_is_loaded(device->handle, program->binary, program->binary_bytes);
 	if (!loaded)
@@ -46,6 +53,14 @@ static void load_program(struct scheduler_device *device, struct sched_program *
 					       &program->fault);
 	if (!loaded)
 		sched_gate_leave(device);
+	return result;
+}
+
+static void load_program(struct scheduler_device *device, struct sched_program *program)
+{
+	if (!is_there(device, &program->fault))
+		return;
+	int result = program->is_native ? make_native_program(device, program) : load_binary(device, program);
 	if (result < 0) {
 		program->handle = NULL;
 		complete_fault(device, &program->fault, result);
@@ -54,19 +69,35 @@ static void load_program(struct scheduler_device *device, struct sched_program *
 	/* Names are a convenience: a program without them still has its kernels. */
 	struct backend_fault unimportant = {.status = STATUS_SUCCESS};
 	program->fault = (struct backend_fault){.status = STATUS_SUCCESS};
-	if (device->ops->program_kernels(program->handle, &program->names, &unimportant) < 0)
+	bool has_kernels = !program->is_native || program->state == BACKEND_PROGRAM_EXECUTABLE;
+	if (!has_kernels || device->ops->program_kernels(program->handle, &program->names, &unimportant) < 0)
 		program->names = NULL;
+}
+
+static int make_native_kernel(struct scheduler_device *device, struct sched_kernel *kernel)
+{
+	uint64_t nothing = 0;
+	void *object = NULL;
+	if (!device->ops->native_make)
+		return -EOPNOTSUPP;
+	int result = device->ops->native_make(device->handle, BACKEND_NATIVE_KERNEL, kernel->native, &object, &nothing,
+					      &kernel->fault);
+	if (result == 0)
+		kernel->handle = object;
+	return result;
 }
 
 static void create_kernel(struct scheduler_device *device, struct sched_kernel *kernel)
 {
 	if (!is_there(device, &kernel->fault))
 		return;
-	if (!kernel->program->handle) {
+	if (kernel->program && !kernel->program->handle) {
 		kernel->fault = kernel->program->fault;
 		return;
 	}
-	int result = device->ops->kernel_create(kernel->program->handle, kernel->name, &kernel->handle, &kernel->fault);
+	int result = kernel->native ? make_native_kernel(device, kernel)
+				    : device->ops->kernel_create(kernel->program->handle, kernel->name, &kernel->handle,
+								 &kernel->fault);
 	if (result == 0) {
 		kernel->fault = (struct backend_fault){.status = STATUS_SUCCESS};
 		device->ops->kernel_facts(kernel->handle, &kernel->facts);

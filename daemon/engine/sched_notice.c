@@ -93,6 +93,9 @@ static void tell(const struct sched_notice *notice)
 	case SCHED_NOTICE_OCCUPANCY:
 		sched_occupancy_tell(notice->object);
 		break;
+	case SCHED_NOTICE_NATIVE:
+		sched_native_tell(notice->object);
+		break;
 	case SCHED_NOTICE_USM_READY:
 		sched_usm_tell(notice->object);
 		break;
@@ -128,7 +131,7 @@ void sched_notice_discard(struct scheduler *scheduler)
 {
 	struct sched_notice *notice;
 	while ((notice = take(scheduler)))
-		if (notice->kind == SCHED_NOTICE_BUFFER_FREED || notice->kind == SCHED_NOTICE_OCCUPANCY ||
+		if (notice->kind == SCHED_NOTICE_BUFFER_FREED || notice->kind == SCHED_NOTICE_OCCUPANCY || notice->kind == SCHED_NOTICE_NATIVE ||
 		    notice->kind == SCHED_NOTICE_HOST_READY)
 			free(notice->object);
 }

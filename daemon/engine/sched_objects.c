@@ -41,6 +41,23 @@ static void export_memory(struct scheduler_device *device, struct task *task)
 		sched_worker_lose(device, &fault);
 }
 
+static int make_native_event(struct scheduler_device *device, struct sched_event *event)
+{
+	const struct backend_ops *ops = device->ops;
+	uint64_t nothing = 0;
+	void *object = NULL;
+	int result = ops->native_make(device->handle, BACKEND_NATIVE_EVENT, event->native, &object, &nothing, &event->fault);
+	if (result < 0)
+		return result;
+	event->handle = object;
+	if (!event->is_watched)
+		return 0;
+	result = ops->event_watch(event->handle, sched_event_happened, event, &event->fault);
+	if (result < 0)
+		ops->event_free(event->handle);
+	return result;
+}
+
 static void make_event(struct scheduler_device *device, struct sched_event *event)
 {
 	const struct backend_ops *ops = device->ops;
@@ -49,7 +66,11 @@ static void make_event(struct scheduler_device *device, struct sched_event *even
 		return;
 	}
 	int result = -ENOTSUP;
-	if (event->opened && ops->event_open)
+	if (event->native && ops->native_make)
+		result = make_native_event(device, event);
+	else if (event->native)
+		result = -EOPNOTSUPP;
+	else if (event->opened && ops->event_open)
 		result = ops->event_open(device->handle, event->bytes, &event->handle, &event->fault);
 	else if (!event->opened && ops->event_create)
 		result = ops->event_create(device->handle, &event->handle, event->bytes, &event->fault);
@@ -97,6 +118,9 @@ void sched_objects_handle(struct scheduler_device *device, struct sched_message 
 		break;
 	case SCHED_MESSAGE_EVENT_MAKE:
 		make_event(device, object);
+		break;
+	case SCHED_MESSAGE_NATIVE:
+		sched_native_handle(device, object);
 		break;
 	case SCHED_MESSAGE_EVENT_FREE:
 		if (((struct sched_event *)object)->handle)

@@ -13,9 +13,17 @@ static void program_drop(struct sched_program *program)
 	sched_device_post(program->device, &program->message);
 }
 
-int sched_program_load(struct scheduler *scheduler, struct scheduler_device *device, const void *binary,
-		       size_t binary_bytes, void *owner, struct sched_program **program_out)
+struct source {
+	const void *bytes;
+	size_t byte_count;
+	bool is_native;
+	enum backend_program_state state;
+};
+
+static int load(struct scheduler *scheduler, struct scheduler_device *device, const struct source *source, void *owner,
+		struct sched_program **program_out)
 {
+	size_t binary_bytes = source->byte_count;
 	struct sched_program *program = malloc(sizeof(*program));
 	void *copy = malloc(binary_bytes > 0 ? binary_bytes : 1);
 	if (!program || !copy) {
@@ -24,7 +32,7 @@ int sched_program_load(struct scheduler *scheduler, struct scheduler_device *dev
 		return -ENOMEM;
 	}
 	if (binary_bytes > 0)
-		memcpy(copy, binary, binary_bytes);
+		memcpy(copy, source->bytes, binary_bytes);
 	*program = (struct sched_program){
 		.message = {.kind = SCHED_MESSAGE_PROGRAM_LOAD},
 		.scheduler = scheduler,
@@ -32,11 +40,28 @@ int sched_program_load(struct scheduler *scheduler, struct scheduler_device *dev
 		.owner = owner,
 		.binary = copy,
 		.binary_bytes = binary_bytes,
+		.is_native = source->is_native,
+		.state = source->state,
 		.references = 2,
 	};
 	sched_device_post_load(device, &program->message);
 	*program_out = program;
 	return 0;
+}
+
+int sched_program_load(struct scheduler *scheduler, struct scheduler_device *device, const void *binary,
+		       size_t binary_bytes, void *owner, struct sched_program **program_out)
+{
+	const struct source source = {.bytes = binary, .byte_count = binary_bytes};
+	return load(scheduler, device, &source, owner, program_out);
+}
+
+int sched_program_make_native(struct scheduler *scheduler, struct scheduler_device *device,
+			      enum backend_program_state state, const uint64_t *natives, uint32_t count, void *owner,
+			      struct sched_program **program_out)
+{
+	return load(scheduler, device, &(struct source){natives, count * sizeof(*natives), true, state}, owner,
+		    program_out);
 }
 
 void sched_program_release(struct sched_program *program)
@@ -77,8 +102,9 @@ void sched_kernel_drop(struct sched_kernel *kernel)
 	sched_device_post(kernel->device, &kernel->message);
 }
 
-int sched_kernel_create(struct scheduler *scheduler, struct sched_program *program, const char *name, void *owner,
-			struct sched_kernel **kernel_out)
+/* `program` or `native`. */
+static int make_kernel(struct scheduler *scheduler, struct scheduler_device *device, struct sched_program *program,
+		       uint64_t native, const char *name, void *owner, struct sched_kernel **kernel_out)
 {
 	struct sched_kernel *kernel = malloc(sizeof(*kernel));
 	char *copy = strdup(name);
@@ -91,15 +117,29 @@ int sched_kernel_create(struct scheduler *scheduler, struct sched_program *progr
 		.message = {.kind = SCHED_MESSAGE_KERNEL_CREATE},
 		.scheduler = scheduler,
 		.program = program,
-		.device = program->device,
+		.native = native,
+		.device = device,
 		.owner = owner,
 		.name = copy,
 		.references = 2,
 	};
-	program->references++;
+	if (program)
+		program->references++;
 	sched_device_post_load(kernel->device, &kernel->message);
 	*kernel_out = kernel;
 	return 0;
+}
+
+int sched_kernel_create(struct scheduler *scheduler, struct sched_program *program, const char *name, void *owner,
+			struct sched_kernel **kernel_out)
+{
+	return make_kernel(scheduler, program->device, program, 0, name, owner, kernel_out);
+}
+
+int sched_kernel_make_native(struct scheduler *scheduler, struct scheduler_device *device, uint64_t native, void *owner,
+			     struct sched_kernel **kernel_out)
+{
+	return make_kernel(scheduler, device, NULL, native, "", owner, kernel_out);
 }
 
 void sched_kernel_release(struct sched_kernel *kernel)
@@ -156,7 +196,8 @@ static void let_launches_go(struct sched_kernel *kernel)
 
 void sched_kernel_returned(struct sched_kernel *kernel)
 {
-	program_drop(kernel->program);
+	if (kernel->program)
+		program_drop(kernel->program);
 	kernel->program = NULL;
 	kernel->made = true;
 	sched_loss_seen(kernel->device, &kernel->fault);

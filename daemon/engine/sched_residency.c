@@ -79,8 +79,8 @@ static uint32_t source_place(const struct sched_buffer *buffer, const struct sch
 	const struct sched_memory *home = buffer->contents->home;
 	uint64_t valid = valid_places(buffer, piece);
 	/* Only in another buffer's host range: home is where they come to. */
-	if (home && (valid == 0 || valid & place_bit(home->device->place)))
-		return home->device->place;
+	if (home && (valid == 0 || valid & place_bit(buffer->contents->home_place)))
+		return buffer->contents->home_place;
 	return (uint32_t)__builtin_ctzll(valid);
 }
 
@@ -123,8 +123,8 @@ static int piece_moves(const struct sched_access *access, const struct sched_pie
 			return -ENOMEM;
 		*moves += steps(buffer, from, access->place);
 	}
-	if (home && access->writes && access->moves && home->device->place != access->place)
-		*moves += steps(buffer, access->place, home->device->place);
+	if (home && access->writes && access->moves && buffer->contents->home_place != access->place)
+		*moves += steps(buffer, access->place, buffer->contents->home_place);
 	return 0;
 }
 
@@ -334,9 +334,9 @@ void sched_residency_return(struct task *task, const struct sched_access *access
 {
 	struct sched_buffer *buffer = access->buffer;
 	const struct sched_contents *contents = buffer->contents;
-	if (contents->home->device->place == access->place)
+	if (contents->home_place == access->place)
 		return;
-	uint32_t home = contents->home->device->place;
+	uint32_t home = contents->home_place;
 	struct interval_run run = interval_map_run(&contents->pieces, &access->bytes);
 	for (uint32_t i = run.first; i < run.end; i++) {
 		struct sched_piece *piece = piece_at(contents, i);
@@ -353,7 +353,7 @@ void sched_residency_first(struct sched_buffer *buffer)
 	struct sched_contents *contents = buffer->contents;
 	struct sched_piece *piece = &contents->first_piece;
 	set_only_place(piece, buffer, SCHED_HOST_PLACE);
-	(void)make_moves(NULL, buffer, piece, SCHED_HOST_PLACE, contents->home->device->place);
+	(void)make_moves(NULL, buffer, piece, SCHED_HOST_PLACE, contents->home_place);
 }
 
 void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause)
@@ -365,7 +365,7 @@ void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause
 			continue;
 		struct sched_piece *piece =
 			(struct sched_piece *)(void *)((char *)link->list - offsetof(struct sched_piece, moves));
-		if (home && home->device->place == use->place) {
+		if (home && buffer->contents->home_place == use->place) {
 			/* Home has old contents now, and others would take them for the new ones. */
 			set_only_place(piece, buffer, use->place);
 			sched_cause_drop(piece->poison);
@@ -430,7 +430,7 @@ static struct places used_places(const struct sched_contents *contents, const st
 
 void sched_residency_forget(struct sched_contents *contents, const struct interval *range)
 {
-	uint64_t home = place_bit(contents->home->device->place);
+	uint64_t home = place_bit(contents->home_place);
 	struct interval_run run = interval_map_run(&contents->pieces, range);
 	for (uint32_t i = run.first; i < run.end; i++) {
 		struct sched_piece *piece = piece_at(contents, i);

@@ -37,10 +37,10 @@ static struct sched_buffer *make_buffer(struct scheduler *scheduler, struct sche
 }
 
 /* A buffer with new contents and the memory that they live in; nothing of it is known to a device. */
-static int make_shared(struct scheduler *scheduler, struct scheduler_device *home, uint64_t size_bytes, void *host,
-		       void *owner, struct sched_buffer **buffer_out)
+static int make_shared(struct scheduler *scheduler, struct scheduler_device *home, const struct backend_image *image,
+		       uint64_t size_bytes, void *host, void *owner, struct sched_buffer **buffer_out)
 {
-	if (home->unified || size_bytes == 0)
+	if (size_bytes == 0)
 		return -EINVAL;
 	CLEANUP(free_pointer) struct sched_contents *contents = calloc(1, sizeof(*contents));
 	if (!contents)
@@ -51,8 +51,13 @@ static int make_shared(struct scheduler *scheduler, struct scheduler_device *hom
 	struct sched_buffer *buffer = make_buffer(scheduler, contents, host, owner);
 	if (!buffer)
 		return -ENOMEM;
-	sched_contents_init(contents, buffer, size_bytes, 1ull << home->place);
+	uint32_t place = home->index + 1; /* also with unified memory: it is not the host's range */
+	sched_contents_init(contents, buffer, size_bytes, 1ull << place);
 	contents->references = 1;
+	contents->home_device = home;
+	contents->home_place = place;
+	if (image)
+		contents->image = *image;
 	contents->home = sched_memory_of(buffer, home);
 	if (!contents->home) {
 		scheduler->counters.buffers--;
@@ -76,7 +81,7 @@ static void prepare(struct sched_buffer *buffer)
 	task->front_only = true;
 	task->state = TASK_HELD; /* on no lane */
 	(void)snprintf(task->send.what, sizeof(task->send.what), "shared memory");
-	struct sched_access access = {.buffer = buffer, .place = home->device->place, .writes = true};
+	struct sched_access access = {.buffer = buffer, .place = buffer->contents->home_place, .writes = true};
 	sched_access_ranges(&access, 0, 0, 0, home->size_bytes);
 	(void)sched_access_cost(task, &access, &(struct sched_cost){.edges = 0}); /* nothing: it is the first */
 	sched_access_enter(task, &access);
@@ -90,7 +95,7 @@ int sched_buffer_create_shared(struct scheduler *scheduler, struct scheduler_dev
 			       void *owner, struct sched_buffer **buffer_out)
 {
 	struct sched_buffer *buffer;
-	int result = make_shared(scheduler, home, size_bytes, host, owner, &buffer);
+	int result = home->unified ? -EINVAL : make_shared(scheduler, home, NULL, size_bytes, host, owner, &buffer);
 	if (result < 0)
 		return result;
 	buffer->contents->home->export_kind = export_kind;
@@ -112,13 +117,29 @@ int sched_buffer_import(struct scheduler *scheduler, struct scheduler_device *ho
 		if (descriptor < 0)
 			return -errno;
 	}
-	int result = make_shared(scheduler, home, size_bytes, host, owner, &buffer);
+	int result = home->unified ? -EINVAL : make_shared(scheduler, home, NULL, size_bytes, host, owner, &buffer);
 	if (result < 0)
 		return result;
 	struct sched_memory *memory = buffer->contents->home;
 	memory->imported = true;
 	memory->shared = *shared;
 	memory->shared.descriptor = take_fd(&descriptor);
+	buffer->references++; /* until it is told */
+	prepare(buffer);
+	*buffer_out = buffer;
+	return 0;
+}
+
+int sched_buffer_create_native(struct scheduler *scheduler, struct scheduler_device *home, uint64_t native,
+			       const struct backend_image *image, uint64_t size_bytes, void *host, void *owner,
+			       struct sched_buffer **buffer_out)
+{
+	struct sched_buffer *buffer;
+	int result = make_shared(scheduler, home, image, size_bytes, host, owner, &buffer);
+	if (result < 0)
+		return result;
+	buffer->contents->home->imported = true;
+	buffer->contents->home->native = native;
 	buffer->references++; /* until it is told */
 	prepare(buffer);
 	*buffer_out = buffer;
@@ -146,7 +167,7 @@ int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 	struct task *task = sched_take_task(scheduler, USE_BYTES + sizeof(struct backend_shared_memory));
 	if (!task)
 		return -ENOMEM;
-	struct sched_access access = {.buffer = buffer, .place = contents->home->device->place};
+	struct sched_access access = {.buffer = buffer, .place = contents->home_place};
 	struct sched_cost cost = {.edges = 0};
 	sched_access_ranges(&access, 0, 0, 0, contents->size_bytes);
 	if (sched_accesses_prepare(&access, 1) < 0 || sched_access_cost(task, &access, &cost) < 0 ||

@@ -31,8 +31,10 @@ static bool is_front_only(const struct task_request *request)
 	case TASK_FILL:
 		return request->fill.size_bytes == 0;
 	case TASK_EVENT_RECORD:
-	case TASK_EVENT_WAIT:
+	case TASK_NATIVE:
 		return false;
+	case TASK_EVENT_WAIT:
+		return request->event->is_watched;
 	case TASK_USM_COPY:
 	case TASK_USM_FILL:
 	case TASK_USM_PREFETCH:
@@ -50,13 +52,13 @@ static void fill_access(struct sched_access *access, const struct task_request *
 			bool front_only)
 {
 	const struct task_requirement *requirement = &request->requirements[index];
-	bool at_host = request->action == TASK_HOST_UPDATE || request->action == TASK_HOST;
+	bool at_host = request->action == TASK_HOST_UPDATE || (request->action == TASK_HOST && !request->on_device);
 	access->buffer = requirement->buffer;
 	access->memory = NULL;
 	access->place =
 		at_host ? SCHED_HOST_PLACE : sched_place_of(requirement->buffer->contents, request->device);
 	access->writes = access_mode_writes(requirement->mode);
-	access->moves = !front_only || at_host;
+	access->moves = !front_only || request->action == TASK_HOST_UPDATE || request->action == TASK_HOST;
 	access->needs = !access->writes || access_mode_needs_contents(requirement->mode) || !access->moves;
 	access->host = access->as_writer = false;
 	sched_access_ranges(access, requirement->order_offset_bytes, requirement->order_size_bytes,
@@ -72,6 +74,8 @@ static size_t storage_of(const struct task_request *request)
 		bytes += aligned(sizeof(*request->copy.rect));
 	if (request->action == TASK_USM_FILL)
 		bytes += aligned(request->usm.pattern_bytes);
+	if (request->action == TASK_NATIVE)
+		bytes += sched_native_command_storage(request);
 	if (request->action != TASK_LAUNCH)
 		return bytes;
 	uint32_t count = request->launch.argument_count;
@@ -115,7 +119,7 @@ static int reserve_accesses(const struct task *task, const struct task_request *
 	struct sched_cost cost = {.edges = request->after_count};
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		struct sched_access *access = &scheduler->accesses[i];
-		if (!front_only && access->buffer->contents->size_bytes > 0) {
+		if ((!front_only || request->on_device) && access->buffer->contents->size_bytes > 0) {
 			access->memory = sched_memory_of(access->buffer, request->device);
 			if (!access->memory)
 				return -ENOMEM;
@@ -259,6 +263,8 @@ static void fill_command(struct task *task, const struct task_request *request)
 		fill_fill(task, request, at);
 	else if (sched_usm_is_action(request->action))
 		sched_usm_fill_command(task, request, at);
+	else if (request->action == TASK_NATIVE)
+		sched_native_command_fill(task, request, at);
 	else
 		fill_event(task, request);
 	task->send.command.timed = request->timed;
@@ -316,7 +322,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	task->front_only = front_only;
 	task->held_by_host = request->action == TASK_HOST;
 	fill_identity(task, request);
-	if (!front_only)
+	if (!front_only || (request->action == TASK_EVENT_WAIT && request->event->is_watched))
 		fill_command(task, request);
 	if (request->action == TASK_LAUNCH && request->launch.kernel)
 		sched_kernel_use(request->launch.kernel, task);

@@ -191,6 +191,8 @@ void task_finish(struct task *task)
 		sched_kernel_unuse(task);
 	if (task->send.event)
 		sched_event_drop(task->send.event);
+	if (task->send.native_command)
+		sched_native_command_end(task);
 	task_close(task);
 	struct task *writer = task->returning;
 	if (writer)
@@ -243,6 +245,8 @@ static void complete_on_front(struct task *task)
 		sched_shared_export(task);
 		return;
 	}
+	if (task->send.event && task->send.event->is_watched && !task->cause && sched_event_hold(task))
+		return;
 	task_finish(task);
 }
 

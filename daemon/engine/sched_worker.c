@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "status.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 
@@ -55,12 +56,17 @@ static void open_device(struct scheduler_device *device)
 		(void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 	sched_pace_init(&worker->pace, polled && device->scheduler->processors > 2);
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
-	int result =
-		device->ops->device_open(device->backend, device->backend_index, wake, device, &device->handle, &fault);
+	int result = -EOPNOTSUPP;
+	if (!device->native_context)
+		result = device->ops->device_open(device->backend, device->backend_index, wake, device, &device->handle,
+						  &fault);
+	else if (device->ops->device_open_native)
+		result = device->ops->device_open_native(device->backend, device->backend_index, device->native_context,
+							 wake, device, &device->handle, &fault);
 	if (result < 0) {
 		device->handle = NULL;
 		if (fault.status == STATUS_SUCCESS)
-			fault.status = STATUS_DEVICE_LOST;
+			fault.status = device->native_context ? STATUS_INVALID : STATUS_DEVICE_LOST;
 		sched_worker_gone(device, &fault, result);
 	} else {
 		sched_flight_device_open(&device->scheduler->flight, device->index);

@@ -125,6 +125,8 @@ struct scheduler_callbacks {
 	/* NULL and why not. */
 	void (*on_occupancy)(void *context, void *owner, const struct backend_occupancy *occupancy,
 			     const struct backend_fault *fault);
+	/* A question of "sched_native" below was answered (status 0), or cannot be. */
+	void (*on_native)(void *context, void *owner, uint64_t native, const struct backend_fault *fault);
 };
 
 /* Which lane a task goes to. Others than the first are for tests of F5: they overrule home lanes and copy lanes. */
@@ -269,6 +271,65 @@ int sched_event_open(struct scheduler *scheduler, struct scheduler_device *devic
 		     void *owner, struct sched_event **event_out);
 void sched_event_release(struct sched_event *event);
 
+/*
+ * Native handles (BACKEND_FEATURE_NATIVE). Only for clients that are this very process: the caller has seen to that.
+ *
+ * The devices (bits: of scheduler_discover) of a native object, and what else is known of it. 0, or a negative errno with
+ * a fault. Asks the vendor's library now.
+ */
+int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind backend, enum backend_native_kind kind,
+			      uint64_t native, uint64_t context, struct backend_native_facts *facts_out,
+			      struct backend_fault *fault_out);
+/*
+ * A device of scheduler_discover once more, in the application's context: a device of its own with a thread of its own, whose data
+ * comes and goes as between devices. It lasts until it was released and no buffer has memory there any more. -ENODEV; -ENOSPC: too
+ * many are open. Whether it could be opened tells sched_native_opened.
+ */
+int scheduler_device_open_native(struct scheduler *scheduler, uint32_t device, uint64_t native_context,
+				 struct scheduler_device **device_out);
+void scheduler_device_release(struct scheduler_device *device);
+/* 0 of one that is no native context's. */
+uint64_t scheduler_device_native_context(const struct scheduler_device *device);
+/*
+ * sched_native: questions to a device's thread; on_native follows each. What they are about lives until then. -ENOMEM.
+ * sched_native_get is for PLATFORM, DEVICE and CONTEXT.
+ */
+int sched_native_opened(struct scheduler_device *device, void *owner);
+int sched_native_get(struct scheduler_device *device, enum backend_native_kind kind, void *owner);
+int sched_native_get_lane(struct scheduler_device *device, uint32_t home_lane, void *owner);
+int sched_native_get_program(struct sched_program *program, void *owner);
+int sched_native_get_kernel(struct sched_kernel *kernel, void *owner);
+int sched_native_get_event(struct sched_event *event, void *owner);
+/*
+ * Of a buffer, on this device, made if there is none; or on all devices of the backend that have some now, `limit` at most: how many
+ * questions, and how many more there are.
+ */
+int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device *device, void *owner);
+int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind backend, uint32_t limit, void *owner,
+			      uint32_t *left_out);
+/* The application's queue as a lane of its own, for `home_lane`. -ENOSPC: this device has too many. on_native follows. */
+int sched_native_lane_make(struct scheduler_device *device, uint64_t native, void *owner, uint32_t *home_lane_out);
+/* No task uses it any more. */
+void sched_native_lane_release(struct scheduler_device *device, uint32_t home_lane);
+/*
+ * A buffer, or an image, whose contents live in the application's memory on `home` for good. on_buffer_imported follows; groups
+ * may be submitted before. What is written elsewhere is brought there at once.
+ */
+int sched_buffer_create_native(struct scheduler *scheduler, struct scheduler_device *home, uint64_t native,
+			       const struct backend_image *image, uint64_t size_bytes, void *host, void *owner,
+			       struct sched_buffer **buffer_out);
+/* The application's event, for TASK_EVENT_WAIT. on_event_ready follows, without a handle. */
+int sched_event_make_native(struct scheduler *scheduler, struct scheduler_device *device, uint64_t native, void *owner,
+			    struct sched_event **event_out);
+/* It waits for an event that may never happen: it fails with this, when its turn comes at the latest. Any other task is left alone. */
+void task_end_event_wait(struct task *task, const struct backend_fault *fault);
+/* As sched_program_load and sched_kernel_create. The natives are copied. */
+int sched_program_make_native(struct scheduler *scheduler, struct scheduler_device *device,
+			      enum backend_program_state state, const uint64_t *natives, uint32_t count, void *owner,
+			      struct sched_program **program_out);
+int sched_kernel_make_native(struct scheduler *scheduler, struct scheduler_device *device, uint64_t native, void *owner,
+			     struct sched_kernel **kernel_out);
+
 /* Load a built binary on a device; the bytes are copied. on_program_loaded follows. Released at any time, once, also before it is
  * loaded (then on_program_loaded still comes). */
 int sched_program_load(struct scheduler *scheduler, struct scheduler_device *device, const void *binary,
@@ -319,7 +380,8 @@ enum task_action {
 	TASK_USM_FILL,
 	TASK_USM_PREFETCH,
 	TASK_USM_ADVISE,
-	TASK_HOST,         /* somebody else's work: held when its turn has come, until host_task_end */
+	TASK_HOST,   /* somebody else's work: held when its turn has come, until host_task_end */
+	TASK_NATIVE, /* BACKEND_FEATURE_NATIVE: a function that sends work to the lane itself */
 };
 
 struct task_request {
@@ -361,6 +423,7 @@ struct task_request {
 		uint32_t pattern_bytes;
 	} fill;
 	struct sched_event *event; /* EVENT_RECORD, EVENT_WAIT: of `device` */
+	bool on_device;            /* HOST: what it requires is brought to `device`, not to the host */
 	struct {
 		void *destination;  /* of the others: where the range begins */
 		void *source;       /* COPY */
@@ -370,6 +433,14 @@ struct task_request {
 		uint32_t pattern_bytes;
 		enum backend_advice advice;
 	} usm;
+	/*
+	 * NATIVE. Its memories are those of the requirements, in their order. Called exactly once of each task that was taken: on the
+	 * device's thread, or with NULL on the front thread, before on_task_done, of one that never gets there.
+	 */
+	struct {
+		backend_native_function *function;
+		void *context;
+	} native;
 };
 
 /*

@@ -91,6 +91,7 @@ struct session {
 	struct session_grants grants; /* descriptors that came before the records that name them */
 	uint32_t shared_buffers, shared_events, exports_open;
 	uint32_t occupancy_open; /* questions that are not answered */
+	uint32_t natives_open;   /* and those about native handles */
 	uint32_t builds_running;
 	uint64_t object_bytes; /* of compiled bundles */
 	uint64_t profile_budget;
@@ -206,6 +207,18 @@ int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_
 /* It has its memory: from now on it holds what buffer_admit allowed it. */
 void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_bytes, struct arena *arena);
 
+/* commands_objects.c: do these fit one context? 0, or 1 with a fault. */
+int context_check_devices(struct session *session, const uint32_t *list, size_t list_count, struct backend_fault *fault);
+/* A new context has these devices. -ENOMEM. */
+int context_set_devices(struct context *context, const uint32_t *list, size_t count);
+/* A queue is of this context and device. */
+void queue_settle(struct queue *queue, const struct context_device *found, uint32_t device_index);
+/* commands_image.c: a description, as a client wrote it. 0, or 1 with a fault. */
+int image_read(uint32_t format, size_t dimensions, const uint64_t *size, struct backend_image *image_out,
+	       uint64_t *bytes_out, struct backend_fault *fault);
+/* commands_native.c: may this session have the vendor's handles? It is the process that the engine runs in. */
+bool session_has_natives(const struct session *session);
+
 /* commands_usm.c: what may have become free because groups have ended. */
 void session_usm_go_on(struct session *session);
 
@@ -234,6 +247,9 @@ int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone
 int command_usage_query(struct session *session);
 int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery *message);
 int command_ping(struct session *session);
+int command_native_describe(struct session *session, const Sycl__V1__NativeDescribe *message);
+int command_native_get(struct session *session, const Sycl__V1__NativeGet *message);
+int command_native_make(struct session *session, const Sycl__V1__NativeMake *message);
 int command_occupancy_query(struct session *session, const Sycl__V1__OccupancyQuery *message);
 int command_buffer_export(struct session *session, const Sycl__V1__BufferExport *message);
 int command_buffer_import(struct session *session, const Sycl__V1__BufferImport *message);

@@ -58,6 +58,7 @@ struct event_share {
 	uint32_t device;
 	struct sched_event *sched; /* NULL: released, and only the scheduler's answer is waited for */
 	bool named;                /* `handle` is known */
+	bool is_native;            /* the application's own: it has no handle, and is not recorded here */
 	bool answered;             /* the scheduler has told how making it went */
 	uint8_t handle[SHARE_HANDLE_BYTES];
 };

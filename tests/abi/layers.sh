@@ -32,6 +32,8 @@ function folder_of(file) {
 }
 BEGIN {
 	allowed["include"] = "standard include"
+	allowed["include/syclclient/cuda.h"] = "standard include cuda"
+	allowed["include/syclclient/opencl.h"] = "standard include opencl"
 	allowed["shared"] = "libc protobuf-c shared"
 	allowed["daemon/backends"] = "libc shared daemon/backends daemon/backends/prelude"
 	allowed["daemon/backends/fake"] = "libc shared daemon/backends daemon/backends/fake"
@@ -51,7 +53,7 @@ BEGIN {
 	}
 }
 FNR == 1 {
-	folder = folder_of(FILENAME)
+	folder = FILENAME in allowed ? FILENAME : folder_of(FILENAME)
 	beside = FILENAME
 	sub(/[^\/]*$/, "", beside)
 	files++
@@ -63,7 +65,7 @@ FNR == 1 {
 	base = path
 	sub(/.*\//, "", base)
 	if ($0 ~ /"/ && (beside path) in exists)
-		origin = folder
+		origin = folder_of(beside path)
 	else if ($0 ~ /"/ && base in home)
 		origin = home[base]
 	else

@@ -38,6 +38,12 @@ sycl_test(conformance_cuda_rules SOURCES cuda_rules.c cuda_setup.c cuda_threads.
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_rules)
 
+# Native handles and native commands, beside an application that calls the driver itself.
+sycl_test(conformance_cuda_native SOURCES cuda_native.c cuda_native_commands.c cuda_native_app.c cuda_double.c
+  target_cuda.c target_cuda_options.c fixture.c
+  LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
+conformance_cuda_uses_double(conformance_cuda_native)
+
 # Once more, on streams that dawdle as far as the driver's promises allow: whatever nothing waits for comes too late.
 function(conformance_cuda_lazy name)
   if(TARGET conformance_${name})
@@ -49,7 +55,7 @@ function(conformance_cuda_lazy name)
     set_tests_properties(conformance_${name}_lazy PROPERTIES FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
   endif()
 endfunction()
-foreach(name cuda cuda_chains cuda_rules)
+foreach(name cuda cuda_chains cuda_rules cuda_native)
   conformance_cuda_lazy(${name})
 endforeach()
 

@@ -4,7 +4,7 @@ if(TARGET syclclient AND TARGET sycl_engine_core)
   target_include_directories(client_service PUBLIC ${CMAKE_CURRENT_LIST_DIR})
   target_link_libraries(client_service PRIVATE sycl_flags PUBLIC syclclient sycl_engine_core)
   sycl_test(client_basic SOURCES client_basic.c client_buffers.c client_errors_late.c client_facts.c
-    client_groups.c client_kernels_fake.c client_lost.c client_own_pages.c client_programs.c client_residency.c client_share.c
+    client_groups.c client_kernels_fake.c client_lost.c client_native_commands.c client_own_pages.c client_programs.c client_residency.c client_share.c
     LIBS client_service TIMEOUT 300)
   sycl_test(client_embedded SOURCES client_embedded.c LIBS syclclient TIMEOUT 300)
   if(TARGET client_embedded)
@@ -81,5 +81,16 @@ if(TARGET client_service)
     set_property(TEST client_model_two_cpus APPEND PROPERTY ENVIRONMENT "POCL_DEVICES=pthread pthread")
     set_property(TEST client_model_two_cpus APPEND PROPERTY LABELS again)
     set_property(TEST client_model_two_cpus PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
+  endif()
+endif()
+# OpenCL's objects in the same process (PoCL).
+find_library(SYCLD_TEST_OPENCL_LIBRARY OpenCL)
+if(TARGET syclclient AND SYCLD_TEST_OPENCL_LIBRARY AND OPENCL_INCLUDE)
+  sycl_test(client_opencl SOURCES client_opencl.c client_opencl_memory.c client_opencl_programs.c LIBS syclclient
+    ${SYCLD_TEST_OPENCL_LIBRARY} TIMEOUT 300)
+  if(TARGET client_opencl)
+    add_dependencies(client_opencl syclengine sycl-engine)
+    target_include_directories(client_opencl SYSTEM PRIVATE ${OPENCL_INCLUDE})
+    target_compile_definitions(client_opencl PRIVATE TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
   endif()
 endif()

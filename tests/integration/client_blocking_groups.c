@@ -82,6 +82,31 @@ static sycl_result nothing(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
+static sycl_result nothing_native(sycl_interop_handle interop, void *user_data)
+{
+	(void)interop;
+	(void)user_data;
+	return SYCL_SUCCESS;
+}
+
+/* Most devices here take none, and outside of a function there is nothing to ask. */
+static void call_native_commands(const struct gated *gated)
+{
+	sycl_handler handler = begun(gated);
+	sycl_backend backend = SYCL_BACKEND_KIND_FAKE;
+	uint64_t native = 0;
+	uint32_t has = 0;
+	(void)CALL(sycl_handler_native_command, handler, nothing_native, NULL, NULL);
+	MUST(sycl_handler_discard(handler));
+	(void)CALL(sycl_interop_get_backend, NULL, &backend);
+	(void)CALL(sycl_interop_get_native_device, NULL, &native);
+	(void)CALL(sycl_interop_get_native_context, NULL, &native);
+	(void)CALL(sycl_interop_get_native_queue, NULL, &native);
+	(void)CALL(sycl_interop_get_native_memory, NULL, 0, &native, &native);
+	(void)CALL(sycl_interop_has_graph, NULL, &has);
+	(void)CALL(sycl_interop_get_native_graph, NULL, &native);
+}
+
 static void call_actions(const struct gated *gated)
 {
 	sycl_handler handler = begun(gated);
@@ -111,6 +136,7 @@ void call_handlers(const struct gated *gated)
 	call_arguments(gated);
 	call_submissions(gated);
 	call_actions(gated);
+	call_native_commands(gated);
 	CALL_MUST(sycl_queue_fill, gated->queue, gated->held, 0, 16, "abcd", 4, NULL);
 	CALL_MUST(sycl_queue_copy, gated->queue, gated->held, 0, gated->held, 64, 64, NULL);
 	CALL_MUST(sycl_queue_update_host, gated->queue, gated->held, NULL);

@@ -1,6 +1,7 @@
 #include "cuda_lanes_driver.h"
 
 #include "cuda_array.h"
+#include "cuda_native_command.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -504,6 +505,31 @@ int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *
 	(void)fault_out;
 	put(lane->stream, RUN_KERNEL)->id = 1000 + (int)command->kind;
 	return 0;
+}
+
+int cuda_native_memories(struct backend_lane *lane, const struct backend_command *command,
+			 struct cuda_native_memories *memories_out, struct backend_fault *fault_out)
+{
+	(void)lane;
+	(void)command;
+	(void)memories_out;
+	(void)fault_out;
+	return 0;
+}
+
+void cuda_native_memories_free(struct cuda_native_memories *memories)
+{
+	(void)memories;
+}
+
+int cuda_native_call(struct backend_lane *lane, const struct backend_command *command,
+		     const struct cuda_native_memories *memories, struct backend_fault *fault_out)
+{
+	(void)memories;
+	put(lane->stream, RUN_KERNEL)->id = 1000 + (int)command->kind;
+	return command->native.function(command->native.context, NULL) == 0
+		       ? 0
+		       : cuda_fault_words(fault_out, -EIO, -1, "a function that fails");
 }
 
 void cuda_finish_run(struct cuda_finish *finish)

@@ -73,17 +73,16 @@ uint32_t cuda_features(const struct cuda_library *library, const struct cuda_dev
 
 	bool link = library->cuLinkCreate && library->cuLinkAddData && library->cuLinkComplete && library->cuLinkDestroy;
 
-	return feature(BACKEND_FEATURE_LINK, link) | BACKEND_FEATURE_QUIET_LOAD | BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER |
-	       BACKEND_FEATURE_INLINE | BACKEND_FEATURE_SIDE_BY_SIDE |
-	       BACKEND_FEATURE_COMPLETION | BACKEND_FEATURE_PEER | BACKEND_FEATURE_USM |
+	return feature(BACKEND_FEATURE_LINK, link) | BACKEND_FEATURE_QUIET_LOAD | BACKEND_FEATURE_POLLED |
+	       BACKEND_FEATURE_LOADER | BACKEND_FEATURE_INLINE | BACKEND_FEATURE_SIDE_BY_SIDE |
+	       BACKEND_FEATURE_COMPLETION | BACKEND_FEATURE_PEER | BACKEND_FEATURE_USM | BACKEND_FEATURE_NATIVE |
 	       feature(BACKEND_FEATURE_HOST_ADDRESS,
 		       facts->host_register && facts->unified_addressing && facts->host_pointers) |
 	       feature(BACKEND_FEATURE_HOST_REGISTER, facts->host_register) | feature(BACKEND_FEATURE_EXPORT_VMM, vmm) |
 	       feature(BACKEND_FEATURE_EXPORT_IPC, ipc) | feature(BACKEND_FEATURE_SHARED_EVENT, events) |
 	       feature(BACKEND_FEATURE_COOPERATIVE, facts->cooperative) |
 	       /* A process is some user's to the server of MPS, from its first call on. */
-	       feature(BACKEND_FEATURE_PRELOAD, !facts->mps) |
-	       feature(BACKEND_FEATURE_CLUSTER, facts->cluster) |
+	       feature(BACKEND_FEATURE_PRELOAD, !facts->mps) | feature(BACKEND_FEATURE_CLUSTER, facts->cluster) |
 	       feature(BACKEND_FEATURE_COPY_LANES, facts->copy_engines > 0) |
 	       feature(BACKEND_FEATURE_OCCUPANCY, library->cuOccupancyMaxActiveBlocksPerMultiprocessor != NULL);
 }

@@ -1,4 +1,7 @@
-/* A device's primary context: one per device and process, retained when the device is opened, current where it is used. */
+/*
+ * A device's context, current where it is used: the primary one, of which there is one per device and process, retained
+ * when the device is opened; or one of the application's own making, which stays the application's (I9).
+ */
 #include "cuda_entries.h"
 #include "cuda_lane.h"
 #include "status.h"
@@ -21,6 +24,12 @@ int cuda_enter(struct backend_device *device, struct backend_fault *fault_out)
 		return cuda_fault(device, cu, result, fault_out, "cannot make the context current");
 	entered = device->opening;
 	return 0;
+}
+
+int cuda_enter_again(struct backend_device *device, struct backend_fault *fault_out)
+{
+	entered = 0;
+	return cuda_enter(device, fault_out);
 }
 
 /* A thread that waits for the device sleeps, and does not spin. Only before the context is active: else it has an owner. */
@@ -61,9 +70,8 @@ static int retain(struct backend_device *device, struct backend_fault *fault_out
 	CUresult result = cuda_context_retain(cu, device->facts->device, &device->context, &what);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "%s", what);
-	device->opening = atomic_fetch_add(&openings, 1) + 1;
 	cuda_ahead_take(device->index, device->context, &device->ahead);
-	return cuda_enter(device, fault_out);
+	return 0;
 }
 
 /* Every work-item gets so much; changing it waits for all work, so it is done once, when there is none. */
@@ -72,7 +80,7 @@ static int set_stack(struct backend_device *device, struct backend_fault *fault_
 	const struct cuda_library *cu = &device->backend->library;
 	const uint64_t bytes = device->backend->settings.stack_bytes;
 
-	if (bytes == 0)
+	if (bytes == 0 || device->is_foreign)
 		return 0;
 	CUresult result = cu->cuCtxSetLimit(CU_LIMIT_STACK_SIZE, bytes);
 	if (result != CUDA_SUCCESS)
@@ -98,15 +106,20 @@ static void end(struct backend_device *device)
 		cuda_ahead_drop(cu, &device->ahead);
 		(void)cu->cuCtxSetCurrent(NULL);
 		entered = 0;
-		(void)cu->cuDevicePrimaryCtxRelease(device->facts->device);
+		if (!device->is_foreign)
+			(void)cu->cuDevicePrimaryCtxRelease(device->facts->device);
 	}
 	free(device);
 }
 
 static int open_parts(struct backend_device *device, struct backend_fault *fault_out)
 {
-	int error = retain(device, fault_out);
+	int error = device->is_foreign ? 0 : retain(device, fault_out);
 
+	if (error == 0) {
+		device->opening = atomic_fetch_add(&openings, 1) + 1;
+		error = cuda_enter(device, fault_out);
+	}
 	if (error == 0)
 		error = set_stack(device, fault_out);
 	if (error == 0)
@@ -120,21 +133,25 @@ static int open_parts(struct backend_device *device, struct backend_fault *fault
 	return error;
 }
 
-/* -EBUSY: it is open already. There is one context of it in a process. */
+/*
+ * -EBUSY: it is open already. In contexts that the application names it can be open beside that; such a one is what others
+ * find only as long as there is no other.
+ */
 static int claim(struct backend_device *device, struct backend_fault *fault_out)
 {
 	struct backend *backend = device->backend;
 	bool is_claimed = false;
 
 	(void)pthread_mutex_lock(&backend->lock);
-	if (!backend->open_devices[device->index]) {
+	const struct backend_device *open = backend->open_devices[device->index];
+	if (!open || (open->is_native && !device->is_native)) {
 		backend->open_devices[device->index] = device;
 		is_claimed = true;
 	}
 	(void)pthread_mutex_unlock(&backend->lock);
-	return is_claimed ? 0
-			  : cuda_fault_words(fault_out, -EBUSY, STATUS_INVALID, "CUDA device %u is open already",
-					     device->index);
+	return is_claimed || device->is_native ? 0
+					       : cuda_fault_words(fault_out, -EBUSY, STATUS_INVALID,
+								  "CUDA device %u is open already", device->index);
 }
 
 static void unclaim(struct backend_device *device)
@@ -147,8 +164,7 @@ static void unclaim(struct backend_device *device)
 	(void)pthread_mutex_unlock(&backend->lock);
 }
 
-int cuda_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
-		     struct backend_device **device_out, struct backend_fault *fault_out)
+static int check_index(const struct backend *backend, uint32_t index, struct backend_fault *fault_out)
 {
 	if (!backend->devices || index >= backend->topology.device_count)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no device %u", index);
@@ -157,12 +173,23 @@ int cuda_device_open(struct backend *backend, uint32_t index, backend_wake *wake
 		return cuda_fault_words(fault_out, -ENODEV, STATUS_PLATFORM, "%s",
 					reason ? reason : "the device is not available");
 	}
+	return 0;
+}
+
+/* `context`: the application's own, or NULL for the primary one. `is_native`: the application has named it. */
+static int open_in(struct backend *backend, uint32_t index, CUcontext context, bool is_native, backend_wake *wake,
+		   void *token, struct backend_device **device_out, struct backend_fault *fault_out)
+{
 	struct backend_device *device = calloc(1, sizeof(*device));
+
 	if (!device)
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a device");
 	device->backend = backend;
 	device->index = index;
 	device->facts = &backend->devices[index];
+	device->context = context;
+	device->is_native = is_native;
+	device->is_foreign = context != NULL;
 	device->wake = wake;
 	device->token = token;
 	int error = open_parts(device, fault_out);
@@ -175,6 +202,47 @@ int cuda_device_open(struct backend *backend, uint32_t index, backend_wake *wake
 	}
 	*device_out = device;
 	return 0;
+}
+
+int cuda_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
+		     struct backend_device **device_out, struct backend_fault *fault_out)
+{
+	int error = check_index(backend, index, fault_out);
+
+	return error < 0 ? error : open_in(backend, index, NULL, false, wake, token, device_out, fault_out);
+}
+
+/* Whether a context is the device's primary one, which is not made for this question. */
+static bool is_primary(const struct cuda_library *cu, CUdevice device, CUcontext context)
+{
+	CUcontext primary = NULL;
+	unsigned flags = 0;
+	int is_active = 0;
+
+	if (cu->cuDevicePrimaryCtxGetState(device, &flags, &is_active) != CUDA_SUCCESS || !is_active ||
+	    cu->cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS)
+		return false;
+	(void)cu->cuDevicePrimaryCtxRelease(device);
+	return primary == context;
+}
+
+int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t native_context, backend_wake *wake,
+			    void *token, struct backend_device **device_out, struct backend_fault *fault_out)
+{
+	CUcontext context = cuda_native_context(native_context);
+	CUdevice device = 0;
+
+	int error = check_index(backend, index, fault_out);
+	if (error == 0)
+		error = cuda_native_device_of(&backend->library, context, &device, fault_out);
+	if (error < 0)
+		return error;
+	if (device != backend->devices[index].device)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "the context is not one of CUDA device %u",
+					index);
+	if (is_primary(&backend->library, device, context))
+		context = NULL;
+	return open_in(backend, index, context, true, wake, token, device_out, fault_out);
 }
 
 void cuda_device_close(struct backend_device *device)

@@ -25,6 +25,8 @@ CUresult cuda_context_retain(const struct cuda_library *cu, CUdevice device, CUc
 			     const char **what_out);
 int cuda_device_open(struct backend *backend, uint32_t device, backend_wake *wake, void *token,
 		     struct backend_device **device_out, struct backend_fault *fault_out);
+int cuda_device_open_native(struct backend *backend, uint32_t device, uint64_t native_context, backend_wake *wake,
+			    void *token, struct backend_device **device_out, struct backend_fault *fault_out);
 void cuda_device_close(struct backend_device *device);
 
 /* cuda_lane.c, cuda_submit.c, cuda_progress.c */
@@ -72,6 +74,22 @@ void cuda_event_free(struct backend_event *event);
 /* EVENT_RECORD and EVENT_WAIT: put it on the lane's stream, after all that is on it. */
 int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		       struct backend_fault *fault_out);
+
+/* cuda_native.c */
+int cuda_native_get(struct backend_device *device, enum backend_native_kind kind, void *object, uint64_t *native_out,
+		    struct backend_fault *fault_out);
+int cuda_native_devices(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t *devices_out,
+			struct backend_fault *fault_out);
+int cuda_native_make(struct backend_device *device, enum backend_native_kind kind, uint64_t native, void **object_out,
+		     uint64_t *size_out, struct backend_fault *fault_out);
+/* A context as a number of the bridge's. */
+CUcontext cuda_native_context(uint64_t native);
+/* The device of any context, whatever is current on this thread, which stays so. -EINVAL: it is no context. Any thread. */
+int cuda_native_device_of(const struct cuda_library *cu, CUcontext context, CUdevice *device_out,
+			  struct backend_fault *fault_out);
+/* cuda_lane.c: a lane on a stream of the application's, in the device's context. */
+int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backend_lane **lane_out,
+		    struct backend_fault *fault_out);
 
 /* cuda_link.c */
 int cuda_compile_object(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,

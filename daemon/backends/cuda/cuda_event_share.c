@@ -82,7 +82,7 @@ void cuda_event_free(struct backend_event *event)
 	if (!event)
 		return;
 	(void)cuda_enter(event->device, NULL);
-	if (event->event)
+	if (event->event && !event->is_foreign)
 		(void)event->device->backend->library.cuEventDestroy(event->event);
 	free(event);
 }
@@ -95,12 +95,16 @@ int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *
 
 	if (!event || (command->kind == BACKEND_COMMAND_EVENT_RECORD && event->device != lane->device))
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "an event of another device");
+	if (event->is_foreign && command->kind == BACKEND_COMMAND_EVENT_RECORD)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"an event of the application's is not recorded here");
 	CUresult result = command->kind == BACKEND_COMMAND_EVENT_RECORD
 				  ? cuda->cuEventRecord(event->event, lane->stream)
 				  : cuda->cuStreamWaitEvent(lane->stream, event->event, CU_EVENT_WAIT_DEFAULT);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(lane->device, cuda, result, fault_out,
 				  command->kind == BACKEND_COMMAND_EVENT_RECORD ? "cannot record a shared event"
-										: "cannot wait for a shared event");
+				  : event->is_foreign ? "cannot wait for an event of the application's"
+						      : "cannot wait for a shared event");
 	return 0;
 }

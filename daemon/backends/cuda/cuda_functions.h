@@ -30,6 +30,9 @@
 	NEEDED(cuDevicePrimaryCtxGetState, 7000)                                                                       \
 	NEEDED(cuCtxSetCurrent, 4000)                                                                                  \
 	NEEDED(cuCtxGetStreamPriorityRange, 5050)                                                                      \
+	NEEDED(cuCtxPushCurrent, 4000)                                                                                 \
+	NEEDED(cuCtxPopCurrent, 4000)                                                                                  \
+	NEEDED(cuCtxGetDevice, 2000)                                                                                   \
 	NEEDED(cuCtxSetLimit, 3010)                                                                                    \
 	OPTIONAL(cuDeviceCanAccessPeer, 4000)                                                                          \
 	OPTIONAL(cuCtxEnablePeerAccess, 4000)
@@ -43,6 +46,9 @@
 	NEEDED(cuLaunchHostFunc, 10000)                                                                                \
 	NEEDED(cuStreamWaitEvent, 3020)                                                                                \
 	NEEDED(cuStreamWriteValue32, 11070)                                                                            \
+	NEEDED(cuStreamGetCtx, 9020)                                                                                   \
+	NEEDED(cuStreamIsCapturing, 10000)                                                                             \
+	NEEDED(cuStreamEndCapture, 10000)                                                                              \
 	NEEDED(cuStreamCopyAttributes, 11000)                                                                          \
 	NEEDED(cuEventCreate, 2000)                                                                                    \
 	NEEDED(cuEventDestroy, 4000)                                                                                   \

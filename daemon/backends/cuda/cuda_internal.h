@@ -74,6 +74,8 @@ struct backend_device {
 	const struct cuda_device_facts *facts;
 	CUcontext context;
 	struct cuda_ahead ahead; /* what no part of it has taken */
+	bool is_native;   /* opened in a context that the application has named: beside others of this device */
+	bool is_foreign;  /* and that is none of this backend's own: used, never ended (I9) */
 	uint64_t opening; /* counts device_open of this process: cuda_enter knows by it which context a thread has */
 	backend_wake *wake;
 	void *token;
@@ -112,10 +114,11 @@ struct backend_memory {
 	struct cuda_array *array; /* of an image, which has no address (cuda_array.h); NULL: it is a buffer */
 };
 
-/* cuda_event_share.c */
+/* cuda_event_share.c, cuda_native.c */
 struct backend_event {
 	struct backend_device *device;
 	CUevent event;
+	bool is_foreign; /* the application's: waited for, neither recorded nor destroyed (I9) */
 };
 
 /* A host range that the device reaches (cuda_host.c). */
@@ -143,11 +146,14 @@ struct backend_lane {
 	struct backend_device *device;
 	enum backend_lane_kind kind;
 	CUstream stream;
+	bool is_foreign;               /* the stream is the application's: never destroyed, never another lane's (I9) */
 	struct cuda_lane_state *state; /* cuda_lane.c's own */
 };
 
 /* cuda_device.c: make the device's context current on this thread (once per thread; F4). 0 or -EIO with a fault. */
 int cuda_enter(struct backend_device *device, struct backend_fault *fault_out);
+/* The same after functions of the application, which may have left any context current on this thread. */
+int cuda_enter_again(struct backend_device *device, struct backend_fault *fault_out);
 
 /*
  * cuda_fault.c: put a CUresult into words. `what` is said before the driver's own words: "cannot allocate 4096 bytes".

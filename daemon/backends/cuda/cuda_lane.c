@@ -133,7 +133,7 @@ static void drop_state(struct backend_device *device, struct cuda_lane_state *st
 		cuda_event_give(device, false, state->tail_event);
 	if (state->word_host)
 		lanes->free_words[lanes->free_word_count++] = state->word;
-	if (state->lane->stream)
+	if (state->lane->stream && !state->lane->is_foreign)
 		cuda_stream_give(device, state->lane->kind, state->priority, state->lane->stream);
 	free(state->collected);
 	free(state->flights);
@@ -160,14 +160,12 @@ static struct cuda_lane_state *make_state(struct backend_device *device, enum ba
 	return state;
 }
 
-int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
-		     struct backend_fault *fault_out)
+/* `stream`: the application's; NULL: one of the pool's. */
+static int create(struct backend_device *device, enum backend_lane_kind kind, CUstream stream,
+		  struct backend_lane **lane_out, struct backend_fault *fault_out)
 {
 	struct cuda_lanes *lanes = device->lanes;
 
-	if ((uint32_t)kind >= CUDA_LANE_KINDS)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a CUDA device has no lanes of kind %d",
-					(int)kind);
 	int error = cuda_enter(device, fault_out);
 	if (error < 0)
 		return error;
@@ -177,7 +175,10 @@ int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind,
 	struct cuda_lane_state *state = make_state(device, kind);
 	if (!state)
 		return no_memory(fault_out);
-	error = cuda_stream_take(device, kind, state->priority, &state->lane->stream, fault_out);
+	state->lane->stream = stream;
+	state->lane->is_foreign = stream != NULL;
+	if (!stream)
+		error = cuda_stream_take(device, kind, state->priority, &state->lane->stream, fault_out);
 	if (error < 0) {
 		drop_state(device, state);
 		return error;
@@ -189,6 +190,21 @@ int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind,
 	lanes->first = state;
 	*lane_out = state->lane;
 	return 0;
+}
+
+int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
+		     struct backend_fault *fault_out)
+{
+	if ((uint32_t)kind >= CUDA_LANE_KINDS)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a CUDA device has no lanes of kind %d",
+					(int)kind);
+	return create(device, kind, NULL, lane_out, fault_out);
+}
+
+int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backend_lane **lane_out,
+		    struct backend_fault *fault_out)
+{
+	return create(device, BACKEND_LANE_COMPUTE, stream, lane_out, fault_out);
 }
 
 static void unlink_state(struct cuda_lanes *lanes, struct cuda_lane_state *state)

@@ -202,5 +202,7 @@ CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda
 /* cuda_send.c: the command was taken and could not be sent: progress() tells it as failed. */
 void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight, CUresult result,
 		      const char *what);
+/* cuda_send.c: the same with a fault in words. */
+void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight, struct backend_fault *fault);
 
 #endif

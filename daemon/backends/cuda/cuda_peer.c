@@ -365,15 +365,23 @@ int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *comm
 		.destination = command->copy.destination->address + command->copy.destination_offset_bytes,
 		.size_bytes = command->copy.size_bytes,
 	};
+	const struct cuda_library *cuda = &destination->backend->library;
 	struct link *link = NULL;
+	CUresult result;
 
-	int error = open_link(destination, memory->device, &link, fault_out);
-	if (!link)
-		return error;
-	CUresult result = find_way(lane, link, memory, &copy);
+	if (destination->is_native || memory->device->is_native) {
+		/* Links are between devices that are open once; the driver copies between any two contexts, and within one. */
+		result = cuda->cuMemcpyPeerAsync(copy.destination, destination->context, copy.source,
+						 memory->device->context, copy.size_bytes, lane->stream);
+	} else {
+		int error = open_link(destination, memory->device, &link, fault_out);
+		if (!link)
+			return error;
+		result = find_way(lane, link, memory, &copy);
+	}
 	if (result != CUDA_SUCCESS)
-		return cuda_fault(destination, &destination->backend->library, result, fault_out,
-				  "cannot copy from device %u to device %u", memory->device->index, destination->index);
+		return cuda_fault(destination, cuda, result, fault_out, "cannot copy from device %u to device %u",
+				  memory->device->index, destination->index);
 	return 0;
 }
 

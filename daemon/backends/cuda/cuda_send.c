@@ -54,6 +54,16 @@ CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda
 	return cu->cuLaunchKernelEx(&configuration, launch->function, launch->parameters, NULL);
 }
 
+void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight, struct backend_fault *fault)
+{
+	if (!flight->fault)
+		flight->fault = malloc(sizeof(*flight->fault));
+	if (flight->fault)
+		*flight->fault = *fault;
+	else
+		cuda_lose(state->lane->device, fault); /* nothing else is left that would tell of it */
+}
+
 void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight, CUresult result,
 		      const char *what)
 {
@@ -61,11 +71,7 @@ void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *f
 	struct backend_fault fault;
 
 	(void)cuda_fault(device, &device->backend->library, result, &fault, "%s", what);
-	flight->fault = malloc(sizeof(*flight->fault));
-	if (flight->fault)
-		*flight->fault = fault;
-	else
-		cuda_lose(device, &fault); /* nothing else is left that would tell of it */
+	cuda_flight_keep(state, flight, &fault);
 }
 
 /* One after the other: where chains are not to be had. */

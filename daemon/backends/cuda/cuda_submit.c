@@ -5,6 +5,7 @@
 #include "cuda_array.h"
 #include "cuda_entries.h"
 #include "cuda_lane.h"
+#include "cuda_native_command.h"
 
 #include "clock.h"
 #include "status.h"
@@ -283,6 +284,30 @@ static int submit_other(struct submission *submission, struct backend_fault *fau
 	return error;
 }
 
+/* From the call on nothing can be taken back: what the function has sent is waited for, whatever became of it. */
+static int submit_native(struct submission *submission, struct backend_fault *fault_out)
+{
+	struct cuda_lane_state *state = submission->state;
+	struct cuda_native_memories memories = {.count = 0};
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+
+	if (state->lane->kind != BACKEND_LANE_COMPUTE)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"a lane for copies takes no native command");
+	cuda_lane_send(state);
+	int error = cuda_native_memories(state->lane, submission->command, &memories, fault_out);
+	if (error == 0)
+		error = start_timing(submission, fault_out);
+	if (error == 0 && cuda_native_call(state->lane, submission->command, &memories, &fault) < 0) {
+		cuda_flight_keep(state, &submission->flight, &fault);
+		submission->direct = 0; /* written of what has succeeded alone */
+	}
+	cuda_native_memories_free(&memories);
+	if (error == 0)
+		finish_send(submission);
+	return error;
+}
+
 static int submit_kind(struct submission *submission, struct backend_fault *fault_out)
 {
 	switch (submission->command->kind) {
@@ -303,6 +328,7 @@ static int submit_kind(struct submission *submission, struct backend_fault *faul
 	case BACKEND_COMMAND_EVENT_WAIT:
 		return submit_other(submission, fault_out);
 	case BACKEND_COMMAND_NATIVE:
+		return submit_native(submission, fault_out);
 	case BACKEND_COMMAND_GRAPH:
 		break;
 	}

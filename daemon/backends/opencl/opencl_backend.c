@@ -5,10 +5,13 @@
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
 #include "opencl_link.h"
+#include "opencl_native.h"
+#include "opencl_native_program.h"
 #include "opencl_platforms.h"
 #include "opencl_program.h"
 #include "opencl_submit.h"
 #include "opencl_usm.h"
+#include "opencl_watch.h"
 
 const struct backend_ops backend_opencl_ops = {
 	.version = BACKEND_OPS_VERSION,
@@ -31,6 +34,14 @@ const struct backend_ops backend_opencl_ops = {
 	.image_create = opencl_image_create,
 	.usm_alloc = opencl_usm_alloc,
 	.usm_free = opencl_usm_free,
+	.native_get = opencl_native_get,
+	.native_devices = opencl_native_devices,
+	.native_describe = opencl_native_describe,
+	.device_open_native = opencl_native_device_open,
+	.native_make = opencl_native_make,
+	.native_program = opencl_native_program,
+	.event_watch = opencl_event_watch,
+	.event_free = opencl_event_free,
 	.program_load = opencl_program_load,
 	.program_kernels = opencl_program_kernels,
 	.program_free = opencl_program_drop,

@@ -17,11 +17,31 @@ static bool programs_have_variables(const struct backend_device *device)
 	       bytes > 0;
 }
 
-int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
-		       struct backend_device **device_out, struct backend_fault *fault_out)
+/* The context that it lives in: a new one, or the application's, retained. */
+static int take_context(struct backend_device *device, cl_context native, struct backend_fault *fault_out)
 {
 	cl_int code = CL_SUCCESS;
 
+	if (native) {
+		code = device->cl->RetainContext(native);
+		if (code != CL_SUCCESS)
+			return opencl_fault_code(fault_out, code, "retain the context");
+		device->context = native;
+		return 0;
+	}
+	device->context = device->cl->CreateContext(NULL, 1, &device->id, NULL, NULL, &code);
+	return device->context ? 0 : opencl_fault_code(fault_out, code, "open the device");
+}
+
+int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
+		       struct backend_device **device_out, struct backend_fault *fault_out)
+{
+	return opencl_device_open_in(backend, index, NULL, wake, token, device_out, fault_out);
+}
+
+int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context native, backend_wake *wake, void *token,
+			  struct backend_device **device_out, struct backend_fault *fault_out)
+{
 	if (!backend->enumerated || index >= backend->device_count) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "OpenCL has no device %u", index);
 		return -EINVAL;
@@ -39,10 +59,10 @@ int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wa
 	device->profiling = (device->facts->aspects & 1ull << OPENCL_ASPECT_QUEUE_PROFILING) != 0;
 	device->compiles_each_size =
 		strcmp(backend->platforms[device->facts->platform].name, "Portable Computing Language") == 0;
-	device->context = device->cl->CreateContext(NULL, 1, &device->id, NULL, NULL, &code);
-	if (!device->context) {
+	int error = take_context(device, native, fault_out);
+	if (error < 0) {
 		free(device);
-		return opencl_fault_code(fault_out, code, "open the device");
+		return error;
 	}
 	device->shares_programs = !programs_have_variables(device);
 	(void)pthread_mutex_init(&device->lock, NULL);

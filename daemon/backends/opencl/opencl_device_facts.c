@@ -190,7 +190,7 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	facts.image_formats = opencl_image_formats(cl, device, &facts);
 	if (facts.image_formats != 0)
 		facts.features |= BACKEND_FEATURE_IMAGE;
-	facts.features |= build_features(cl, device);
+	facts.features |= build_features(cl, device) | BACKEND_FEATURE_NATIVE;
 	facts.aspects = aspects(cl, device, &facts);
 	/* Its kernels are threads of this process, though it does not claim to reach any memory. */
 	bool is_pocl = strcmp(platform_facts->name, "Portable Computing Language") == 0;

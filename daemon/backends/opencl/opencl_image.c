@@ -40,6 +40,36 @@ static void reverse(const struct backend_image *image, size_t region_out[3])
 		region_out[i] = i < image->dimensions ? image->size[image->dimensions - 1 - i] : 1;
 }
 
+int opencl_image_size(const struct backend_image *image, uint64_t *bytes_out, struct backend_fault *fault_out)
+{
+	if (image_bytes(image->format, image->dimensions, image->size, bytes_out) == 0)
+		return 0;
+	opencl_fault_words(fault_out, STATUS_INVALID, "this is no description of an image");
+	return -EINVAL;
+}
+
+bool opencl_image_describe(cl_mem_object_type type, const cl_image_format *format, const size_t size[3],
+			   struct backend_image *image_out)
+{
+	struct backend_image image = {.dimensions = type == CL_MEM_OBJECT_IMAGE1D   ? 1
+						    : type == CL_MEM_OBJECT_IMAGE2D ? 2
+						    : type == CL_MEM_OBJECT_IMAGE3D ? 3
+										    : 0};
+
+	for (uint32_t i = 0; i < image.dimensions; i++)
+		image.size[image.dimensions - 1 - i] = size[i];
+	for (uint32_t number = 1; image.dimensions && number <= IMAGE_FORMAT_COUNT; number++) {
+		const cl_image_format known = native_format((enum backend_image_format)number);
+		if (known.image_channel_order != format->image_channel_order ||
+		    known.image_channel_data_type != format->image_channel_data_type)
+			continue;
+		image.format = (enum backend_image_format)number;
+		*image_out = image;
+		return true;
+	}
+	return false;
+}
+
 uint32_t opencl_image_formats(const struct opencl_library *cl, cl_device_id device,
 			      const struct backend_device_facts *facts)
 {
@@ -76,10 +106,9 @@ static int check(const struct backend_device *device, const struct backend_image
 	const uint64_t two[] = {limits[0], limits[1], 1}, three[] = {limits[2], limits[3], limits[4]};
 	size_t region[3];
 
-	if (image_bytes(image->format, image->dimensions, image->size, bytes_out) < 0) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "this is no description of an image");
-		return -EINVAL;
-	}
+	int error = opencl_image_size(image, bytes_out, fault_out);
+	if (error < 0)
+		return error;
 	if (!device->facts->image_support || !is_listed(device, image)) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
 				   "this device has no images of %u dimensions of the format %s", image->dimensions,

@@ -4,6 +4,7 @@
 #include "opencl_aspects.h"
 #include "opencl_fault.h"
 #include "opencl_image_arguments.h"
+#include "opencl_native_program.h"
 #include "opencl_program.h"
 #include "opencl_usm.h"
 #include "status.h"
@@ -114,6 +115,7 @@ static int fill(struct backend_kernel *kernel, const char *name, struct backend_
 	cl_uint count = 0;
 
 	kernel->name = strdup(name);
+	kernel->facts.has_presets = kernel->is_native;
 	if (!kernel->name)
 		return out_of_memory(fault_out);
 	int error = get_variant(kernel, 0, &first, fault_out);
@@ -148,6 +150,48 @@ int opencl_kernel_create(struct backend_program *program, const char *name, stru
 	return 0;
 }
 
+int opencl_kernel_make_native(struct backend_device *device, cl_kernel native, struct backend_kernel **kernel_out,
+			      struct backend_fault *fault_out)
+{
+	const struct opencl_library *cl = device->cl;
+	cl_program program = NULL;
+	cl_context context = NULL;
+	char name[1024] = "";
+	struct backend_program *of = NULL;
+
+	cl_int code = cl->GetKernelInfo(native, CL_KERNEL_CONTEXT, sizeof(cl_context), &context, NULL);
+	if (code == CL_SUCCESS)
+		code = cl->GetKernelInfo(native, CL_KERNEL_PROGRAM, sizeof(cl_program), &program, NULL);
+	if (code == CL_SUCCESS)
+		code = cl->GetKernelInfo(native, CL_KERNEL_FUNCTION_NAME, sizeof(name) - 1, name, NULL);
+	if (code != CL_SUCCESS)
+		return opencl_fault_code(fault_out, code, "ask a kernel what it is");
+	if (context != device->context) {
+		opencl_fault_words(fault_out, STATUS_INVALID, "the kernel belongs to another OpenCL context");
+		return -EINVAL;
+	}
+	int error = opencl_native_program_wrap(device, program, &of, fault_out);
+	if (error < 0)
+		return error;
+	struct backend_kernel *kernel = calloc(1, sizeof(*kernel));
+	if (!kernel) {
+		opencl_program_drop(of);
+		return out_of_memory(fault_out);
+	}
+	kernel->references = 1;
+	kernel->program = of; /* its reference */
+	kernel->period_ns = UINT64_MAX;
+	kernel->is_native = true;
+	(void)cl->RetainKernel(native);
+	kernel->kernels[0] = native;
+	error = fill(kernel, name, fault_out);
+	if (error < 0)
+		opencl_kernel_drop(kernel);
+	else
+		*kernel_out = kernel;
+	return error;
+}
+
 void opencl_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out)
 {
 	*facts_out = kernel->facts;
@@ -170,6 +214,9 @@ void opencl_kernel_drop(struct backend_kernel *kernel)
 
 void opencl_kernel_drop_temporaries(struct backend_kernel *kernel)
 {
+	if (kernel->clone)
+		(void)kernel->program->device->cl->ReleaseKernel(kernel->clone);
+	kernel->clone = NULL;
 	for (uint32_t i = 0; i < kernel->facts.argument_count; i++) {
 		if (kernel->temporaries[i])
 			(void)kernel->program->device->cl->ReleaseMemObject(kernel->temporaries[i]);
@@ -268,8 +315,10 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 	const struct opencl_library *cl = kernel->program->device->cl;
 	cl_uint at = kernel->places[index].index;
 	cl_int code = CL_SUCCESS;
-	int error = check(kernel, index, argument, fault_out);
 
+	if (kernel->is_native && argument->kind == BACKEND_ARGUMENT_UNKNOWN)
+		return 0; /* as the application has set it */
+	int error = check(kernel, index, argument, fault_out);
 	if (error < 0)
 		return error;
 	switch (argument->kind) {
@@ -303,6 +352,26 @@ static int set_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t in
 	return error;
 }
 
+/*
+ * What this launch sets must not stay set for the next one, nor in the application's kernel. Where the driver cannot copy kernels
+ * it does.
+ */
+static int copy_native(struct backend_kernel *kernel, cl_kernel *to, struct backend_fault *fault_out)
+{
+	const struct opencl_library *cl = kernel->program->device->cl;
+	cl_int code = CL_SUCCESS;
+
+	if (!cl->CloneKernel)
+		return 0;
+	cl_kernel made = cl->CloneKernel(*to, &code);
+	if (!made && (code == CL_INVALID_OPERATION || code == CL_INVALID_KERNEL))
+		return 0;
+	if (!made)
+		return opencl_fault_code(fault_out, code, "copy the kernel");
+	kernel->clone = *to = made;
+	return 0;
+}
+
 int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions, const struct backend_argument *arguments,
 			  uint32_t count, cl_kernel *kernel_out, struct backend_fault *fault_out)
 {
@@ -317,6 +386,8 @@ int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions, co
 	}
 	uint32_t variant = opencl_program_variant(kernel->program, dimensions);
 	int error = get_variant(kernel, variant, &to, fault_out);
+	if (error == 0 && kernel->is_native)
+		error = copy_native(kernel, &to, fault_out);
 	if (local_bytes > device_bytes)
 		local_bytes = device_bytes;
 	for (uint32_t i = 0; error == 0 && i < count; i++)

@@ -6,6 +6,9 @@
 
 int opencl_kernel_create(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
 			 struct backend_fault *fault_out);
+/* The application's, retained. */
+int opencl_kernel_make_native(struct backend_device *device, cl_kernel native, struct backend_kernel **kernel_out,
+			      struct backend_fault *fault_out);
 void opencl_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
 
 /*

@@ -18,6 +18,7 @@ int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kin
 		return -ENOMEM;
 	}
 	lane->device = device;
+	lane->profiling = device->profiling;
 	lane->queue = opencl_queue_create(device->cl, device->context, device->id, device->profiling, &code);
 	if (!lane->queue) {
 		free(lane);
@@ -61,7 +62,7 @@ void opencl_lane_free(struct backend_lane *lane)
 	 * Idle by contract; but complete commands that nobody asked about keep their events, and a callback may be
 	 * late.
 	 */
-	if (lane->head != lane->tail)
+	if (lane->head != lane->tail && !lane->is_native) /* the application's queue may have more to do */
 		(void)device->cl->Finish(lane->queue);
 	for (; lane->head != lane->tail; lane->head++)
 		end_flight(device->cl, &lane->flights[lane->head & (lane->capacity - 1)]);
@@ -208,7 +209,7 @@ static bool read_times(const struct backend_lane *lane, const struct opencl_flig
 	const struct opencl_library *cl = lane->device->cl;
 	cl_ulong start = 0, end = 0;
 
-	if (!lane->device->profiling ||
+	if (!lane->profiling ||
 	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL) != CL_SUCCESS ||
 	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL) !=
 		    CL_SUCCESS)

@@ -91,6 +91,7 @@ static int look_up(struct opencl_library *library, struct backend_fault *fault_o
 	*(void **)&library->CreateCommandQueueWithProperties =
 		dlsym(library->handle, "clCreateCommandQueueWithProperties");
 	*(void **)&library->CreateProgramWithIL = dlsym(library->handle, "clCreateProgramWithIL");
+	*(void **)&library->CloneKernel = dlsym(library->handle, "clCloneKernel");
 	*(void **)&library->CreateCommandQueue = dlsym(library->handle, "clCreateCommandQueue");
 	*(void **)&library->CreateSampler = dlsym(library->handle, "clCreateSampler");
 	if (!library->CreateCommandQueueWithProperties && !library->CreateCommandQueue) {

@@ -56,6 +56,17 @@
 	X(EnqueueWriteImage)                                                                                           \
 	X(EnqueueReadImage)                                                                                            \
 	X(EnqueueMarkerWithWaitList)                                                                                   \
+	X(RetainDevice)                                                                                                \
+	X(RetainContext)                                                                                               \
+	X(RetainCommandQueue)                                                                                          \
+	X(RetainMemObject)                                                                                             \
+	X(RetainProgram)                                                                                               \
+	X(RetainKernel)                                                                                                \
+	X(RetainEvent)                                                                                                 \
+	X(GetContextInfo)                                                                                              \
+	X(GetCommandQueueInfo)                                                                                         \
+	X(GetMemObjectInfo)                                                                                            \
+	X(GetImageInfo)                                                                                                \
 	X(GetEventInfo)                                                                                                \
 	X(GetEventProfilingInfo)                                                                                       \
 	X(SetEventCallback)                                                                                            \
@@ -75,7 +86,8 @@ struct opencl_library {
 	OPENCL_FUNCTIONS(OPENCL_MEMBER)
 	OPENCL_SVM_FUNCTIONS(OPENCL_MEMBER)
 #undef OPENCL_MEMBER
-	__typeof__(&clCreateProgramWithIL) CreateProgramWithIL; /* since 2.1; NULL in an older loader */
+	__typeof__(&clCreateProgramWithIL) CreateProgramWithIL; /* since 2.1; NULL in an older loader, as the next */
+	__typeof__(&clCloneKernel) CloneKernel;
 	/* One of the two: the first came with 2.0, the second went with it. */
 	__typeof__(&clCreateCommandQueueWithProperties) CreateCommandQueueWithProperties;
 	cl_command_queue(CL_API_CALL *CreateCommandQueue)(cl_context context, cl_device_id device,

@@ -62,6 +62,9 @@ struct backend_lane {
 	struct backend_device *device;
 	struct backend_lane *next, *next_unflushed;
 	cl_command_queue queue;
+	bool profiling;
+	bool is_native;         /* the application's queue */
+	bool is_out_of_order;   /* so each command waits for the one before */
 	bool is_unflushed;
 	bool armed;             /* a callback of this lane is to come; guarded by the device's lock */
 	uint64_t last_sequence; /* submitted; 0: none */
@@ -85,6 +88,15 @@ struct backend_program {
 	unsigned references; /* the engine's, one for each time it was loaded; and one per kernel */
 	struct opencl_binary *binary;
 	cl_program programs[OPENCL_VARIANTS]; /* by variant of the binary; NULL: not needed so far */
+	/* Of the application's programs, retained: programs[0] is what was made of them, or the only one, which is retained once. */
+	cl_program *natives;
+	uint32_t native_count; /* 0: it was built here */
+};
+
+struct backend_event {
+	struct backend_device *device;
+	cl_event event;  /* retained */
+	uint64_t watch;  /* opencl_watch.c: 0: nobody watches it */
 };
 
 /*
@@ -99,6 +111,8 @@ struct backend_kernel {
 	struct backend_program *program;
 	unsigned references;                /* the engine's, and one per flight */
 	cl_kernel kernels[OPENCL_VARIANTS]; /* by variant; the first is always there, NULL: not needed so far */
+	bool is_native;    /* the application's: its arguments may be set already, and stay so (J9) */
+	cl_kernel clone;   /* of a native one, for one launch; NULL: none */
 	char *name;
 	struct backend_kernel_facts facts;
 	struct backend_argument_facts *arguments;

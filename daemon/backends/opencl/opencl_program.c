@@ -1,6 +1,7 @@
 #include "opencl_program.h"
 
 #include "opencl_fault.h"
+#include "opencl_native_program.h"
 #include "status.h"
 
 #include <string.h>
@@ -117,6 +118,8 @@ int opencl_program_kernels(struct backend_program *program, char **names_out, st
 	const struct opencl_binary *binary = program->binary;
 	size_t bytes = 1;
 
+	if (program->native_count > 0)
+		return opencl_native_program_kernels(program, names_out, fault_out);
 	for (uint32_t i = 0; i < binary->kernel_count; i++)
 		bytes += strlen(binary->kernels[i].name) + 1;
 	char *names = calloc(1, bytes);
@@ -136,9 +139,14 @@ void opencl_program_drop(struct backend_program *program)
 	if (!program || --program->references > 0)
 		return;
 	unlink_program(program);
+	if (program->native_count > 0 && program->programs[0] == program->natives[0])
+		program->programs[0] = NULL; /* released once */
 	for (uint32_t i = 0; i < OPENCL_VARIANTS; i++)
 		if (program->programs[i])
 			(void)program->device->cl->ReleaseProgram(program->programs[i]);
+	for (uint32_t i = 0; i < program->native_count; i++)
+		(void)program->device->cl->ReleaseProgram(program->natives[i]);
+	free(program->natives);
 	program->binary = opencl_binary_free(program->binary);
 	free(program);
 }

@@ -28,13 +28,13 @@ static void wait_list_cleanup(struct wait_list *list)
 		free(list->events);
 }
 
-static int wait_list_fill(struct wait_list *list, const struct backend_wait *waits, uint32_t count,
-			  struct backend_fault *fault_out)
+static int wait_list_fill(struct wait_list *list, const struct backend_lane *lane, const struct backend_wait *waits,
+			  uint32_t count, struct backend_fault *fault_out)
 {
-	cl_event *events = list->inline_events;
+	cl_event *events = list->inline_events, before = NULL;
 
-	if (count > OPENCL_WAITS_INLINE) {
-		events = calloc(count, sizeof(cl_event));
+	if (count >= OPENCL_WAITS_INLINE) {
+		events = calloc(count + 1u, sizeof(cl_event));
 		if (!events) {
 			opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
 			return -ENOMEM;
@@ -51,6 +51,8 @@ static int wait_list_fill(struct wait_list *list, const struct backend_wait *wai
 		if (event)
 			events[list->count++] = event;
 	}
+	if (lane->is_out_of_order && opencl_lane_event(lane, lane->last_sequence, &before) == 0 && before)
+		events[list->count++] = before;
 	if (list->count > 0)
 		list->events = events;
 	else if (list->events)
@@ -196,7 +198,7 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
 		return -ENOMEM;
 	}
-	int error = wait_list_fill(&list, waits, wait_count, fault_out);
+	int error = wait_list_fill(&list, lane, waits, wait_count, fault_out);
 	if (error < 0)
 		return error;
 	if (opencl_image_is_meant(command)) {

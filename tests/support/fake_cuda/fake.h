@@ -64,6 +64,7 @@ struct CUstream_st {
 	uint64_t stall_target; /* kernels of other streams wait until so much is complete here */
 	bool started, destroyed;
 	bool attributes_set;
+	bool capturing; /* what is sent to it is recorded, not run; here it is dropped */
 	unsigned pace; /* how it dawdles: LAZY_*; 0: not chosen yet */
 	pthread_t thread;
 	pthread_cond_t work;
@@ -352,7 +353,7 @@ CUresult fake_launch_copy(struct CUfunc_st *function, const unsigned grid[3], co
 void fake_launch_free(struct fake_launch *launch);
 void fake_launch_run(const struct fake_launch *launch, struct CUstream_st *stream); /* without the lock */
 void fake_launch_loads(struct CUfunc_st *function);
-struct fake_range *fake_kernel_reach(int device, uint64_t address, uint64_t bytes); /* with the lock; NULL: illegal */
+struct fake_range *fake_kernel_reach(uint64_t address, uint64_t bytes); /* of the launch that runs here; with the lock; NULL: illegal */
 fake_cuda_kernel *fake_kernel_find(const char *name);
 int fake_kernel_register(const char *name, fake_cuda_kernel *function);
 void *fake_kernel_memory(const struct fake_cuda_launch *launch, uint64_t address, uint64_t bytes);

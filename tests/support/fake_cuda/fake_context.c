@@ -356,6 +356,56 @@ CUresult cuDeviceGetP2PAttribute(int *value_out, CUdevice_P2PAttribute attribute
 	return CUDA_SUCCESS;
 }
 
+static struct CUctx_st *make_context(CUdevice device, unsigned flags)
+{
+	struct CUctx_st *context = calloc(1, sizeof(*context));
+
+	if (!context)
+		return NULL;
+	context->device = device;
+	context->flags = context->made_flags = flags;
+	context->limits[CU_LIMIT_STACK_SIZE] = 1024;
+	context->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+	context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+	fake_handle_add(FAKE_CONTEXT, context);
+	fake_number_add("contexts", 1);
+	fake_number_add("contexts_created", 1);
+	return context;
+}
+
+/* One of an application's own making; it becomes the thread's current one. */
+CUresult cuCtxCreate(CUcontext *context_out, CUctxCreateParams *parameters, unsigned flags, CUdevice device)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	if (!device_at(device) || !context_out || parameters || depth == DEPTH)
+		return CUDA_ERROR_INVALID_VALUE;
+	struct CUctx_st *context = make_context(device, flags);
+	if (!context)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	stack[depth++] = context;
+	*context_out = context;
+	return CUDA_SUCCESS;
+}
+
+/* The real one ends all that lives in it, without asking whether it is in use. */
+CUresult cuCtxDestroy(CUcontext context)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	if (!fake_handle_alive(FAKE_CONTEXT, context) || context->primary)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	fake_device_wait(context->device);
+	for (const struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
+		if (stream->context == context && !stream->destroyed && stream != context->null_stream)
+			fake_misuse("a context is destroyed that has stream %d", stream->number);
+	while (depth && stack[depth - 1] == context)
+		depth--;
+	fake_handle_retire(FAKE_CONTEXT, context);
+	fake_number_add("contexts", -1);
+	return CUDA_SUCCESS;
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context_out, CUdevice device)
 {
 	ENTER(NEED_INIT);
@@ -369,18 +419,10 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context_out, CUdevice device)
 	    fake_number("setting taken"))
 		return CUDA_ERROR_DEVICE_UNAVAILABLE;
 	if (!at->primary) {
-		at->primary = calloc(1, sizeof(*at->primary));
+		at->primary = make_context(device, at->primary_flags);
 		if (!at->primary)
 			return CUDA_ERROR_OUT_OF_MEMORY;
-		at->primary->device = device;
 		at->primary->primary = true;
-		at->primary->flags = at->primary->made_flags = at->primary_flags;
-		at->primary->limits[CU_LIMIT_STACK_SIZE] = 1024;
-		at->primary->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
-		at->primary->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
-		fake_handle_add(FAKE_CONTEXT, at->primary);
-		fake_number_add("contexts", 1);
-		fake_number_add("contexts_created", 1);
 	}
 	at->primary_references++;
 	*context_out = at->primary;

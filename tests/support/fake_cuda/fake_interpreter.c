@@ -37,12 +37,12 @@ static struct fake_range *cached(uint64_t address, size_t bytes)
 	return NULL;
 }
 
-static struct fake_range *look_up(struct fake_grid *grid, uint64_t address, size_t bytes)
+static struct fake_range *look_up(uint64_t address, size_t bytes)
 {
 	struct fake_range **slot = &cache.range[cache.next];
 
 	fake_lock();
-	struct fake_range *range = fake_kernel_reach(grid->launch->device, address, bytes);
+	struct fake_range *range = fake_kernel_reach(address, bytes);
 	if (range) {
 		range->busy++;
 		if (*slot)
@@ -75,7 +75,7 @@ void *fake_grid_memory(struct fake_grid *grid, struct fake_block *block, struct 
 	}
 	struct fake_range *range = cached(address, bytes);
 	if (!range)
-		range = look_up(grid, address, bytes);
+		range = look_up(address, bytes);
 	if (!range)
 		fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_ADDRESS);
 	return range->host + (address - range->base);
@@ -234,7 +234,7 @@ void fake_code_run(const struct CUfunc_st *function, const struct fake_cuda_laun
 	grid->blocks = calloc(grid->block_capacity, sizeof(*grid->blocks));
 	if (!grid->blocks)
 		abort();
-	grid->stack_limit = fake.devices[launch->device].primary->limits[CU_LIMIT_STACK_SIZE];
+	grid->stack_limit = function->module->context->limits[CU_LIMIT_STACK_SIZE];
 	while (grid_turn(grid, &wanted))
 		;
 }

@@ -17,6 +17,7 @@ static unsigned kernel_count;
 /* Of the launch that runs on this thread. */
 static __thread jmp_buf *escape;
 static __thread CUresult escape_result;
+static __thread const struct CUctx_st *running_context; /* of its code */
 
 fake_cuda_kernel *fake_kernel_find(const char *name)
 {
@@ -47,10 +48,10 @@ void fake_kernel_fault(const struct fake_cuda_launch *launch, int result)
 	longjmp(*escape, 1);
 }
 
-struct fake_range *fake_kernel_reach(int device, uint64_t address, uint64_t bytes)
+struct fake_range *fake_kernel_reach(uint64_t address, uint64_t bytes)
 {
 	struct fake_range *range = fake_range_find((CUdeviceptr)address, bytes);
-	const struct CUctx_st *context = fake.devices[device].primary;
+	const struct CUctx_st *context = running_context;
 
 	if (!range || !range->live || (range->freed && !range->pool) || !context)
 		return NULL;
@@ -64,7 +65,7 @@ void *fake_kernel_memory(const struct fake_cuda_launch *launch, uint64_t address
 	void *place = NULL;
 
 	fake_lock();
-	struct fake_range *range = fake_kernel_reach(launch->device, address, bytes ? bytes : 1);
+	struct fake_range *range = fake_kernel_reach(address, bytes ? bytes : 1);
 	if (range)
 		place = fake_range_bytes(range, (CUdeviceptr)address);
 	fake_unlock();
@@ -215,6 +216,7 @@ static void run_kernel(const struct fake_launch *launch, int device)
 	}
 	escape = &buffer;
 	escape_result = CUDA_SUCCESS;
+	running_context = function->module->context;
 	if (setjmp(buffer) == 0) {
 		if (registered)
 			registered(&call);

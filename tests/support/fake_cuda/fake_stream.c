@@ -148,8 +148,21 @@ static bool stream_start(struct CUstream_st *stream)
 	return error == 0;
 }
 
+/* A graph would be made of it; nobody here looks at one. */
+static void capture(struct fake_op *op)
+{
+	if (op->drop)
+		op->drop(op);
+	free(op);
+	fake_number_add("captured", 1);
+}
+
 void fake_stream_add(struct CUstream_st *stream, struct fake_op *op)
 {
+	if (stream->capturing) {
+		capture(op);
+		return;
+	}
 	op->next = NULL;
 	*stream->tail = op;
 	stream->tail = &op->next;
@@ -378,6 +391,51 @@ CUresult cuStreamGetId(CUstream handle, unsigned long long *id_out)
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
 	*id_out = (unsigned long long)stream->number;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCtx(CUstream handle, CUcontext *context_out)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	if (!handle || !context_out || !fake_handle_alive(FAKE_STREAM, handle) || handle->destroyed)
+		return CUDA_ERROR_INVALID_HANDLE;
+	*context_out = handle->context;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamBeginCapture(CUstream handle, CUstreamCaptureMode mode)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream || stream->capturing || (unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+		return CUDA_ERROR_INVALID_VALUE;
+	stream->capturing = true;
+	return CUDA_SUCCESS;
+}
+
+/* With `fail cuStreamEndCapture 1 904` as of a stream that was drawn into another one's capture. */
+CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph_out)
+{
+	ENTER(NEED_INIT);
+	fake_lock();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	bool was_capturing = stream && stream->capturing;
+	if (was_capturing)
+		stream->capturing = false;
+	fake_unlock();
+	return was_capturing ? cuGraphCreate(graph_out, 0) : CUDA_ERROR_ILLEGAL_STATE;
+}
+
+CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status_out)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	const struct CUstream_st *stream = fake_stream_use(handle);
+	if (!stream || !status_out)
+		return CUDA_ERROR_INVALID_HANDLE;
+	*status_out = stream->capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
 	return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,46 @@
+/*
+ * Native commands: the program's function on its way through the engine, which is in this process, and back. What a
+ * call needs is copied when it is submitted: the function runs on a thread of the engine's, where no object of the
+ * connection may end, because the connection may end with it, and that waits for the engine.
+ */
+#ifndef SYCL_CLIENT_NATIVE_COMMANDS_H
+#define SYCL_CLIENT_NATIVE_COMMANDS_H
+
+#include "syclclient/native_command.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct connection;
+struct handler;
+
+/* What a handler calls; its submissions have it together. Any thread. */
+struct native_action {
+	_Atomic uint32_t references;
+	sycl_native_command_function *function;
+	void *user_data;
+	sycl_user_data_destroy *destroy;
+};
+/* The last one calls `destroy`. NULL is fine. */
+void native_action_drop(struct native_action *action);
+
+/* Calls of a connection that the engine has and has not come back with. A lock of its own, held for nothing else. */
+struct native_calls {
+	pthread_mutex_t lock;
+	struct native_call *first;
+};
+void native_calls_init(struct native_calls *calls);
+/* The engine has ended: what it never took in from the ring is let go of. */
+void native_calls_fini(struct native_calls *calls);
+
+/* For one submission of the handler. SYCL_ERROR_MEMORY_ALLOCATION. */
+struct native_call;
+sycl_result native_call_new(struct connection *connection, const struct handler *handler,
+			    struct native_call **call_out);
+/* It was not sent. NULL is fine. */
+void native_call_discard(struct native_call *call);
+/* As the message has them: addresses. */
+uint64_t native_call_function(void);
+uint64_t native_call_context(const struct native_call *call);
+
+#endif

@@ -1,0 +1,100 @@
+/* Host tasks that use native handles (I13 - I16): their data stays on the queue's device. */
+#include "native.h"
+
+#include "handler.h"
+
+#include "syclclient/native.h"
+
+SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle, sycl_host_task_function *function, void *user_data,
+						   sycl_user_data_destroy *destroy)
+{
+	PIN(handler, handler, handle);
+	const struct queue *queue = handler->queue;
+	if (!function)
+		return error_set(SYCL_ERROR_INVALID, "a host task needs a function");
+	/* Any kind that every backend with native objects has. */
+	sycl_result result = native_check(handler->object.connection, queue->line->backend,
+					  (sycl_backend)queue->line->backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
+	if (!result)
+		result = handler_check_no_action(handler);
+	if (result)
+		return result;
+	handler->action = HANDLER_ACTION_HOST_TASK;
+	handler->host_function = function;
+	handler->user_data = user_data;
+	handler->destroy_user_data = destroy;
+	handler->on_device = true;
+	handler->after_all = true; /* I14: nothing of the queue runs when it begins */
+	return SYCL_SUCCESS;
+}
+
+/* Its handler, if it was made for that, and if it is of this backend. */
+static sycl_result find(sycl_host_task task, sycl_backend backend, const struct handler **handler_out)
+{
+	const struct handler *handler = host_task_handler(task);
+	if (!handler)
+		return SYCL_ERROR_INVALID_HANDLE;
+	if (!handler->on_device)
+		return error_set(SYCL_ERROR_INVALID, "only a host task of sycl_handler_host_task_native has native handles");
+	*handler_out = handler;
+	return native_check(handler->object.connection, handler->queue->line->backend, backend,
+			    SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
+}
+
+static sycl_result get(const struct handler *handler, Sycl__V1__NativeKind kind, uint64_t object, uint64_t *native_out)
+{
+	Sycl__V1__NativeGet get = SYCL__V1__NATIVE_GET__INIT;
+	get.kind = kind;
+	get.object = object;
+	get.device = handler->queue->device->facts->device;
+	if (kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY)
+		get.queue = handler->queue->line->remote.id;
+	return native_get_one(handler->object.connection, &get, native_out);
+}
+
+SYCL_API sycl_result sycl_host_task_get_native_queue(sycl_host_task task, sycl_backend backend, uint64_t *native_out)
+{
+	const struct handler *handler = NULL;
+	REQUIRE_OUTPUT(native_out);
+	sycl_result result = find(task, backend, &handler);
+	return result ? result
+		      : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE, handler->queue->line->remote.id, native_out);
+}
+
+SYCL_API sycl_result sycl_host_task_get_native_context(sycl_host_task task, sycl_backend backend, uint64_t *native_out)
+{
+	const struct handler *handler = NULL;
+	REQUIRE_OUTPUT(native_out);
+	sycl_result result = find(task, backend, &handler);
+	return result ? result
+		      : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT, handler->queue->context->remote.id,
+			    native_out);
+}
+
+SYCL_API sycl_result sycl_host_task_get_native_device(sycl_host_task task, sycl_backend backend, uint64_t *native_out)
+{
+	const struct handler *handler = NULL;
+	REQUIRE_OUTPUT(native_out);
+	sycl_result result = find(task, backend, &handler);
+	return result ? result : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, 0, native_out);
+}
+
+SYCL_API sycl_result sycl_host_task_get_native_memory(sycl_host_task task, sycl_backend backend, uint32_t index,
+						      uint64_t *native_out)
+{
+	const struct handler *handler = NULL;
+	REQUIRE_OUTPUT(native_out);
+	sycl_result result = find(task, backend, &handler);
+	if (result)
+		return result;
+	if (index >= handler->arguments.count || handler_argument_at(handler, index)->kind != HANDLER_ARGUMENT_HOST)
+		return error_set(SYCL_ERROR_INVALID, "the host task has no host accessor %u", index);
+	const struct handler_argument *argument = handler_argument_at(handler, index);
+	const struct buffer *buffer = handler_requirement_at(handler, argument->requirement)->buffer;
+	if (buffer->image_format)
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "an image has no native memory here (I13)");
+	if (buffer->size_bytes == 0)
+		return error_set(SYCL_ERROR_INVALID, "a buffer of 0 bytes has no memory");
+	return get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY, buffer_root((struct buffer *)(uintptr_t)buffer)->remote.id,
+		   native_out);
+}

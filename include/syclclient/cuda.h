@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file cuda.h CUDA's own types for native handles and native commands (I1 - I16). Needs the CUDA toolkit's cuda.h;
+ * the library itself needs nothing of it, and these functions, which are inline, call nothing of CUDA's.
+ *
+ * What holds is in native.h and native_command.h. In short, for CUDA:
+ *
+ * - Only with "embedded:", whose engine is in this process; else SYCL_ERROR_FEATURE_NOT_SUPPORTED (I18).
+ * - Devices, contexts, queues and events go both ways; platforms, buffers, kernels, bundles and images neither (I1).
+ *   The memory of a buffer is to be had in native commands and in native host tasks (I13, K12).
+ * - Nothing changes its owner: what is given out is this library's, good while its object lives (I8); what is taken
+ *   in is the application's, which keeps it until the objects made of it have gone, and destroys it (I9).
+ * - The types are the driver's; those of the CUDA runtime are the same, or can be cast: cudaStream_t is CUstream (I10).
+ */
+#ifndef SYCLCLIENT_CUDA_H
+#define SYCLCLIENT_CUDA_H
+
+#include "native.h"
+#include "native_command.h"
+
+#include <cuda.h>
+
+SYCL_BEGIN_DECLS
+
+/** A context has no more devices than this. */
+#define SYCL_CUDA_DEVICES_MAX 64
+
+/*
+ * CUDA's handles are pointers, but for devices and addresses of memory, and travel as numbers. In C++ too, where old
+ * casts are warned of.
+ */
+#ifdef __cplusplus
+#define SYCL_CUDA_NUMBER_OF(handle)       reinterpret_cast<uintptr_t>(handle)
+#define SYCL_CUDA_HANDLE_OF(type, number) reinterpret_cast<type>(static_cast<uintptr_t>(number))
+#define SYCL_CUDA_CAST(type, value)       static_cast<type>(value)
+#else
+#define SYCL_CUDA_NUMBER_OF(handle)       ((uintptr_t)(handle))
+#define SYCL_CUDA_HANDLE_OF(type, number) ((type)(uintptr_t)(number))
+#define SYCL_CUDA_CAST(type, value)       ((type)(value))
+#endif
+
+/* --- errors ------------------------------------------------------------------------------------------------------- */
+
+/** The driver's code behind this thread's last failed call; CUDA_SUCCESS if there is none (I11). @since 0.1 */
+static inline CUresult sycl_cuda_get_error_code(void)
+{
+	struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
+	if (sycl_get_last_error(&detail) != SYCL_SUCCESS || detail.backend != SYCL_BACKEND_KIND_CUDA)
+		return CUDA_SUCCESS;
+	return SYCL_CUDA_CAST(CUresult, detail.native_code);
+}
+
+/* --- this library's objects of CUDA's ----------------------------------------------------------------------------- */
+
+/** As sycl_device_make_native: the device that there is already (I2). @since 0.1 */
+static inline sycl_result sycl_cuda_make_device(sycl_platform connection, CUdevice native, sycl_device *device_out)
+{
+	if (native < 0)
+		return sycl_device_make_native(connection, SYCL_BACKEND_KIND_CUDA, UINT64_MAX, device_out);
+	return sycl_device_make_native(connection, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_CAST(uint64_t, native),
+				       device_out);
+}
+
+/** As sycl_context_make_native; `options` may be NULL. A primary context is as good as any other (I3). @since 0.1 */
+static inline sycl_result sycl_cuda_make_context(sycl_platform connection, CUcontext native,
+						 const struct sycl_context_options *options, sycl_context *context_out)
+{
+	return sycl_context_make_native(connection, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_NUMBER_OF(native), options,
+					context_out);
+}
+
+/** As sycl_queue_make_native: in order (I4). Not of a default stream. `options` may be NULL. @since 0.1 */
+static inline sycl_result sycl_cuda_make_queue(sycl_context context, CUstream native,
+					       const struct sycl_queue_options *options, sycl_queue *queue_out)
+{
+	return sycl_queue_make_native(context, SYCL_BACKEND_KIND_CUDA, SYCL_CUDA_NUMBER_OF(native), options, queue_out);
+}
+
+/** As sycl_event_make_native: what the event was recorded for when this is called (I7). @since 0.1 */
+static inline sycl_result sycl_cuda_make_event(sycl_context context, CUevent native, sycl_event *event_out)
+{
+	uint64_t number = SYCL_CUDA_NUMBER_OF(native);
+	return sycl_event_make_native(context, SYCL_BACKEND_KIND_CUDA, 1, &number, event_out);
+}
+
+/* --- CUDA's objects of this library's ----------------------------------------------------------------------------- */
+
+/** As sycl_device_get_native (I2). @since 0.1 */
+static inline sycl_result sycl_cuda_get_native_device(sycl_device device, CUdevice *native_out)
+{
+	uint64_t number = 0;
+	sycl_result result = sycl_device_get_native(device, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	if (!result)
+		*native_out = SYCL_CUDA_CAST(CUdevice, number);
+	return result;
+}
+
+/**
+ * As sycl_context_get_native: one for each device, in their order (I3, A7).
+ *
+ * @param capacity  Room in natives_out; more than SYCL_CUDA_DEVICES_MAX are never filled.
+ */
+static inline sycl_result sycl_cuda_get_native_context(sycl_context context, uint32_t capacity, CUcontext *natives_out,
+						       uint32_t *count_out)
+{
+	uint64_t numbers[SYCL_CUDA_DEVICES_MAX];
+	uint32_t count = 0, room = capacity < SYCL_CUDA_DEVICES_MAX ? capacity : SYCL_CUDA_DEVICES_MAX;
+	if ((capacity > 0 && !natives_out) || (!natives_out && !count_out)) /* as the call itself says */
+		return sycl_context_get_native(context, SYCL_BACKEND_KIND_CUDA, capacity, NULL, NULL);
+	sycl_result result =
+		sycl_context_get_native(context, SYCL_BACKEND_KIND_CUDA, room, natives_out ? numbers : NULL, &count);
+	if (result)
+		return result;
+	for (uint32_t i = 0; i < room && i < count; i++)
+		natives_out[i] = SYCL_CUDA_HANDLE_OF(CUcontext, numbers[i]);
+	if (count_out)
+		*count_out = count;
+	return result;
+}
+
+/**
+ * As sycl_queue_get_native: blocks until all that was submitted to the queue is complete (I5). Synchronise with what
+ * you send to the stream before more is submitted to the queue (I6).
+ */
+static inline sycl_result sycl_cuda_get_native_queue(sycl_queue queue, CUstream *native_out)
+{
+	uint64_t number = 0;
+	sycl_result result = sycl_queue_get_native(queue, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	if (!result)
+		*native_out = SYCL_CUDA_HANDLE_OF(CUstream, number);
+	return result;
+}
+
+/**
+ * As sycl_event_get_natives: the event that this one was made of; NULL if there is none, as with most (I7, H10).
+ * @since 0.1
+ */
+static inline sycl_result sycl_cuda_get_native_event(sycl_event event, CUevent *native_out)
+{
+	uint64_t number = 0;
+	uint32_t count = 0;
+	sycl_result result = sycl_event_get_natives(event, SYCL_BACKEND_KIND_CUDA, native_out ? 1 : 0,
+						    native_out ? &number : NULL, native_out ? &count : NULL);
+	if (!result)
+		*native_out = count > 0 ? SYCL_CUDA_HANDLE_OF(CUevent, number) : NULL;
+	return result;
+}
+
+/** As sycl_event_has_native_event (H10). @since 0.1 */
+static inline sycl_result sycl_cuda_has_native_event(sycl_event event, uint32_t *has_out)
+{
+	return sycl_event_has_native_event(event, has_out);
+}
+
+/* --- inside of host tasks of sycl_handler_host_task_native (I13 - I16) -------------------------------------------- */
+
+/** As sycl_host_task_get_native_device. @since 0.1 */
+static inline sycl_result sycl_cuda_host_task_get_native_device(sycl_host_task task, CUdevice *native_out)
+{
+	uint64_t number = 0;
+	sycl_result result =
+		sycl_host_task_get_native_device(task, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	if (!result)
+		*native_out = SYCL_CUDA_CAST(CUdevice, number);
+	return result;
+}
+
+/**
+ * As sycl_host_task_get_native_context: to be made current (cuCtxSetCurrent) before the driver is called (I16).
+ * @since 0.1
+ */
+static inline sycl_result sycl_cuda_host_task_get_native_context(sycl_host_task task, CUcontext *native_out)
+{
+	uint64_t number = 0;
+	sycl_result result =
+		sycl_host_task_get_native_context(task, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	if (!result)
+		*native_out = SYCL_CUDA_HANDLE_OF(CUcontext, number);
+	return result;
+}
+
+/**
+ * As sycl_host_task_get_native_queue: what is sent there must be complete when the function returns (I14, I15).
+ * @since 0.1
+ */
+static inline sycl_result sycl_cuda_host_task_get_native_queue(sycl_host_task task, CUstream *native_out)
+{
+	uint64_t number = 0;
+	sycl_result result = sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_CUDA, native_out ? &number : NULL);
+	if (!result)
+		*native_out = SYCL_CUDA_HANDLE_OF(CUstream, number);
+	return result;
+}
+
+/** As sycl_host_task_get_native_memory: where the whole buffer begins on the device. @since 0.1 */
+static inline sycl_result sycl_cuda_host_task_get_native_memory(sycl_host_task task, uint32_t index,
+								CUdeviceptr *native_out)
+{
+	uint64_t number = 0;
+	sycl_result result =
+		sycl_host_task_get_native_memory(task, SYCL_BACKEND_KIND_CUDA, index, native_out ? &number : NULL);
+	if (!result)
+		*native_out = SYCL_CUDA_CAST(CUdeviceptr, number);
+	return result;
+}
+
+/* --- inside of native commands (K6 - K20) ------------------------------------------------------------------------- */
+
+/** SYCL_ERROR_BACKEND_MISMATCH if the command is for a device of another backend. */
+static inline sycl_result sycl_cuda_interop_check(sycl_interop_handle interop)
+{
+	sycl_backend backend = SYCL_BACKEND_KIND_CUDA;
+	sycl_result result = sycl_interop_get_backend(interop, &backend);
+	return !result && backend != SYCL_BACKEND_KIND_CUDA ? SYCL_ERROR_BACKEND_MISMATCH : result;
+}
+
+/** As sycl_interop_get_native_device. @since 0.1 */
+static inline sycl_result sycl_cuda_interop_get_native_device(sycl_interop_handle interop, CUdevice *native_out)
+{
+	uint64_t number = 0;
+	sycl_result result = sycl_cuda_interop_check(interop);
+	if (!result)
+		result = sycl_interop_get_native_device(interop, native_out ? &number : NULL);
+	if (!result)
+		*native_out = SYCL_CUDA_CAST(CUdevice, number);
+	return result;
+}
+
+/** As sycl_interop_get_native_context: it is current already. @since 0.1 */
+static inline sycl_result sycl_cuda_interop_get_native_context(sycl_interop_handle interop, CUcontext *native_out)
+{
+	uint64_t number = 0;
+	sycl_result result = sycl_cuda_interop_check(interop);
+	if (!result)
+		result = sycl_interop_get_native_context(interop, native_out ? &number : NULL);
+	if (!result)
+		*native_out = SYCL_CUDA_HANDLE_OF(CUcontext, number);
+	return result;
+}
+
+/** As sycl_interop_get_native_queue. @since 0.1 */
+static inline sycl_result sycl_cuda_interop_get_native_queue(sycl_interop_handle interop, CUstream *native_out)
+{
+	uint64_t number = 0;
+	sycl_result result = sycl_cuda_interop_check(interop);
+	if (!result)
+		result = sycl_interop_get_native_queue(interop, native_out ? &number : NULL);
+	if (!result)
+		*native_out = SYCL_CUDA_HANDLE_OF(CUstream, number);
+	return result;
+}
+
+/** As sycl_interop_get_native_memory, the offset included: the accessor's first byte (K12). @since 0.1 */
+static inline sycl_result sycl_cuda_interop_get_native_memory(sycl_interop_handle interop, uint32_t index,
+							      CUdeviceptr *native_out)
+{
+	uint64_t number = 0, offset_bytes = 0;
+	sycl_result result = sycl_cuda_interop_check(interop);
+	if (!result)
+		result = sycl_interop_get_native_memory(interop, index, native_out ? &number : NULL, &offset_bytes);
+	if (!result)
+		*native_out = SYCL_CUDA_CAST(CUdeviceptr, number + offset_bytes);
+	return result;
+}
+
+/** As sycl_interop_get_native_graph (K14, K18). @since 0.1 */
+static inline sycl_result sycl_cuda_interop_get_native_graph(sycl_interop_handle interop, CUgraph *native_out)
+{
+	uint64_t number = 0;
+	sycl_result result = sycl_cuda_interop_check(interop);
+	if (!result)
+		result = sycl_interop_get_native_graph(interop, native_out ? &number : NULL);
+	if (!result)
+		*native_out = SYCL_CUDA_HANDLE_OF(CUgraph, number);
+	return result;
+}
+
+SYCL_END_DECLS
+#endif

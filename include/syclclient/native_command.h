@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file native_command.h Native commands: a function of this program as the action of a command group, which sends
+ * work of the vendor's own to the group's queue (K6 - K12; SYCL's extension sycl_ext_codeplay_enqueue_native_command).
+ *
+ * Only where the engine runs in this process ("embedded:"): a vendor's handle means nothing in another one (S8).
+ *
+ * The function is called exactly once for each submission, or never, if its group fails before. That may be before
+ * sycl_handler_submit returns or after it, and before what the group depends on is complete (K7): it only sends. What
+ * it sends to the native queue starts when all of that is complete, wherever it runs (K8), and the group is complete
+ * when all that it sent is (K9). So other threads, streams and queues may take part, if the native queue waits for
+ * them before the function returns.
+ *
+ * Who calls it: a thread of the engine's, on which the device's work of the whole program is sent. So the function
+ *
+ * - must not block nor wait for the device: everything else waits meanwhile (K11);
+ * - may call the vendor's library and the functions sycl_interop_... of this header, and no other function of this
+ *   library;
+ * - may use the queue that it is given, and no other queue of this library (K10);
+ * - must leave the native queue so that more can be sent to it: not capturing, for one;
+ * - must not throw C++ exceptions nor leave by longjmp.
+ *
+ * The context is current on that thread, where the vendor has such a thing.
+ */
+#ifndef SYCLCLIENT_NATIVE_COMMAND_H
+#define SYCLCLIENT_NATIVE_COMMAND_H
+
+#include "host_task.h"
+
+SYCL_BEGIN_DECLS
+
+/** Native commands are there, with what they need of graphs (A25). */
+#define SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND 2
+
+/** What a function that is called now may ask for; no object, not counted. */
+typedef struct sycl_interop_handle_s *sycl_interop_handle;
+
+/**
+ * A native command's function.
+ *
+ * @param interop    Good during the call, on this thread.
+ * @param user_data  As given.
+ * @return 0, or a failure: the group fails with it then, when what was sent before is complete, and what depends on
+ * it with SYCL_ERROR_DEPENDENCY_FAILED.
+ */
+typedef sycl_result sycl_native_command_function(sycl_interop_handle interop, void *user_data);
+
+/**
+ * The action: a function that sends work of the vendor's own. Its buffers are required as a kernel's are, by
+ * sycl_handler_set_accessor and sycl_handler_set_ranged_accessor; the index of each is for
+ * sycl_interop_get_native_memory (K12). Never blocks.
+ *
+ * @param user_data  Handed to the function, and at the end to `destroy`.
+ * @param destroy    NULL: nothing is done. Called once, when nobody has any more use of the user data, on any thread,
+ *                   also the engine's; so it may call no function of this library, unlike that of a host task. Not
+ *                   called if this call fails.
+ * @retval SYCL_ERROR_INVALID                There is an action already; function is NULL.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The engine runs in another process (I18).
+ * @return The group fails with SYCL_ERROR_FEATURE_NOT_SUPPORTED if its device takes none.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_native_command(sycl_handler handler, sycl_native_command_function *function,
+						 void *user_data, sycl_user_data_destroy *destroy);
+
+/**
+ * Whose handles the others of this header give. Never blocks.
+ *
+ * @retval SYCL_ERROR_INVALID_HANDLE  No handle of a function that this thread is in.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_interop_get_backend(sycl_interop_handle interop, sycl_backend *backend_out);
+
+/**
+ * The device that the group runs on: a CUdevice, a cl_device_id. Never blocks.
+ *
+ * @param[out] native_out  The vendor's handle as a number; the service's, not to be released.
+ * @retval SYCL_ERROR_INVALID_HANDLE  No handle of a function that this thread is in.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_interop_get_native_device(sycl_interop_handle interop, uint64_t *native_out);
+
+/**
+ * The context in which the group's memory and queue are, as sycl_interop_get_native_device: a CUcontext, a cl_context.
+ * Never blocks.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_interop_get_native_context(sycl_interop_handle interop, uint64_t *native_out);
+
+/**
+ * What to send work to, as sycl_interop_get_native_device: a CUstream, a cl_command_queue. Good during the call: the
+ * next group of the same queue may get another one. Never blocks.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_interop_get_native_queue(sycl_interop_handle interop, uint64_t *native_out);
+
+/**
+ * The memory of an accessor (K12): a CUdeviceptr, a cl_mem. Never blocks.
+ *
+ * @param index                  As given to sycl_handler_set_accessor.
+ * @param[out] native_out        Of the buffer's memory on this device, as sycl_interop_get_native_device; 0 for a
+ *                               buffer of no bytes. The group's work may use it until it is complete, as the
+ *                               accessor's mode says.
+ * @param[out] offset_bytes_out  Where the accessor's first byte lies in it.
+ * @retval SYCL_ERROR_INVALID    There is no accessor of that index.
+ * @return Also SYCL_ERROR_INVALID_HANDLE as the others.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle interop, uint32_t index, uint64_t *native_out,
+						    uint64_t *offset_bytes_out);
+
+/**
+ * Is the command a node of a graph that is being finalized (K13)? Never blocks.
+ *
+ * @param[out] has_out  1 or 0.
+ * @retval SYCL_ERROR_INVALID_HANDLE  No handle of a function that this thread is in.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_interop_has_graph(sycl_interop_handle interop, uint32_t *has_out);
+
+/**
+ * The graph to add nodes to: a CUgraph, a cl_command_buffer_khr. Never blocks.
+ *
+ * @retval SYCL_ERROR_INVALID  There is none: sycl_interop_has_graph says so (K14).
+ * @return Also SYCL_ERROR_INVALID_HANDLE as the others.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_interop_get_native_graph(sycl_interop_handle interop, uint64_t *native_out);
+
+SYCL_END_DECLS
+#endif

@@ -1,0 +1,23 @@
+# Native interop and native commands, by a program that links the library and calls the driver itself; over the double, too.
+if(TARGET sycl_cuda_headers)
+  sycl_test(gpu_native SOURCES native_commands.c native_fixture.c native_interop.c native_libraries.c order_fixture.c
+    ${CMAKE_CURRENT_SOURCE_DIR}/../bench/gpu_driver.c
+    LIBS syclclient sycl_cuda_headers m ${CMAKE_DL_LIBS} Threads::Threads TIMEOUT 300)
+endif()
+if(TARGET gpu_native)
+  add_dependencies(gpu_native syclengine sycl-engine)
+  target_include_directories(gpu_native PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/../bench)
+  target_compile_definitions(gpu_native PRIVATE TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/tests/client-cache)
+  sycl_test_needs_gpu(gpu_native)
+  if(TARGET fake_cuda)
+    set(double ${CMAKE_CURRENT_BINARY_DIR}/double)
+    file(WRITE ${double}/fake_cuda.conf "devices 2\n")
+    file(CREATE_LINK ${CMAKE_BINARY_DIR}/tests/fake_cuda/libcuda.so.1 ${double}/libcuda.so.1 SYMBOLIC)
+    add_test(NAME gpu_native_double COMMAND gpu_native --jobs=2 --tap=${CMAKE_BINARY_DIR}/tests/gpu_native_double.tap)
+    sycl_test_properties(gpu_native_double 300 cuda)
+    set_property(TEST gpu_native_double APPEND PROPERTY ENVIRONMENT "SYCLD_TEST_CUDA_LIBRARY=${double}/libcuda.so.1")
+    set_property(TEST gpu_native_double PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
+    add_dependencies(gpu_native fake_cuda)
+  endif()
+endif()

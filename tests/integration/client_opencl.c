@@ -1,0 +1,385 @@
+/* OpenCL's objects behind the library's, and the other way round: platforms, devices, contexts, queues, who owns what (J1 - J5). */
+#include "client_opencl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+TestSuite(opencl_interop, .init = with_opencl, .fini = without_opencl, .timeout = 120);
+
+sycl_platform platform;
+sycl_device device;
+cl_platform_id cl_platform_of_test;
+cl_device_id cl_device_of_test;
+cl_context cl_context_of_test;
+cl_command_queue cl_queue_of_test;
+
+void with_opencl(void)
+{
+	cl_int code = CL_SUCCESS;
+	(void)setenv("XDG_CACHE_HOME", TEST_CACHE, 1);
+	MUST(sycl_platform_open("embedded:", &platform));
+	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
+	MUST(sycl_opencl_get_native_device(device, &cl_device_of_test));
+	CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &cl_platform_of_test, NULL));
+	cl_context_of_test = clCreateContext(NULL, 1, &cl_device_of_test, NULL, NULL, &code);
+	CL(code);
+	cl_queue_of_test = clCreateCommandQueue(cl_context_of_test, cl_device_of_test, CL_QUEUE_PROFILING_ENABLE, &code);
+	CL(code);
+}
+
+void without_opencl(void)
+{
+	MUST(sycl_device_release(device));
+	MUST(sycl_platform_release(platform));
+	CL(clReleaseCommandQueue(cl_queue_of_test));
+	CL(clReleaseContext(cl_context_of_test));
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void round_trip(void)
+{
+	struct sycl_usage usage = SYCL_USAGE_INIT;
+	MUST(sycl_platform_get_usage(platform, &usage));
+}
+
+sycl_context native_context(void)
+{
+	sycl_context context = NULL;
+	MUST(sycl_opencl_make_context(platform, cl_context_of_test, NULL, &context));
+	return context;
+}
+
+sycl_queue queue_in(sycl_context context)
+{
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	sycl_queue queue = NULL;
+	options.properties = SYCL_QUEUE_IN_ORDER;
+	MUST(sycl_queue_create(context, device, &options, &queue));
+	return queue;
+}
+
+cl_mem memory_of(const uint32_t *words, uint32_t count)
+{
+	cl_int code = CL_SUCCESS;
+	cl_mem memory = clCreateBuffer(cl_context_of_test, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, count * sizeof(*words),
+				       (void *)(uintptr_t)words, &code);
+	CL(code);
+	return memory;
+}
+
+void read_memory(cl_mem memory, uint32_t *words, uint32_t count)
+{
+	CL(clEnqueueReadBuffer(cl_queue_of_test, memory, CL_TRUE, 0, count * sizeof(*words), words, 0, NULL, NULL));
+}
+
+cl_program program_of(const char *source, const char *options)
+{
+	cl_int code = CL_SUCCESS;
+	cl_program program = clCreateProgramWithSource(cl_context_of_test, 1, &source, NULL, &code);
+	CL(code);
+	if (options)
+		CL(clBuildProgram(program, 1, &cl_device_of_test, options, NULL, NULL));
+	return program;
+}
+
+cl_event user_event(void)
+{
+	cl_int code = CL_SUCCESS;
+	cl_event event = clCreateUserEvent(cl_context_of_test, &code);
+	CL(code);
+	return event;
+}
+
+Test(opencl_interop, J1_platform_and_device_are_the_same_handles_both_ways)
+{
+	sycl_platform given = NULL, made = NULL;
+	sycl_device again = NULL;
+	cl_platform_id native = NULL;
+	MUST(sycl_device_get_platform(device, &given));
+	MUST(sycl_opencl_get_native_platform(given, &native));
+	cr_assert(eq(ptr, native, cl_platform_of_test));
+	MUST(sycl_opencl_make_platform(platform, native, &made));
+	cr_assert(eq(ptr, made, given));
+	MUST(sycl_opencl_make_device(platform, cl_device_of_test, &again));
+	cr_assert(eq(ptr, again, device));
+	MUST(sycl_device_release(again));
+	MUST(sycl_platform_release(made));
+	MUST(sycl_platform_release(given));
+	FAILS(sycl_opencl_make_device(platform, NULL, &again), SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_make_platform(platform, NULL, &made), SYCL_ERROR_INVALID);
+}
+
+Test(opencl_interop, J1_J2_J4_a_context_retains_its_native_one_until_it_is_gone)
+{
+	cl_context native = NULL;
+	sycl_device listed = NULL;
+	uint32_t count = 0;
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_context(cl_context_of_test), 2)); /* the test, its queue */
+	sycl_context context = native_context();
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_context(cl_context_of_test), 3));
+	MUST(sycl_context_get_devices(context, 1, &listed, &count));
+	cr_assert(eq(u32, count, 1));
+	cr_assert(eq(ptr, listed, device));
+	MUST(sycl_device_release(listed));
+	MUST(sycl_opencl_get_native_context(context, &native));
+	cr_assert(eq(ptr, native, cl_context_of_test));
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_context(cl_context_of_test), 4));
+	MUST(sycl_context_release(context));
+	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, 3);
+	CL(clReleaseContext(native));
+}
+
+Test(opencl_interop, J1_J2_J3_J4_J5_a_queue_is_over_one_native_queue)
+{
+	cl_command_queue native = NULL;
+	sycl_queue queue = NULL;
+	uint32_t in_order = 0;
+	sycl_context context = native_context();
+	MUST(sycl_opencl_make_queue(context, cl_queue_of_test, NULL, &queue));
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_queue(cl_queue_of_test), 2));
+	MUST(sycl_queue_is_in_order(queue, &in_order));
+	cr_assert(eq(u32, in_order, 1));
+	MUST(sycl_opencl_get_native_queue(queue, &native));
+	cr_assert(eq(ptr, native, cl_queue_of_test));
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_queue(cl_queue_of_test), 3));
+	/* What is given lives without the library's queue. */
+	MUST(sycl_queue_release(queue));
+	LET_GO(sycl_opencl_get_reference_count_queue, cl_queue_of_test, 2);
+	CL(clReleaseCommandQueue(native));
+	MUST(sycl_context_release(context));
+}
+
+static const char twice_source[] = "__kernel void twice(__global uint *to) { to[get_global_id(0)] *= 2; }";
+
+static void launch(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, sycl_event *event_out)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(N)));
+	MUST(sycl_handler_submit(handler, event_out));
+}
+
+static sycl_kernel twice_for(sycl_queue queue)
+{
+	sycl_kernel_bundle bundle = NULL;
+	sycl_kernel kernel = NULL;
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C, twice_source, NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, "twice", &kernel));
+	MUST(sycl_kernel_bundle_release(bundle));
+	return kernel;
+}
+
+/* The native queue's own order: what the application enqueues there before holds up what the library sends. */
+Test(opencl_interop, J3_J5_work_goes_to_the_native_queue_though_the_application_has_let_it_go)
+{
+	uint32_t words[N];
+	cl_int code = CL_SUCCESS;
+	sycl_queue queue = NULL;
+	sycl_buffer buffer = NULL;
+	sycl_event done = NULL;
+	sycl_command_status status = SYCL_COMMAND_COMPLETE;
+	for (uint32_t i = 0; i < N; i++)
+		words[i] = i;
+	cl_command_queue native = clCreateCommandQueue(cl_context_of_test, cl_device_of_test, 0, &code);
+	CL(code);
+	cl_event gate = user_event();
+	CL(clEnqueueMarkerWithWaitList(native, 1, &gate, NULL));
+	sycl_context context = native_context();
+	MUST(sycl_opencl_make_queue(context, native, NULL, &queue));
+	CL(clReleaseCommandQueue(native));
+	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));
+	sycl_kernel kernel = twice_for(queue);
+	launch(queue, kernel, buffer, &done);
+	FAILS(sycl_event_wait_for(done, 20000000), SYCL_ERROR_TIMEOUT);
+	MUST(sycl_event_get_status(done, &status));
+	cr_assert(ne(int, status, SYCL_COMMAND_COMPLETE));
+	CL(clSetUserEventStatus(gate, CL_COMPLETE));
+	MUST(sycl_event_wait(done));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_event_release(done));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_context_release(context));
+	CL(clReleaseEvent(gate));
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert(eq(u32, words[i], 2 * i));
+}
+
+/* An out-of-order one is that to the library too, but a command group is one command after the other. */
+Test(opencl_interop, J5_an_out_of_order_native_queue)
+{
+	uint32_t words[N], in_order = 1;
+	cl_int code = CL_SUCCESS;
+	sycl_queue queue = NULL;
+	sycl_buffer buffer = NULL;
+	for (uint32_t i = 0; i < N; i++)
+		words[i] = 1;
+	cl_command_queue native = clCreateCommandQueue(cl_context_of_test, cl_device_of_test,
+						       CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+	CL(code);
+	sycl_context context = native_context();
+	MUST(sycl_opencl_make_queue(context, native, NULL, &queue));
+	MUST(sycl_queue_is_in_order(queue, &in_order));
+	cr_assert(eq(u32, in_order, 0));
+	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));
+	sycl_kernel kernel = twice_for(queue);
+	for (int i = 0; i < 20; i++)
+		launch(queue, kernel, buffer, NULL);
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_context_release(context));
+	LET_GO(sycl_opencl_get_reference_count_queue, native, 1);
+	CL(clReleaseCommandQueue(native));
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert(eq(u32, words[i], 1u << 20));
+}
+
+Test(opencl_interop, J2_a_queue_of_another_context_is_refused)
+{
+	cl_int code = CL_SUCCESS;
+	sycl_queue queue = NULL;
+	cl_context other = clCreateContext(NULL, 1, &cl_device_of_test, NULL, NULL, &code);
+	CL(code);
+	cl_command_queue native = clCreateCommandQueue(other, cl_device_of_test, 0, &code);
+	CL(code);
+	sycl_context context = native_context(), plain = NULL;
+	MUST(sycl_context_create(1, &device, &plain));
+	FAILS(sycl_opencl_make_queue(context, native, NULL, &queue), SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_make_queue(plain, native, NULL, &queue), SYCL_ERROR_INVALID);
+	FAILS(sycl_opencl_make_queue(context, NULL, NULL, &queue), SYCL_ERROR_INVALID);
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_queue(native), 1));
+	MUST(sycl_context_release(context));
+	MUST(sycl_context_release(plain));
+	CL(clReleaseCommandQueue(native));
+	CL(clReleaseContext(other));
+}
+
+/* A context of the library's own hands its cl_context out, and takes a queue that was made in it. */
+Test(opencl_interop, J1_J4_a_context_of_the_librarys_takes_queues_of_its_native_one)
+{
+	cl_int code = CL_SUCCESS;
+	cl_context native = NULL;
+	sycl_context context = NULL;
+	sycl_queue queue = NULL;
+	MUST(sycl_context_create(1, &device, &context));
+	MUST(sycl_opencl_get_native_context(context, &native));
+	cl_command_queue made = clCreateCommandQueue(native, cl_device_of_test, 0, &code);
+	CL(code);
+	MUST(sycl_opencl_make_queue(context, made, NULL, &queue));
+	MUST(sycl_queue_barrier(queue, NULL));
+	MUST(sycl_queue_wait(queue));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_context_release(context));
+	CL(clReleaseCommandQueue(made));
+	CL(clReleaseContext(native));
+}
+
+Test(opencl_interop, J14_extensions_are_compared_as_a_whole)
+{
+	char extensions[4096] = "", first[256] = "";
+	uint32_t has = 7;
+	sycl_platform given = NULL;
+	MUST(sycl_device_get_platform(device, &given));
+	CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_EXTENSIONS, sizeof(extensions), extensions, NULL));
+	(void)snprintf(first, sizeof(first), "%.*s", (int)strcspn(extensions, " "), extensions);
+	cr_assert(gt(sz, strlen(first), 3), "the device tells no extension");
+	MUST(sycl_opencl_device_has_extension(device, first, &has));
+	cr_assert(eq(u32, has, 1));
+	first[strlen(first) - 1] = '\0';
+	MUST(sycl_opencl_device_has_extension(device, first, &has));
+	cr_assert(eq(u32, has, 0), "a part of a name is no name: %s", first);
+	MUST(sycl_opencl_device_has_extension(device, "", &has));
+	cr_assert(eq(u32, has, 0));
+	MUST(sycl_opencl_platform_has_extension(given, "cl_khr_icd", &has));
+	cr_assert(eq(u32, has, 1));
+	MUST(sycl_opencl_platform_has_extension(given, "cl_khr_ic", &has));
+	cr_assert(eq(u32, has, 0));
+	FAILS(sycl_device_has_extension(device, SYCL_BACKEND_KIND_CUDA, "x", &has), SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_platform_has_extension(given, SYCL_BACKEND_KIND_CUDA, "x", &has), SYCL_ERROR_BACKEND_MISMATCH);
+	MUST(sycl_platform_release(given));
+}
+
+Test(opencl_interop, M11_another_backends_native_objects_are_a_mismatch)
+{
+	uint64_t number = 0;
+	uint32_t count = 0;
+	sycl_queue queue = NULL;
+	sycl_event event = NULL;
+	sycl_context context = native_context();
+	queue = queue_in(context);
+	FAILS(sycl_device_get_native(device, SYCL_BACKEND_KIND_CUDA, &number), SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_context_get_native(context, SYCL_BACKEND_KIND_CUDA, 1, &number, &count), SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_queue_get_native(queue, SYCL_BACKEND_KIND_CUDA, &number), SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_queue_make_native(context, SYCL_BACKEND_KIND_CUDA, 1, NULL, &queue), SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_event_make_native(context, SYCL_BACKEND_KIND_CUDA, 1, &number, &event), SYCL_ERROR_BACKEND_MISMATCH);
+	FAILS(sycl_device_get_native(device, (sycl_backend)9, &number), SYCL_ERROR_INVALID);
+	cr_assert(eq(u64, number, 0));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_context_release(context));
+}
+
+Test(opencl_interop, J15_J16_reference_counts_and_codes)
+{
+	sycl_queue queue = NULL;
+	cl_int code = CL_SUCCESS;
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_device(cl_device_of_test), 1));
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_queue(cl_queue_of_test), 1));
+	FAILS(sycl_queue_create(NULL, NULL, NULL, &queue), SYCL_ERROR_INVALID_HANDLE);
+	cr_assert(eq(int, sycl_opencl_get_error_code(), CL_SUCCESS));
+	/* OpenCL's own refusal carries its code. */
+	sycl_context context = native_context();
+	cl_program program = program_of("__kernel void x(__global uint *to) { nothing(to); }", NULL);
+	sycl_kernel_bundle bundle = NULL;
+	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, program, &bundle), SYCL_ERROR_INVALID);
+	code = sycl_opencl_get_error_code();
+	cr_assert(eq(int, code, CL_BUILD_PROGRAM_FAILURE));
+	CL(clReleaseProgram(program));
+	MUST(sycl_context_release(context));
+}
+
+/* A program may end with everything of it in use. */
+Test(opencl_ends, N2_N7_a_connection_ends_with_native_objects_in_it, .timeout = 60)
+{
+	sycl_context context = NULL;
+	sycl_queue queue = NULL;
+	sycl_buffer buffer = NULL;
+	sycl_event event = NULL;
+	with_opencl();
+	uint32_t words[N] = {1};
+	cl_mem memory = memory_of(words, N);
+	cl_event gate = user_event();
+	context = native_context();
+	MUST(sycl_opencl_make_queue(context, cl_queue_of_test, NULL, &queue));
+	MUST(sycl_opencl_make_event(context, 1, &gate, &event));
+	MUST(sycl_opencl_make_buffer(context, memory, event, &buffer));
+	sycl_kernel kernel = twice_for(queue);
+	launch(queue, kernel, buffer, NULL); /* waits for the event, which does not happen */
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_event_release(event));
+	MUST(sycl_buffer_detach(buffer));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_context_release(context));
+	MUST(sycl_device_release(device));
+	MUST(sycl_platform_release(platform)); /* the engine is gone when this returns */
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_memory(memory), 1));
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_queue(cl_queue_of_test), 1));
+	CL(clSetUserEventStatus(gate, CL_COMPLETE)); /* nobody is called for it any more */
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_event(gate), 1));
+	read_memory(memory, words, 1);
+	cr_assert(eq(u32, words[0], 1));
+	CL(clReleaseEvent(gate));
+	CL(clReleaseMemObject(memory));
+	CL(clReleaseCommandQueue(cl_queue_of_test));
+	cr_assert(eq(u32, sycl_opencl_get_reference_count_context(cl_context_of_test), 1));
+	CL(clReleaseContext(cl_context_of_test));
+}

@@ -1,0 +1,62 @@
+/* What the files of client_opencl share: a connection with the engine in this process, and OpenCL of the test's own beside it. */
+#ifndef SYCL_TESTS_CLIENT_OPENCL_H
+#define SYCL_TESTS_CLIENT_OPENCL_H
+
+#include "syclclient.h"
+#include "syclclient/opencl.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+enum { N = 1024, BYTES = N * (int)sizeof(uint32_t) };
+
+#define MUST(call)                                                                                                     \
+	do {                                                                                                           \
+		sycl_result must_ = (call);                                                                            \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),                         \
+			  sycl_get_last_error_text(), sycl_get_build_log());                                           \
+	} while (0)
+
+#define CL(call)                                                                                                       \
+	do {                                                                                                           \
+		cl_int cl_ = (call);                                                                                   \
+		cr_assert(eq(int, cl_, CL_SUCCESS), "%s", #call);                                                      \
+	} while (0)
+
+#define FAILS(call, code) cr_assert(eq(int, (call), (code)), "%s: %s", #call, sycl_get_last_error_text())
+
+/* This library's, of the CPU device. */
+extern sycl_platform platform;
+extern sycl_device device;
+/* OpenCL's, of the same device; made by the test. */
+extern cl_platform_id cl_platform_of_test;
+extern cl_device_id cl_device_of_test;
+extern cl_context cl_context_of_test;
+extern cl_command_queue cl_queue_of_test;
+
+/* As .init and .fini. At the end nobody may hold OpenCL's context and queue but the test. */
+void with_opencl(void);
+void without_opencl(void);
+
+/* A context of the library over OpenCL's, and an in-order queue in it of its own. */
+sycl_context native_context(void);
+sycl_queue queue_in(sycl_context context);
+
+cl_mem memory_of(const uint32_t *words, uint32_t count);
+/* All words of a memory object, by OpenCL itself. */
+void read_memory(cl_mem memory, uint32_t *words, uint32_t count);
+cl_program program_of(const char *source, const char *options);
+cl_event user_event(void);
+
+/* What was released is gone when its device's thread has let go of it: round trips until then, within ten seconds. */
+#define LET_GO(query, object, wanted)                                                                                  \
+	do {                                                                                                           \
+		uint64_t end_ns_ = now_ns() + 10000000000u;                                                            \
+		while (query(object) != (wanted) && now_ns() < end_ns_)                                                \
+			round_trip();                                                                                  \
+		cr_assert(eq(u32, query(object), (wanted)), "%s", #object);                                            \
+	} while (0)
+uint64_t now_ns(void);
+void round_trip(void);
+
+#endif
