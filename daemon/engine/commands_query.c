@@ -74,7 +74,7 @@ static int fill_profile(const struct session *session, const struct queue *queue
 		return 0;
 	struct profile_times times;
 	if (!profile_ring_get(&queue->profiles, number, &times))
-		return fault_set(fault, STATUS_INVALID,
+		return fault_set(fault, STATUS_PROFILING,
 				 "the times of command group %" PRIu64
 				 " are not kept any more: a queue keeps those of its latest %u",
 				 number, PROFILE_GROUPS_KEPT);
@@ -84,7 +84,7 @@ static int fill_profile(const struct session *session, const struct queue *queue
 	return 0;
 }
 
-/* 0: a queue that is known, released or not. 1: gone, failed or beyond the limit. Negative: a violation. */
+/* 0: a queue that is known, released or not. 1: gone, and what was kept with it; failed or beyond the limit. Negative: a violation. */
 static int find_queue(struct session *session, uint64_t id, struct queue **queue_out, struct backend_fault *fault)
 {
 	if (object_id_type(id) == OBJECT_QUEUE) {
@@ -94,7 +94,7 @@ static int find_queue(struct session *session, uint64_t id, struct queue **queue
 			return 0;
 		}
 		if (!known && object_table_gone(&session->objects, id))
-			return fault_set(fault, STATUS_INVALID,
+			return fault_set(fault, STATUS_PROFILING,
 					 "the queue is gone, and with it the times of its groups");
 	}
 	return object_get(session, id, OBJECT_QUEUE, queue_out, fault);

@@ -89,26 +89,28 @@ typedef enum sycl_profiling {
  * are known, at the latest until the group is complete (H5). Of a host task they are when its function was and had been
  * called.
  *
- * @retval SYCL_ERROR_INVALID  The queue was made without profiling (H6).
+ * @retval SYCL_ERROR_INVALID    The queue was made without profiling (H6).
+ * @retval SYCL_ERROR_PROFILING  The times are not kept any more: a queue keeps those of its latest 65536 groups.
  * @return The group's own error, if it failed and the time is not known.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling what, uint64_t *ns_out);
 
 /**
- * Is there an event of the vendor's behind this one? Mostly not: the service tells completion without one, and makes
- * one only where the device itself needs it (H10). Waiting works all the same (H11). Never blocks.
+ * Is there an event of the vendor's behind this one? Mostly not: the service tells completion without one (H10). Waiting works all
+ * the same (H11). There is behind one that was made of native events (native.h). Never blocks.
  *
- * @param[out] has_out  1 or 0; in this version always 0.
+ * @param[out] has_out  1 or 0.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_event_has_native_event(sycl_event event, uint32_t *has_out);
 
 /**
- * The vendor's event behind this one, a CUevent. Never blocks.
+ * The vendor's event behind this one, a CUevent or a cl_event, where there is exactly one; several: sycl_event_get_natives
+ * (native.h), whose ownership is this one's, too. A round trip where there is one.
  *
- * @param[out] native_out  The service's, not to be destroyed; NULL if there is none (H10): in this version always.
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The backend's events cannot be handed out: OpenCL's, in this version (I18).
+ * @param[out] native_out  NULL if there is none (H10); of CUDA not to be destroyed, of OpenCL to be released.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  There is not one, and the backend has no event that is NULL: OpenCL (I18).
  * @since 0.1
  */
 SYCL_API sycl_result sycl_event_get_native(sycl_event event, void **native_out);

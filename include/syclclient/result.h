@@ -40,10 +40,10 @@ enum {
 	SYCL_ERROR_INVALID = -8,          /**< a parameter or a state that the call does not allow */
 	SYCL_ERROR_MEMORY_ALLOCATION = -9, /**< no memory, in this process, the service or the device */
 	SYCL_ERROR_PLATFORM = -10,        /**< no platform, or the engine is not installed */
-	SYCL_ERROR_PROFILING = -11,       /**< SYCL's errc::profiling; nothing of this version gives it */
+	SYCL_ERROR_PROFILING = -11,       /**< the times of a command group are not known any more */
 	SYCL_ERROR_FEATURE_NOT_SUPPORTED = -12, /**< this device or system cannot do that */
 	SYCL_ERROR_KERNEL_NOT_SUPPORTED = -13, /**< this kernel cannot run on that device */
-	SYCL_ERROR_BACKEND_MISMATCH = -14, /**< SYCL's errc::backend_mismatch; nothing of this version gives it */
+	SYCL_ERROR_BACKEND_MISMATCH = -14, /**< the object is of another backend than what is asked of it (native.h) */
 	SYCL_ERROR_CONNECTION_LOST = -32, /**< no service, or it ended the session: open a new connection */
 	SYCL_ERROR_DEVICE_LOST = -33,     /**< a device failed, or the engine died with work in flight: open a new connection */
 	SYCL_ERROR_QUOTA = -34,           /**< more than this session may have */
