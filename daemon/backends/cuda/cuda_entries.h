@@ -73,6 +73,15 @@ void cuda_event_free(struct backend_event *event);
 int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		       struct backend_fault *fault_out);
 
+/* cuda_graph.c, cuda_graph_update.c */
+int cuda_graph_create(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out);
+int cuda_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
+		   uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out);
+int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
+int cuda_graph_update(struct backend_graph *graph, uint32_t node, const struct backend_command *command,
+		      struct backend_fault *fault_out);
+void cuda_graph_free(struct backend_graph *graph);
+
 /* cuda_link.c */
 int cuda_compile_object(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
 			size_t source_bytes, const char *options, void **object_out, size_t *object_bytes_out,

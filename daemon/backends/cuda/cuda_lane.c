@@ -21,7 +21,7 @@ static int open_words(struct backend_device *device, struct backend_fault *fault
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
-	const size_t bytes = (size_t)CUDA_WORDS_MAX * CUDA_WORD_STRIDE;
+	const size_t bytes = ((size_t)CUDA_WORDS_MAX + 1) * CUDA_WORD_STRIDE;
 	void *host = NULL;
 
 	CUresult result = cu->cuMemHostAlloc(&host, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);

@@ -275,6 +275,8 @@ struct CUstream_st *fake_stream_use(CUstream stream)
 		fake_misuse("stream %d was destroyed", stream->number);
 		return NULL;
 	}
+	if (stream->capture)
+		fake_capture_break(stream);
 	if (context && context != stream->context)
 		fake_misuse("stream %d belongs to another context than the current one", stream->number);
 	return stream;
@@ -316,6 +318,8 @@ CUresult cuStreamDestroy(CUstream handle)
 	LOCKED();
 	if (!handle || !fake_handle_alive(FAKE_STREAM, handle) || handle->destroyed)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (handle->capture)
+		fake_misuse("stream %d is destroyed while it captures", handle->number);
 	if (handle->attributes_set)
 		fake_misuse("stream %d is destroyed with attributes set", handle->number);
 	fake_number_add("streams", -1);
