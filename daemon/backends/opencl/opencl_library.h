@@ -27,6 +27,7 @@
 	X(GetSupportedImageFormats)                                                                                    \
 	X(ReleaseSampler)                                                                                              \
 	X(CreateSubBuffer)                                                                                             \
+	X(RetainMemObject)                                                                                             \
 	X(ReleaseMemObject)                                                                                            \
 	X(CreateProgramWithSource)                                                                                     \
 	X(CreateProgramWithBinary)                                                                                     \
@@ -56,6 +57,7 @@
 	X(EnqueueWriteImage)                                                                                           \
 	X(EnqueueReadImage)                                                                                            \
 	X(EnqueueMarkerWithWaitList)                                                                                   \
+	X(GetExtensionFunctionAddressForPlatform)                                                                      \
 	X(GetEventInfo)                                                                                                \
 	X(GetEventProfilingInfo)                                                                                       \
 	X(SetEventCallback)                                                                                            \
