@@ -391,7 +391,7 @@ bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *
 	struct link *link = NULL;
 
 	return (forced == CUDA_PEER_AUTO || forced == CUDA_PEER_DIRECT) &&
-	       open_link(destination, memory->device, &link, NULL) == 0 &&
+	       open_link(destination, memory->device, &link, NULL) == 0 && link &&
 	       reach(destination, link, memory) == CUDA_SUCCESS;
 }
 

@@ -75,7 +75,7 @@ int opencl_command_buffers_find(const struct opencl_library *cl, cl_device_id de
 	cl_platform_id platform = NULL;
 
 	if (version < OLDEST_VERSION || version >= NEXT_MAJOR_VERSION ||
-	    cl->GetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) != CL_SUCCESS)
+	    cl->GetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &platform, NULL) != CL_SUCCESS)
 		return -ENOTSUP;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		*places[i] = cl->GetExtensionFunctionAddressForPlatform(platform, names[i]);
