@@ -787,7 +787,7 @@ static struct backend_command native_command(struct native *native, struct backe
 {
 	return (struct backend_command){
 		.kind = BACKEND_COMMAND_NATIVE,
-		.native = {.function = set_words, .context = native, .memories = memories, .memory_count = 2},
+		.native = {.function = set_words, .context = native, .memories = memories, .memory_count = 3},
 	};
 }
 
@@ -801,7 +801,7 @@ Test(graphs, K13_K15_K16_K17_K18_K20_a_native_command_is_a_node)
 	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_NATIVE))
 		cr_skip_test("the device has no graphs with native commands");
 	cr_assert_not_null(conformance_target.native_set);
-	struct backend_memory *const memories[] = {stage.a, stage.b};
+	struct backend_memory *const memories[] = {stage.a, stage.b, NULL}; /* the last is a buffer of no bytes */
 	const struct backend_command command = native_command(&native, memories);
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	node[0] = add_mix(&stage, graph, stage.b, stage.a, 1, NULL, 0); /* reads what was in a before */
@@ -811,7 +811,7 @@ Test(graphs, K13_K15_K16_K17_K18_K20_a_native_command_is_a_node)
 	cr_assert_neq(native.seen.graph, 0);
 	cr_assert_neq(native.seen.queue, 0);
 	cr_assert_neq(native.seen.context, 0);
-	cr_assert_eq(native.seen.memory_count, 2);
+	cr_assert_eq(native.seen.memory_count, 3);
 	(void)add_mix(&stage, graph, stage.a, stage.b, 2, &node[1], 1);
 	graph_finish(&stage.fixture, graph, false);
 	words_set(&stage.fixture, stage.a, 3);
@@ -836,7 +836,7 @@ Test(graphs, K15_a_native_command_that_fails_is_no_node)
 
 	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_NATIVE))
 		cr_skip_test("the device has no graphs with native commands");
-	struct backend_memory *const memories[] = {stage.a, stage.b};
+	struct backend_memory *const memories[] = {stage.a, stage.b, NULL}; /* the last is a buffer of no bytes */
 	const struct backend_command command = native_command(&native, memories);
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	graph_node_fails(&stage.fixture, graph, &command, -EINVAL);

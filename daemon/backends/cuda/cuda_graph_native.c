@@ -65,7 +65,10 @@ static int run(struct backend_device *device, const struct backend_command *comm
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a native command");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct backend_memory *memory = command->native.memories[i];
-		memories[i] = memory->array ? (uint64_t)(uintptr_t)memory->array->array : memory->address;
+		if (memory && memory->array)
+			return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+						"a native command takes no image");
+		memories[i] = memory ? memory->address : 0; /* none: a buffer of no bytes */
 	}
 	const struct backend_native_scope scope = {
 		.device = (uint64_t)device->facts->device,
@@ -78,7 +81,8 @@ static int run(struct backend_device *device, const struct backend_command *comm
 	int result = call(device, command, &scope);
 	bool was_open = end_capture(&device->backend->library, stream, inner);
 	if (result != 0)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a native command failed: %d", result);
+		return cuda_fault_words(fault_out, -EINVAL, result < 0 && result >= STATUS_FORKED ? result : STATUS_RUNTIME,
+					"the function of a native command failed with %d", result);
 	if (was_open)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a native command left its stream capturing");

@@ -107,7 +107,8 @@ static int call_native(const struct backend_device *device, const struct backend
 	if (!memories)
 		return no_memory(fault_out);
 	for (uint32_t i = 0; i < count; i++)
-		memories[i] = (uintptr_t)command->native.memories[i]->data;
+		if (command->native.memories[i]) /* none: a buffer of no bytes */
+			memories[i] = (uintptr_t)command->native.memories[i]->data;
 	const struct backend_native_scope scope = {
 		.device = device->index + 1,
 		.context = FAKE_NATIVE_CONTEXT,

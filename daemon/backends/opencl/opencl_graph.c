@@ -188,7 +188,8 @@ static int add_native(struct backend_graph *graph, const struct backend_command 
 		return error < 0 ? error : no_memory(fault_out);
 	}
 	for (uint32_t i = 0; i < count; i++)
-		memories[i] = (uint64_t)(uintptr_t)command->native.memories[i]->buffer;
+		if (command->native.memories[i]) /* none: a buffer of no bytes */
+			memories[i] = (uint64_t)(uintptr_t)command->native.memories[i]->buffer;
 	const struct backend_native_scope scope = {
 		.device = (uint64_t)(uintptr_t)device->id,
 		.context = (uint64_t)(uintptr_t)device->context,
