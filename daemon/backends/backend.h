@@ -422,7 +422,11 @@ struct backend_command {
 			struct backend_memory *const *memories;
 			uint32_t memory_count;
 		} native;
-		struct backend_graph *graph; /* GRAPH: finished, and not in flight on another lane */
+		/*
+		 * GRAPH: finished, and not in flight on another lane; launches that are sent to one lane without waiting run one after
+		 * the other. Times are of its first node's beginning and its last one's end. A node that fails ends the graph.
+		 */
+		struct backend_graph *graph;
 	};
 };
 
@@ -640,8 +644,14 @@ struct backend_ops {
 	/*
 	 * Optional (GRAPH). Commands are added after the nodes that they wait for, each of which has been added before; what
 	 * they point to is read now, and memories, kernels and host ranges must live as long as the graph. LAUNCH, COPY, WRITE, READ,
-	 * FILL, COPY_PEER, USM_*, NOP; NATIVE with BACKEND_FEATURE_GRAPH_NATIVE; GRAPH: a finished one's nodes are copied in.
-	 * -EOPNOTSUPP: this command cannot be a node here; the graph is as before. Nodes count from 0.
+	 * FILL, COPY_PEER, USM_*, NOP; NATIVE with BACKEND_FEATURE_GRAPH_NATIVE; GRAPH: a finished one's nodes are copied in, as they
+	 * are then; that one may change or go. -EOPNOTSUPP: this command cannot be a node here; the graph is as before. Nodes count
+	 * from 0.
+	 * A node keeps the places where its memories lie: one that is freed and made anew is another memory, for graph_update or
+	 * another graph. What lies in host memory of WRITE and READ is read and written at each launch. Prefetches and advice may be
+	 * given before the whole graph.
+	 * A native command's function is called by graph_add, with a graph of its own where the vendor has such (CUDA), else with
+	 * the graph itself between barriers (OpenCL): if it fails there, graph_finish fails.
 	 */
 	int (*graph_create)(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out);
 	int (*graph_add)(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,

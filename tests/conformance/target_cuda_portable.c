@@ -11,5 +11,6 @@ const struct conformance_target conformance_target = {
 	.prepare = target_cuda_prepare,
 	.source_kind = BACKEND_SOURCE_PORTABLE,
 	.source = source,
+	.native_set = target_cuda_native_set,
 	.has_offsets = true,
 };

@@ -1,6 +1,6 @@
 /* The fake backend as a device that wakes nobody: who uses it has to ask. */
 #include "fake_control.h"
-#include "target.h"
+#include "target_fake_native.h"
 
 static void prepare(void)
 {
@@ -17,4 +17,5 @@ const struct conformance_target conformance_target = {
 	.source_kind = BACKEND_SOURCE_PORTABLE,
 	.source = "fill_u32\nlinear_id_u32\nincrement_u32\nadd_u32\ncopy_u32\nmix_u32\n",
 	.has_offsets = true,
+	.native_set = target_fake_native_set,
 };

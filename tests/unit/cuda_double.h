@@ -23,11 +23,14 @@
 	F(cuFuncLoad, 12040)                                                \
 	F(cuGetErrorName, 6000)                                             \
 	F(cuGraphAddKernelNode, 12000)                                      \
+	F(cuGraphAddMemcpyNode, 10000)                                      \
+	F(cuGraphAddChildGraphNode, 10000)                                  \
 	F(cuGraphAddMemsetNode, 10000)                                      \
 	F(cuGraphCreate, 10000)                                             \
 	F(cuGraphDestroy, 10000)                                            \
 	F(cuGraphExecDestroy, 10000)                                        \
 	F(cuGraphExecKernelNodeSetParams, 12000)                            \
+	F(cuGraphExecMemcpyNodeSetParams, 10020)                            \
 	F(cuGraphInstantiateWithFlags, 11040)                               \
 	F(cuGraphLaunch, 10000)                                             \
 	F(cuInit, 2000)                                                     \
@@ -46,6 +49,11 @@
 	F(cuModuleLoadDataEx, 2010)                                         \
 	F(cuModuleUnload, 2000)                                             \
 	F(cuStreamCreateWithPriority, 5050)                                 \
+	F(cuStreamBeginCapture, 10010)                                      \
+	F(cuStreamBeginCaptureToGraph, 12030)                               \
+	F(cuStreamEndCapture, 10000)                                        \
+	F(cuStreamIsCapturing, 10000)                                       \
+	F(cuThreadExchangeStreamCaptureMode, 10010)                         \
 	F(cuStreamDestroy, 4000)                                            \
 	F(cuStreamQuery, 2000)                                              \
 	F(cuStreamSynchronize, 2000)                                        \

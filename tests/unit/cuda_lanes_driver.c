@@ -2,6 +2,7 @@
 
 #include "cuda_array.h"
 #include "cuda_native_command.h"
+#include "cuda_graph.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -530,6 +531,16 @@ int cuda_native_call(struct backend_lane *lane, const struct backend_command *co
 	return command->native.function(command->native.context, NULL) == 0
 		       ? 0
 		       : cuda_fault_words(fault_out, -EIO, -1, "a function that fails");
+}
+
+int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph, uint32_t value,
+		      struct backend_fault *fault_out)
+{
+	(void)graph;
+	(void)value;
+	(void)fault_out;
+	put(state->lane->stream, RUN_KERNEL)->id = 1000 + (int)BACKEND_COMMAND_GRAPH;
+	return 0;
 }
 
 void cuda_finish_run(struct cuda_finish *finish)

@@ -2,7 +2,7 @@
 
 void cuda_ahead_make(const struct cuda_library *cu, struct cuda_ahead *ahead_out)
 {
-	struct cuda_ahead made = {.blank = cuda_blank_load(cu)};
+	struct cuda_ahead made = {.own = cuda_own_load(cu)};
 
 	cuda_window_find(cu, &made.window);
 	if (cuda_words_pin(cu, &made.words) != CUDA_SUCCESS)
@@ -14,11 +14,11 @@ void cuda_ahead_make(const struct cuda_library *cu, struct cuda_ahead *ahead_out
 
 void cuda_ahead_drop(const struct cuda_library *cu, struct cuda_ahead *ahead)
 {
-	if (ahead->blank)
-		(void)cu->cuModuleUnload(ahead->blank);
+	if (ahead->own)
+		(void)cu->cuModuleUnload(ahead->own);
 	if (ahead->words)
 		(void)cu->cuMemFreeHost(ahead->words);
 	if (ahead->slots)
 		(void)cu->cuMemFreeHost(ahead->slots);
-	*ahead = (struct cuda_ahead){.blank = NULL};
+	*ahead = (struct cuda_ahead){.own = NULL};
 }

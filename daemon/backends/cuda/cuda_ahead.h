@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CUDA_WORDS_BYTES   ((size_t)1024 * 64) /* completion words of all lanes (cuda_lane.h) */
+#define CUDA_WORDS_BYTES   ((size_t)1025 * 64) /* completion words of all lanes, and one more (cuda_lane.h) */
 #define CUDA_STAGING_BYTES ((size_t)16 << 20)  /* slots for transfers (cuda_staging.h) */
 
 /* Where dynamic shared memory begins in a kernel that has no static one (cuda_window.c). The same in all of a context. */
@@ -21,7 +21,7 @@ struct cuda_window {
 };
 
 struct cuda_ahead {
-	CUmodule blank; /* an empty kernel, for chains; NULL: not made */
+	CUmodule own; /* kernels of the backend's own; NULL: not made */
 	struct cuda_window window;
 	void *words, *slots; /* pinned; NULL: not made */
 };
@@ -35,7 +35,7 @@ void cuda_ahead_drop(const struct cuda_library *cu, struct cuda_ahead *ahead);
 void cuda_ahead_take(uint32_t index, CUcontext context, struct cuda_ahead *ahead_out);
 
 /* cuda_chain.c: NULL: it cannot be loaded. */
-CUmodule cuda_blank_load(const struct cuda_library *cu);
+CUmodule cuda_own_load(const struct cuda_library *cu);
 /* cuda_window.c: ask a tiny kernel. Failing is no fault: local memory for native kernels is refused then. */
 void cuda_window_find(const struct cuda_library *cu, struct cuda_window *window_out);
 /* cuda_lane.c, cuda_staging.c: pinned. */

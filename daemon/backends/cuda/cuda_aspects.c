@@ -1,5 +1,7 @@
 #include "cuda_aspects.h"
 
+#include "cuda_graph.h"
+
 static bool is_at_least(int major, int minor, int wanted_major, int wanted_minor)
 {
 	return major > wanted_major || (major == wanted_major && minor >= wanted_minor);
@@ -82,7 +84,11 @@ uint32_t cuda_features(const struct cuda_library *library, const struct cuda_dev
 	       feature(BACKEND_FEATURE_EXPORT_IPC, ipc) | feature(BACKEND_FEATURE_SHARED_EVENT, events) |
 	       feature(BACKEND_FEATURE_COOPERATIVE, facts->cooperative) |
 	       /* A process is some user's to the server of MPS, from its first call on. */
-	       feature(BACKEND_FEATURE_PRELOAD, !facts->mps) | feature(BACKEND_FEATURE_CLUSTER, facts->cluster) |
+	       feature(BACKEND_FEATURE_PRELOAD, !facts->mps) |
+	       feature(BACKEND_FEATURE_CLUSTER, facts->cluster) |
+	       (cuda_graphs_are_possible(library)
+			? BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE
+			: 0u) |
 	       feature(BACKEND_FEATURE_COPY_LANES, facts->copy_engines > 0) |
 	       feature(BACKEND_FEATURE_OCCUPANCY, library->cuOccupancyMaxActiveBlocksPerMultiprocessor != NULL);
 }

@@ -6,15 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The lowest architecture that a driver of today still compiles for. */
-static const char blank_ptx[] = ".version 6.0\n"
-				".target sm_50\n"
-				".address_size 64\n"
-				".visible .entry sycl_blank()\n"
-				"{\n"
-				"\tret;\n"
-				"}\n";
-
 bool cuda_chains_are_possible(const struct cuda_library *library)
 {
 	return library->cuGraphCreate && library->cuGraphDestroy && library->cuGraphAddKernelNode &&
@@ -23,11 +14,20 @@ bool cuda_chains_are_possible(const struct cuda_library *library)
 	       library->cuGraphUpload && library->cuGraphLaunch && library->cuGraphExecDestroy;
 }
 
-CUmodule cuda_blank_load(const struct cuda_library *cu)
+CUmodule cuda_own_load(const struct cuda_library *cu)
 {
 	CUmodule module = NULL;
 
-	return cu->cuModuleLoadDataEx(&module, blank_ptx, 0, NULL, NULL) == CUDA_SUCCESS ? module : NULL;
+	return cu->cuModuleLoadDataEx(&module, cuda_own_ptx, 0, NULL, NULL) == CUDA_SUCCESS ? module : NULL;
+}
+
+/* A kernel of the backend's own, on the device when this returns. */
+static bool find_own(struct backend_device *device, const char *name, CUfunction *function_out)
+{
+	const struct cuda_library *cu = &device->backend->library;
+
+	return cu->cuModuleGetFunction(function_out, device->lanes->own_module, name) == CUDA_SUCCESS &&
+	       cu->cuFuncLoad(*function_out) == CUDA_SUCCESS;
 }
 
 void cuda_chains_open(struct backend_device *device)
@@ -35,22 +35,24 @@ void cuda_chains_open(struct backend_device *device)
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
 
-	if (device->backend->settings.chain_length == 0 || !cuda_chains_are_possible(cu))
+	if (!cuda_chains_are_possible(cu))
 		return;
-	lanes->blank_module = device->ahead.blank ? device->ahead.blank : cuda_blank_load(cu);
-	device->ahead.blank = NULL;
-	if (!lanes->blank_module)
+	lanes->own_module = device->ahead.own ? device->ahead.own : cuda_own_load(cu);
+	device->ahead.own = NULL;
+	if (!lanes->own_module)
 		return;
-	lanes->has_graphs = cu->cuModuleGetFunction(&lanes->blank, lanes->blank_module, "sycl_blank") == CUDA_SUCCESS &&
-			    cu->cuFuncLoad(lanes->blank) == CUDA_SUCCESS;
+	bool has_blank = find_own(device, "sycl_blank", &lanes->blank);
+	lanes->has_graphs = has_blank && device->backend->settings.chain_length > 0;
+	if (!find_own(device, "sycl_fill", &lanes->fill))
+		lanes->fill = NULL;
 }
 
 void cuda_chains_close(struct backend_device *device)
 {
-	if (device->lanes->blank_module)
-		(void)device->backend->library.cuModuleUnload(device->lanes->blank_module);
-	device->lanes->blank_module = NULL;
-	device->lanes->blank = NULL;
+	if (device->lanes->own_module)
+		(void)device->backend->library.cuModuleUnload(device->lanes->own_module);
+	device->lanes->own_module = NULL;
+	device->lanes->blank = device->lanes->fill = NULL;
 	device->lanes->has_graphs = false;
 }
 

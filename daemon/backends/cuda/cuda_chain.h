@@ -14,7 +14,9 @@
 
 /* Whether this driver has all that chains need. */
 bool cuda_chains_are_possible(const struct cuda_library *library);
-/* The empty kernel; without it there are no chains. */
+/* cuda_graph_fill.c: the backend's own kernels, in PTX: sycl_blank and sycl_fill. */
+extern const char cuda_own_ptx[];
+/* The empty kernel, without which there are no chains, and the one that fills. */
 void cuda_chains_open(struct backend_device *device);
 void cuda_chains_close(struct backend_device *device);
 

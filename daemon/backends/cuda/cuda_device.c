@@ -13,6 +13,18 @@
 static _Thread_local uint64_t entered;
 static _Atomic uint64_t openings;
 
+/*
+ * The application may capture a stream of its own in this process, in the mode that forbids all threads what could wait. Ours wait on
+ * streams that it does not know, and must go on (K20).
+ */
+static void relax(const struct cuda_library *cu)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	if (cu->cuThreadExchangeStreamCaptureMode)
+		(void)cu->cuThreadExchangeStreamCaptureMode(&mode);
+}
+
 int cuda_enter(struct backend_device *device, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
@@ -22,6 +34,7 @@ int cuda_enter(struct backend_device *device, struct backend_fault *fault_out)
 	CUresult result = cu->cuCtxSetCurrent(device->context);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot make the context current");
+	relax(cu);
 	entered = device->opening;
 	return 0;
 }

@@ -90,6 +90,14 @@ int cuda_native_device_of(const struct cuda_library *cu, CUcontext context, CUde
 /* cuda_lane.c: a lane on a stream of the application's, in the device's context. */
 int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backend_lane **lane_out,
 		    struct backend_fault *fault_out);
+/* cuda_graph.c, cuda_graph_update.c */
+int cuda_graph_create(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out);
+int cuda_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
+		   uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out);
+int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
+int cuda_graph_update(struct backend_graph *graph, uint32_t node, const struct backend_command *command,
+		      struct backend_fault *fault_out);
+void cuda_graph_free(struct backend_graph *graph);
 
 /* cuda_link.c */
 int cuda_compile_object(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,

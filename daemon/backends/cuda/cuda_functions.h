@@ -156,6 +156,18 @@
 	OPTIONAL(cuGraphLaunch, 10000)                                                                                 \
 	OPTIONAL(cuGraphExecDestroy, 10000)
 
+/* Graphs of the application: without all of them there are none, and the engine sends their nodes one by one. */
+#define CUDA_FUNCTIONS_NODES(NEEDED, OPTIONAL)                                                                         \
+	OPTIONAL(cuGraphAddEmptyNode, 10000)                                                                           \
+	OPTIONAL(cuGraphAddMemcpyNode, 10000)                                                                          \
+	OPTIONAL(cuGraphAddChildGraphNode, 10000)                                                                      \
+	OPTIONAL(cuGraphDestroyNode, 10000)                                                                            \
+	OPTIONAL(cuGraphKernelNodeSetParams, 12000)                                                                    \
+	OPTIONAL(cuGraphKernelNodeSetAttribute, 11000)                                                                 \
+	OPTIONAL(cuGraphMemcpyNodeSetParams, 10000)                                                                    \
+	OPTIONAL(cuGraphExecMemcpyNodeSetParams, 10020)                                                                \
+	OPTIONAL(cuThreadExchangeStreamCaptureMode, 10010)
+
 #define CUDA_FUNCTIONS(NEEDED, OPTIONAL)                                                                               \
 	CUDA_FUNCTIONS_DEVICE(NEEDED, OPTIONAL)                                                                        \
 	CUDA_FUNCTIONS_STREAM(NEEDED, OPTIONAL)                                                                        \
@@ -163,6 +175,7 @@
 	CUDA_FUNCTIONS_IMAGE(NEEDED, OPTIONAL)                                                                         \
 	CUDA_FUNCTIONS_SHARE(NEEDED, OPTIONAL)                                                                         \
 	CUDA_FUNCTIONS_KERNEL(NEEDED, OPTIONAL)                                                                        \
-	CUDA_FUNCTIONS_GRAPH(NEEDED, OPTIONAL)
+	CUDA_FUNCTIONS_GRAPH(NEEDED, OPTIONAL)                                                                         \
+	CUDA_FUNCTIONS_NODES(NEEDED, OPTIONAL)
 
 #endif

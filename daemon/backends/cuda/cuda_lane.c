@@ -17,7 +17,7 @@ static int no_memory(struct backend_fault *fault_out)
 	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a lane");
 }
 
-static_assert(CUDA_WORDS_BYTES / CUDA_WORD_STRIDE == CUDA_WORDS_MAX, "a line for each");
+static_assert(CUDA_WORDS_BYTES / CUDA_WORD_STRIDE == CUDA_WORDS_MAX + 1, "a line for each, and one that nobody reads");
 
 CUresult cuda_words_pin(const struct cuda_library *cu, void **words_out)
 {

@@ -140,14 +140,15 @@ struct cuda_lanes {
 	pthread_mutex_t events_lock;
 	struct cuda_event_pool plain_events, timing_events;
 
-	unsigned char *words_host; /* CUDA_WORDS_MAX, pinned */
+	unsigned char *words_host; /* CUDA_WORDS_MAX, and one that nobody reads (cuda_graph.h), pinned */
 	CUdeviceptr words_device;
 	uint32_t reached[CUDA_WORDS_MAX]; /* by what was seen of word and mark last */
 	uint32_t free_words[CUDA_WORDS_MAX], free_word_count;
 
-	CUmodule blank_module; /* an empty kernel, from which chains are made */
-	CUfunction blank;
-	bool has_graphs; /* and that kernel */
+	CUmodule own_module; /* the backend's own kernels */
+	CUfunction blank;    /* an empty one, from which chains are made */
+	CUfunction fill;     /* fills of graphs; NULL: there is none */
+	bool has_graphs;     /* for chains, and the empty kernel */
 	uint64_t chains_sent, chains_refused; /* refused: launched plainly instead */
 
 	unsigned char *large_storage; /* CUDA_PARAMETER_BYTES_MAX */

@@ -60,6 +60,9 @@ bool cuda_host_is_registered(struct backend_device *device, const void *host, ui
 int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *command, struct cuda_finish **finish_out,
 		     struct backend_fault *fault_out);
 
+/* cuda_usm.c: USM or registered memory that kernels and copies of this device use as it is. Any thread. */
+bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uint64_t size_bytes);
+
 /*
  * cuda_fill.c: put the pattern on the stream again and again, from `address` on, the last time perhaps not whole. The
  * pattern is read before the return. 0 < pattern_bytes <= FILL_PATTERN_BYTES_MAX, size_bytes > 0.

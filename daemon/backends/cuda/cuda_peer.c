@@ -241,10 +241,9 @@ static CUresult reach_context(struct backend_device *destination, struct link *l
 	return result;
 }
 
-static CUresult copy_direct(struct backend_lane *lane, struct link *link, struct backend_memory *memory,
-			    const struct copy *copy)
+/* Give the destination access to the source's memory. Anything but success and sticky results: it has none. */
+static CUresult reach(struct backend_device *destination, struct link *link, struct backend_memory *memory)
 {
-	struct backend_device *destination = lane->device;
 	const struct cuda_library *cuda = &destination->backend->library;
 	CUresult result;
 	int can = 0;
@@ -263,8 +262,17 @@ static CUresult copy_direct(struct backend_lane *lane, struct link *link, struct
 	/* Whatever keeps it from being reached: it can be copied without. */
 	if (result != CUDA_SUCCESS && !cuda_result_is_sticky(result))
 		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+	return result;
+}
+
+static CUresult copy_direct(struct backend_lane *lane, struct link *link, struct backend_memory *memory,
+			    const struct copy *copy)
+{
+	CUresult result = reach(lane->device, link, memory);
+
 	if (result == CUDA_SUCCESS)
-		result = cuda->cuMemcpyDtoDAsync(copy->destination, copy->source, copy->size_bytes, lane->stream);
+		result = lane->device->backend->library.cuMemcpyDtoDAsync(copy->destination, copy->source,
+									  copy->size_bytes, lane->stream);
 	return result;
 }
 
@@ -383,6 +391,16 @@ int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *comm
 		return cuda_fault(destination, cuda, result, fault_out, "cannot copy from device %u to device %u",
 				  memory->device->index, destination->index);
 	return 0;
+}
+
+bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *memory)
+{
+	enum cuda_peer_path forced = destination->backend->settings.peer_path;
+	struct link *link = NULL;
+
+	return (forced == CUDA_PEER_AUTO || forced == CUDA_PEER_DIRECT) &&
+	       open_link(destination, memory->device, &link, NULL) == 0 && link &&
+	       reach(destination, link, memory) == CUDA_SUCCESS;
 }
 
 enum cuda_peer_path cuda_peer_path_of(struct backend_device *destination, const struct backend_device *source)

@@ -18,6 +18,9 @@
  */
 int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out);
 
+/* Can the destination's kernels and copies use another device's memory as it is? Gives it access. Destination's thread. */
+bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *memory);
+
 /* The way that copies from this device go; AUTO: none has been made yet. Device thread of the destination. */
 enum cuda_peer_path cuda_peer_path_of(struct backend_device *destination, const struct backend_device *source);
 

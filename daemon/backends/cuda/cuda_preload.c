@@ -98,11 +98,11 @@ static int hold(const struct backend *backend, uint32_t index, struct backend_fa
 
 void cuda_ahead_take(uint32_t index, CUcontext context, struct cuda_ahead *ahead_out)
 {
-	*ahead_out = (struct cuda_ahead){.blank = NULL};
+	*ahead_out = (struct cuda_ahead){.own = NULL};
 	if (index >= DEVICES_MAX || !contexts[index] || contexts[index] != context)
 		return;
 	*ahead_out = made[index];
-	made[index] = (struct cuda_ahead){.blank = NULL};
+	made[index] = (struct cuda_ahead){.own = NULL};
 }
 
 /*

@@ -4,6 +4,7 @@
  */
 #include "cuda_array.h"
 #include "cuda_entries.h"
+#include "cuda_graph.h"
 #include "cuda_lane.h"
 #include "cuda_native_command.h"
 
@@ -124,10 +125,10 @@ static void push(struct submission *submission, bool is_sent)
 }
 
 /*
- * A command that goes by itself is on the stream: have its completions written. From here on nothing can be taken back,
- * so nothing fails.
+ * A command that goes by itself is on the stream: have its completions written, but for the lane's word if the command does that
+ * itself. From here on nothing can be taken back, so nothing fails.
  */
-static void finish_send(struct submission *submission)
+static void finish_send_of(struct submission *submission, bool writes_word)
 {
 	struct cuda_lane_state *state = submission->state;
 	struct backend_device *device = submission->device;
@@ -147,7 +148,15 @@ static void finish_send(struct submission *submission)
 	flight->value = state->issued + 1;
 	flight->is_send_start = true;
 	push(submission, true);
-	cuda_lane_write_word(state);
+	if (writes_word)
+		state->written = state->sent;
+	else
+		cuda_lane_write_word(state);
+}
+
+static void finish_send(struct submission *submission)
+{
+	finish_send_of(submission, false);
 }
 
 /* Brackets of a timed command. */
@@ -308,6 +317,22 @@ static int submit_native(struct submission *submission, struct backend_fault *fa
 	return error;
 }
 
+/* The graph writes the lane's word at its end, but what a direct completion must come before: then it only repeats it. */
+static int submit_graph(struct submission *submission, struct backend_fault *fault_out)
+{
+	struct cuda_lane_state *state = submission->state;
+	const bool writes_word = submission->direct == 0;
+
+	cuda_lane_send(state);
+	int error = start_timing(submission, fault_out);
+	if (error == 0)
+		error = cuda_graph_launch(state, submission->command->graph,
+					  writes_word ? state->issued + 1 : state->issued, fault_out);
+	if (error == 0)
+		finish_send_of(submission, writes_word);
+	return error;
+}
+
 static int submit_kind(struct submission *submission, struct backend_fault *fault_out)
 {
 	switch (submission->command->kind) {
@@ -330,7 +355,7 @@ static int submit_kind(struct submission *submission, struct backend_fault *faul
 	case BACKEND_COMMAND_NATIVE:
 		return submit_native(submission, fault_out);
 	case BACKEND_COMMAND_GRAPH:
-		break;
+		return submit_graph(submission, fault_out);
 	}
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no command %d",
 				(int)submission->command->kind);

@@ -233,6 +233,15 @@ static bool is_known(struct backend_device *device, const struct cuda_usm *usm, 
 	return usm || cuda_host_is_registered(device, pointer, size_bytes);
 }
 
+bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uint64_t size_bytes)
+{
+	const struct cuda_usm *usm = find_usm(device, pointer, size_bytes);
+
+	if (usm)
+		return usm->device == device || usm->kind != BACKEND_USM_DEVICE;
+	return device->facts->host_pointers && cuda_host_is_registered(device, pointer, size_bytes);
+}
+
 /* The engine's own memory that nobody has pinned yet, or could: as for buffers. */
 static int copy_unpinned(struct backend_lane *lane, const struct backend_command *command,
 			 struct cuda_finish **finish_out, struct backend_fault *fault_out)

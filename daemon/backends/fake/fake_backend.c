@@ -16,7 +16,8 @@
 /* With BACKEND_FEATURE_USM: device, host and shared allocations; of the first device atomics in the last two. */
 #define FAKE_USM_ASPECTS        ((1u << 13) | (1u << 14) | (1u << 16))
 #define FAKE_USM_ATOMIC_ASPECTS ((1u << 15) | (1u << 17))
-#define FAKE_LINK_ASPECT (1u << 11)
+#define FAKE_LINK_ASPECT  (1u << 11)
+#define FAKE_GRAPH_ASPECT (1u << 19)
 #define FAKE_DEVICE_TYPE_CUSTOM 4u /* DeviceType of command.proto */
 
 struct backend {
@@ -129,6 +130,8 @@ static void describe(struct backend *backend, uint32_t index)
 		facts->aspects |= FAKE_USM_ASPECTS | (index ? 0 : FAKE_USM_ATOMIC_ASPECTS);
 	if (facts->features & BACKEND_FEATURE_LINK)
 		facts->aspects |= FAKE_LINK_ASPECT;
+	if (facts->features & BACKEND_FEATURE_GRAPH_NATIVE)
+		facts->aspects |= FAKE_GRAPH_ASPECT;
 	fake_image_facts(facts);
 	for (uint32_t i = 0; i < 7; i++)
 		facts->preferred_vector_widths[i] = facts->native_vector_widths[i] = 1;
@@ -191,6 +194,11 @@ const struct backend_ops backend_fake_ops = {
 	.event_create = fake_event_create,
 	.event_open = fake_event_open,
 	.event_free = fake_event_free,
+	.graph_create = fake_graph_create,
+	.graph_add = fake_graph_add,
+	.graph_finish = fake_graph_finish,
+	.graph_update = fake_graph_update,
+	.graph_free = fake_graph_free,
 	.program_load = fake_program_load,
 	.program_kernels = fake_program_kernels,
 	.program_free = fake_program_free,

@@ -43,7 +43,7 @@ struct fake_device_options {
 	/*
 	 * enum backend_feature: POLLED (nobody is woken), LOADER, HOST_REGISTER, EXPORT_VMM (a memfd), EXPORT_IPC (a handle
 	 * that means something in this process only), SHARED_EVENT (the same), PEER, COOPERATIVE and CLUSTER (accepted, and
-	 * seen in the log), COPY_LANES, OCCUPANCY, IMAGE, LINK, INLINE, USM and HOST_ADDRESS (the first device says that atomics work there, the
+	 * seen in the log), COPY_LANES, OCCUPANCY, IMAGE, LINK, INLINE, GRAPH, GRAPH_UPDATE, GRAPH_NATIVE, USM and HOST_ADDRESS (the first device says that atomics work there, the
 	 * others do not). What is not set here is refused.
 	 */
 	uint32_t features;
@@ -57,7 +57,8 @@ struct fake_device_options {
 	 BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC | BACKEND_FEATURE_SHARED_EVENT |                      \
 	 BACKEND_FEATURE_PEER | BACKEND_FEATURE_COOPERATIVE | BACKEND_FEATURE_CLUSTER | BACKEND_FEATURE_COPY_LANES |   \
 	 BACKEND_FEATURE_OCCUPANCY | BACKEND_FEATURE_USM | BACKEND_FEATURE_HOST_ADDRESS |                           \
-	 BACKEND_FEATURE_IMAGE | BACKEND_FEATURE_LINK | BACKEND_FEATURE_INLINE)
+	 BACKEND_FEATURE_IMAGE | BACKEND_FEATURE_LINK | BACKEND_FEATURE_INLINE | BACKEND_FEATURE_GRAPH |               \
+	 BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE)
 
 #define FAKE_GRANULE_BYTES 65536u /* of exported memory */
 
@@ -108,6 +109,10 @@ enum fake_entry {
 	FAKE_EVENT_OPEN,
 	FAKE_OCCUPANCY,
 	FAKE_USM_ALLOC,
+	FAKE_GRAPH_CREATE,
+	FAKE_GRAPH_ADD,
+	FAKE_GRAPH_FINISH,
+	FAKE_GRAPH_UPDATE,
 	FAKE_COMPLETION, /* the command ends with the fault; its function does not run */
 	FAKE_ENTRY_COUNT
 };
@@ -136,9 +141,11 @@ struct fake_counters {
 	uint64_t bytes_copied, bytes_written, bytes_read, bytes_peer;
 	uint64_t registered_transfers; /* writes and reads whose host memory is registered */
 	uint64_t usm_copies, usm_fills, prefetches, advices; /* ended with success */
+	uint64_t graph_launches; /* ended with success; their nodes are counted as if they had been submitted */
+	uint64_t graph_misuses;  /* changed or freed in flight, or sent to another lane meanwhile */
 	uint64_t flushes, progresses;
 	/* alive now */
-	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events;
+	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events, graphs;
 	uint64_t memory_bytes; /* private memory of devices */
 	uint32_t usms;
 	uint64_t usm_bytes;
@@ -161,6 +168,15 @@ struct fake_log_entry {
 int fake_log_start(uint32_t capacity);
 /* Entries so far; copies up to `capacity` of them. */
 uint32_t fake_log_read(struct fake_log_entry *entries, uint32_t capacity);
+
+/*
+ * What a native command's function finds in its scope: `memories` are addresses of the devices' bytes; `graph`, of a node, takes calls,
+ * which the device makes one after the other whenever the node runs. 0 or -ENOMEM.
+ */
+#define FAKE_NATIVE_CONTEXT       0xfacecafeu
+#define FAKE_NATIVE_CAPTURE_QUEUE 0xfaceda7au /* a node's, which is no lane's */
+typedef void fake_native_call(void *argument);
+int fake_native_add(uint64_t graph, fake_native_call *call, void *argument);
 
 /* Wait until so many commands have started, or ended, on the device (or all) since fake_reset. False: not in time. */
 bool fake_wait_started(uint32_t device, uint64_t count, uint64_t timeout_ns);

@@ -27,17 +27,23 @@ static uint32_t value_of(const struct backend_argument *argument)
 	return value;
 }
 
+bool fake_gate_holds_locked(const struct backend_command *command)
+{
+	if (command->kind != BACKEND_COMMAND_LAUNCH || command->launch.kernel->function->special != FAKE_HOLD)
+		return false;
+	uint32_t gate = value_of(&command->launch.arguments[0]);
+	return gate >= FAKE_GATES || !fake_state.gates_open[gate];
+}
+
 /* Held by a gate, by the device's gate, or by a delay (then `due_ns` gets smaller). */
 static bool is_held(const struct backend_device *device, const struct fake_command *command, uint64_t *due_ns)
 {
 	if (device->slot->gate_closed)
 		return true;
-	if (command->command.kind == BACKEND_COMMAND_LAUNCH &&
-	    command->command.launch.kernel->function->special == FAKE_HOLD) {
-		uint32_t gate = value_of(&command->command.launch.arguments[0]);
-		if (gate >= FAKE_GATES || !fake_state.gates_open[gate])
-			return true;
-	}
+	if (fake_gate_holds_locked(&command->command))
+		return true;
+	if (command->command.kind == BACKEND_COMMAND_GRAPH && fake_graph_is_held_locked(command->command.graph))
+		return true;
 	if (command->command.kind == BACKEND_COMMAND_EVENT_WAIT &&
 	    command->command.event->shared->happened < command->event_record)
 		return true;
@@ -148,7 +154,7 @@ static bool ranges_good(const struct backend_command *c)
 	return true;
 }
 
-static void run_command(struct fake_command *command)
+void fake_command_run_locked(struct fake_command *command)
 {
 	const struct backend_command *c = &command->command;
 	if (fake_image_is_meant(c)) {
@@ -192,12 +198,15 @@ static void run_command(struct fake_command *command)
 	case BACKEND_COMMAND_USM_ADVISE:
 		fake_usm_run_locked(command->lane->device, command);
 		break;
+	case BACKEND_COMMAND_GRAPH:
+		fake_graph_run_locked(c->graph, command);
+		break;
 	default:
 		break;
 	}
 }
 
-static bool is_registered(const struct backend_device *device, const struct backend_command *c)
+bool fake_is_registered_locked(const struct backend_device *device, const struct backend_command *c)
 {
 	const uint8_t *host = c->transfer.host;
 	for (const struct backend_host *at = device->hosts; at; at = at->next)
@@ -207,7 +216,7 @@ static bool is_registered(const struct backend_device *device, const struct back
 	return false;
 }
 
-static void count_command(const struct backend_device *device, const struct backend_command *c)
+void fake_command_count_locked(struct backend_device *device, const struct backend_command *c)
 {
 	struct fake_counters *counters = &device->slot->counters;
 	switch (c->kind) {
@@ -221,12 +230,12 @@ static void count_command(const struct backend_device *device, const struct back
 	case BACKEND_COMMAND_WRITE:
 		counters->writes++;
 		counters->bytes_written += c->transfer.size_bytes;
-		counters->registered_transfers += is_registered(device, c);
+		counters->registered_transfers += fake_is_registered_locked(device, c);
 		break;
 	case BACKEND_COMMAND_READ:
 		counters->reads++;
 		counters->bytes_read += c->transfer.size_bytes;
-		counters->registered_transfers += is_registered(device, c);
+		counters->registered_transfers += fake_is_registered_locked(device, c);
 		break;
 	case BACKEND_COMMAND_FILL:
 		counters->fills++;
@@ -247,6 +256,9 @@ static void count_command(const struct backend_device *device, const struct back
 	case BACKEND_COMMAND_USM_ADVISE:
 		fake_usm_count_locked(counters, c);
 		break;
+	case BACKEND_COMMAND_GRAPH:
+		counters->graph_launches++;
+		break;
 	default:
 		counters->nops++;
 		break;
@@ -263,8 +275,9 @@ static void end_command(struct backend_device *device, struct fake_command *comm
 	command->next = NULL;
 	command->end_ns = command->started ? fake_now_locked() : 0;
 	if (command->fault.status == STATUS_SUCCESS)
-		count_command(device, &command->command);
+		fake_command_count_locked(device, &command->command);
 	fake_log_locked(command);
+	fake_graph_ended_locked(command);
 	if (device->ended_last)
 		device->ended_last->next = command;
 	else
@@ -321,7 +334,7 @@ static bool step_lane(struct backend_device *device, struct backend_lane *lane, 
 	if (is_held(device, command, due_ns))
 		return false;
 	if (!fake_scripted_locked(FAKE_COMPLETION, device->index, &command->fault))
-		run_command(command);
+		fake_command_run_locked(command);
 	bool lost = command->fault.device_lost;
 	end_command(device, command);
 	if (lost)

@@ -215,6 +215,27 @@ void fake_rect_run(const struct backend_command *command);
 bool fake_usm_reaches_locked(const struct backend_device *device, const void *pointer, uint64_t size_bytes);
 void fake_usm_run_locked(struct backend_device *device, struct fake_command *command);
 void fake_usm_count_locked(struct fake_counters *counters, const struct backend_command *command);
+/*
+ * fake_submit.c: what this device, or this kind of lane, does not take; a command with all that its pointers lead to, but for objects
+ * and host memory, NULL: no memory.
+ */
+int fake_command_check(struct backend_lane *lane, const struct backend_command *command,
+		       struct backend_fault *fault_out);
+struct fake_command *fake_command_copy(struct backend_lane *lane, const struct backend_command *command,
+				       const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence);
+/* fake_execute.c: do it; count it; is a gate in its way; is its host memory registered. */
+void fake_command_run_locked(struct fake_command *command);
+void fake_command_count_locked(struct backend_device *device, const struct backend_command *command);
+bool fake_gate_holds_locked(const struct backend_command *command);
+bool fake_is_registered_locked(const struct backend_device *device, const struct backend_command *command);
+/* fake_graph.c. A GRAPH command is checked, sent, held, run, and ends. */
+int fake_graph_check(const struct backend_lane *lane, const struct backend_command *command,
+		     struct backend_fault *fault_out);
+void fake_graph_sent_locked(const struct fake_command *command);
+bool fake_graph_is_held_locked(const struct backend_graph *graph);
+void fake_graph_run_locked(struct backend_graph *graph, struct fake_command *whole);
+void fake_graph_ended_locked(const struct fake_command *command);
+void fake_graph_drop(struct backend_graph *graph);
 /* Whoever runs the commands of this device must look; of all devices. */
 void fake_poke_locked(struct backend_device *device);
 void fake_poke_all_locked(void);
@@ -269,6 +290,14 @@ int fake_submit(struct backend_lane *lane, const struct backend_command *command
 		struct backend_fault *fault_out);
 void fake_flush(struct backend_device *device);
 uint32_t fake_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
+
+int fake_graph_create(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out);
+int fake_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
+		   uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out);
+int fake_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
+int fake_graph_update(struct backend_graph *graph, uint32_t node, const struct backend_command *command,
+		      struct backend_fault *fault_out);
+void fake_graph_free(struct backend_graph *graph);
 
 int fake_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
 	       size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,

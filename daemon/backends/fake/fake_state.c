@@ -296,6 +296,9 @@ static void add_counters(struct fake_counters *sum, const struct fake_counters *
 	sum->usm_fills += more->usm_fills;
 	sum->prefetches += more->prefetches;
 	sum->advices += more->advices;
+	sum->graphs += more->graphs;
+	sum->graph_launches += more->graph_launches;
+	sum->graph_misuses += more->graph_misuses;
 }
 
 void fake_counters(uint32_t device, struct fake_counters *counters_out)

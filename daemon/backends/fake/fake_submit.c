@@ -57,8 +57,8 @@ static void keep_arguments(struct fake_command *copy, uint8_t *at)
 }
 
 /* The pointers of a command are good until submit returns only; so everything that they lead to is copied. */
-static struct fake_command *copy_command(struct backend_lane *lane, const struct backend_command *command,
-					 const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence)
+struct fake_command *fake_command_copy(struct backend_lane *lane, const struct backend_command *command,
+				       const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence)
 {
 	bool launch = command->kind == BACKEND_COMMAND_LAUNCH;
 	size_t wait_bytes = wait_count * sizeof(*waits);
@@ -92,8 +92,8 @@ static struct fake_command *copy_command(struct backend_lane *lane, const struct
 	return copy;
 }
 
-/* What this device, or this kind of lane, does not take. */
-static int check(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+int fake_command_check(struct backend_lane *lane, const struct backend_command *command,
+		       struct backend_fault *fault_out)
 {
 	const struct backend_device *device = lane->device;
 	if (fake_image_is_meant(command))
@@ -123,6 +123,9 @@ static int check(struct backend_lane *lane, const struct backend_command *comman
 		if (lane->kind != BACKEND_LANE_COMPUTE || !fake_has(device, BACKEND_FEATURE_USM))
 			return fake_refuse(device, "use USM here", fault_out);
 		return 0;
+	case BACKEND_COMMAND_GRAPH:
+		return fake_has(device, BACKEND_FEATURE_GRAPH) ? fake_graph_check(lane, command, fault_out)
+							       : fake_refuse(device, "run graphs", fault_out);
 	case BACKEND_COMMAND_NOP:
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_WRITE:
@@ -151,10 +154,10 @@ int fake_submit(struct backend_lane *lane, const struct backend_command *command
 		return -EIO;
 	if (completion)
 		return fake_refuse(lane->device, "write completions", fault_out);
-	int result = check(lane, command, fault_out);
+	int result = fake_command_check(lane, command, fault_out);
 	if (result < 0)
 		return result;
-	struct fake_command *copy = copy_command(lane, command, waits, wait_count, sequence);
+	struct fake_command *copy = fake_command_copy(lane, command, waits, wait_count, sequence);
 	if (!copy) {
 		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for a command");
 		return -ENOMEM;
@@ -167,6 +170,7 @@ int fake_submit(struct backend_lane *lane, const struct backend_command *command
 		return -EIO;
 	}
 	note_event_locked(copy);
+	fake_graph_sent_locked(copy);
 	if (lane->last)
 		lane->last->next = copy;
 	else

@@ -24,6 +24,7 @@ enum opencl_aspect {
 	OPENCL_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS = 15,
 	OPENCL_ASPECT_USM_SHARED_ALLOCATIONS = 16,
 	OPENCL_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS = 17,
+	OPENCL_ASPECT_LIMITED_GRAPH = 19,
 };
 
 /* Is this whole word in the list, which blanks separate? */

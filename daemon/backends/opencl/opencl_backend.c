@@ -1,6 +1,7 @@
 /* The table of this backend. */
 #include "opencl_binary.h"
 #include "opencl_device.h"
+#include "opencl_graph.h"
 #include "opencl_image.h"
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
@@ -42,6 +43,10 @@ const struct backend_ops backend_opencl_ops = {
 	.native_program = opencl_native_program,
 	.event_watch = opencl_event_watch,
 	.event_free = opencl_event_free,
+	.graph_create = opencl_graph_create,
+	.graph_add = opencl_graph_add,
+	.graph_finish = opencl_graph_finish,
+	.graph_free = opencl_graph_free,
 	.program_load = opencl_program_load,
 	.program_kernels = opencl_program_kernels,
 	.program_free = opencl_program_drop,

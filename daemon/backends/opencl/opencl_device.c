@@ -2,6 +2,7 @@
 
 #include "opencl_aspects.h"
 #include "opencl_fault.h"
+#include "opencl_graph.h"
 #include "opencl_sampler.h"
 #include "opencl_usm.h"
 #include "status.h"
@@ -70,6 +71,11 @@ int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context na
 	if (device->profiling)
 		opencl_clock_open(&device->clock, device->cl, device->context, device->id,
 				  device->facts->profiling_timer_resolution_ns);
+	int error = opencl_graphs_open(device, fault_out);
+	if (error < 0) {
+		opencl_device_close(device);
+		return error;
+	}
 	*device_out = device;
 	return 0;
 }
@@ -84,6 +90,7 @@ void opencl_device_close(struct backend_device *device)
 		(void)pthread_cond_wait(&device->callback_ended, &device->lock);
 	(void)pthread_mutex_unlock(&device->lock);
 
+	opencl_graphs_close(device);
 	opencl_samplers_close(device);
 	opencl_usm_close(device);
 	(void)device->cl->ReleaseContext(device->context);

@@ -1,6 +1,7 @@
 #include "opencl_device_facts.h"
 
 #include "opencl_aspects.h"
+#include "opencl_command_buffer.h"
 #include "opencl_image.h"
 #include "opencl_model.h"
 #include "opencl_query.h"
@@ -198,6 +199,7 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	if (is_pocl && only_enqueues(&facts))
 		facts.features |= BACKEND_FEATURE_INLINE;
 	opencl_usm_facts(cl, device, runs_here, &facts);
+	opencl_command_buffer_facts(cl, device, &facts);
 	*facts_out = facts;
 	return 0;
 }

@@ -48,6 +48,8 @@ static void unlink_lane(struct backend_lane *lane)
 static void end_flight(const struct opencl_library *cl, struct opencl_flight *flight)
 {
 	(void)cl->ReleaseEvent(flight->event);
+	if (flight->start)
+		(void)cl->ReleaseEvent(flight->start);
 	opencl_kernel_drop(flight->kernel);
 	free(flight->staging);
 }
@@ -207,11 +209,12 @@ static bool read_times(const struct backend_lane *lane, const struct opencl_flig
 		       uint64_t *end_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
+	const cl_profiling_info begin = flight->start ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START;
 	cl_ulong start = 0, end = 0;
 
 	if (!lane->profiling ||
 	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL) != CL_SUCCESS ||
-	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_START, sizeof(start), &start, NULL) !=
+	    cl->GetEventProfilingInfo(flight->start ? flight->start : flight->event, begin, sizeof(start), &start, NULL) !=
 		    CL_SUCCESS)
 		return false;
 	*start_out = start;

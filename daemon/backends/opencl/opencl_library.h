@@ -27,6 +27,7 @@
 	X(GetSupportedImageFormats)                                                                                    \
 	X(ReleaseSampler)                                                                                              \
 	X(CreateSubBuffer)                                                                                             \
+	X(RetainMemObject)                                                                                             \
 	X(ReleaseMemObject)                                                                                            \
 	X(CreateProgramWithSource)                                                                                     \
 	X(CreateProgramWithBinary)                                                                                     \
@@ -67,6 +68,7 @@
 	X(GetCommandQueueInfo)                                                                                         \
 	X(GetMemObjectInfo)                                                                                            \
 	X(GetImageInfo)                                                                                                \
+	X(GetExtensionFunctionAddressForPlatform)                                                                      \
 	X(GetEventInfo)                                                                                                \
 	X(GetEventProfilingInfo)                                                                                       \
 	X(SetEventCallback)                                                                                            \

@@ -24,6 +24,7 @@ struct backend {
 };
 
 struct opencl_usm;
+struct opencl_graphs;
 
 struct backend_device {
 	const struct opencl_library *cl;
@@ -39,6 +40,7 @@ struct backend_device {
 	struct opencl_usm *usm;         /* opencl_usm.c: sorted by address */
 	size_t usm_count, usm_capacity;
 	uint64_t usm_changes;           /* how often one came or went */
+	struct opencl_graphs *graphs;   /* opencl_graph.c; NULL: it has none */
 	struct backend_lane *lanes;     /* all, linked by `next` */
 	struct backend_lane *unflushed; /* linked by `next_unflushed` */
 
@@ -53,6 +55,7 @@ struct backend_device {
 struct opencl_flight {
 	uint64_t sequence, submit_ns;
 	cl_event event;
+	cl_event start;                /* whose end is the beginning, of a graph; NULL: `event` tells it */
 	struct backend_kernel *kernel; /* of a launch; a reference */
 	void *staging;                 /* host bytes that the command reads; NULL: none */
 	uint64_t period_ns;            /* estimate for what is no launch */

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "opencl_fault.h"
 #include "opencl_fill.h"
+#include "opencl_graph.h"
 #include "opencl_image.h"
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
@@ -72,38 +73,51 @@ static void reverse(const uint64_t *sycl, uint32_t dimensions, size_t *opencl, b
 	*any_out = any;
 }
 
+int opencl_geometry_make(const struct backend_kernel *kernel, const struct backend_command *command,
+			 struct opencl_geometry *geometry_out, struct backend_fault *fault_out)
+{
+	struct opencl_geometry geometry = {.dimensions = command->launch.dimensions};
+	bool any;
+
+	if (geometry.dimensions < 1 || geometry.dimensions > 3) {
+		opencl_fault_words(fault_out, STATUS_ND_RANGE, "a range has 1 to 3 dimensions, not %u",
+				   geometry.dimensions);
+		return -EINVAL;
+	}
+	reverse(command->launch.global, geometry.dimensions, geometry.global, &any);
+	reverse(command->launch.offset, geometry.dimensions, geometry.offset, &geometry.has_offset);
+	reverse(command->launch.local, geometry.dimensions, geometry.local, &geometry.has_local);
+	/* The driver chooses for a basic range; but a kernel that requires a size gets that, or OpenCL refuses. */
+	if (!geometry.has_local && kernel->facts.required_work_group_size[2] != 0) {
+		for (uint32_t i = 0; i < geometry.dimensions; i++)
+			geometry.local[i] = kernel->facts.required_work_group_size[2 - i];
+		geometry.has_local = true;
+	} else if (!geometry.has_local && kernel->program->device->compiles_each_size) {
+		opencl_local_size(geometry.dimensions, geometry.global, kernel->facts.max_work_group_size,
+				  geometry.local);
+		geometry.has_local = true;
+	}
+	*geometry_out = geometry;
+	return 0;
+}
+
 static int launch(struct backend_lane *lane, const struct backend_command *command, const struct wait_list *list,
 		  struct opencl_flight *flight, struct backend_fault *fault_out)
 {
 	struct backend_kernel *kernel = command->launch.kernel;
-	uint32_t dimensions = command->launch.dimensions;
-	size_t global[3], local[3], offset[3];
-	bool any, has_local, has_offset;
+	struct opencl_geometry geometry;
 	cl_kernel prepared = NULL;
 
-	if (dimensions < 1 || dimensions > 3) {
-		opencl_fault_words(fault_out, STATUS_ND_RANGE, "a range has 1 to 3 dimensions, not %u", dimensions);
-		return -EINVAL;
-	}
-	reverse(command->launch.global, dimensions, global, &any);
-	reverse(command->launch.offset, dimensions, offset, &has_offset);
-	reverse(command->launch.local, dimensions, local, &has_local);
-	/* The driver chooses for a basic range; but a kernel that requires a size gets that, or OpenCL refuses. */
-	if (!has_local && kernel->facts.required_work_group_size[2] != 0) {
-		for (uint32_t i = 0; i < dimensions; i++)
-			local[i] = kernel->facts.required_work_group_size[2 - i];
-		has_local = true;
-	} else if (!has_local && lane->device->compiles_each_size) {
-		opencl_local_size(dimensions, global, kernel->facts.max_work_group_size, local);
-		has_local = true;
-	}
-
-	int error = opencl_kernel_prepare(kernel, dimensions, command->launch.arguments, command->launch.argument_count,
-					  &prepared, fault_out);
+	int error = opencl_geometry_make(kernel, command, &geometry, fault_out);
+	if (error < 0)
+		return error;
+	error = opencl_kernel_prepare(kernel, geometry.dimensions, command->launch.arguments,
+				      command->launch.argument_count, &prepared, fault_out);
 	if (error == 0) {
 		cl_int code = lane->device->cl->EnqueueNDRangeKernel(
-			lane->queue, prepared, dimensions, has_offset ? offset : NULL, global, has_local ? local : NULL,
-			list->count, list->events, &flight->event);
+			lane->queue, prepared, geometry.dimensions, geometry.has_offset ? geometry.offset : NULL,
+			geometry.global, geometry.has_local ? geometry.local : NULL, list->count, list->events,
+			&flight->event);
 		if (code != CL_SUCCESS)
 			error = opencl_fault_code(fault_out, code, "start the kernel");
 	}
@@ -231,6 +245,11 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		flight.period_ns = command->usm.size_bytes / OPENCL_BYTES_PER_NS;
 		error = opencl_usm_command(lane, command, list.count, list.events, &flight.event, &flight.staging,
 					   fault_out);
+		break;
+	case BACKEND_COMMAND_GRAPH:
+		flight.period_ns = OPENCL_WINDOW_NS; /* how long is not known: it is asked for by itself */
+		error = opencl_graph_send(lane, command->graph, list.count, list.events, &flight.event, &flight.start,
+					  fault_out);
 		break;
 	default:
 		opencl_fault_words(fault_out, STATUS_INVALID, "command kind %d is not known", (int)command->kind);

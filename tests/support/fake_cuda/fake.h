@@ -64,7 +64,10 @@ struct CUstream_st {
 	uint64_t stall_target; /* kernels of other streams wait until so much is complete here */
 	bool started, destroyed;
 	bool attributes_set;
-	bool capturing; /* what is sent to it is recorded, not run; here it is dropped */
+	struct CUgraph_st *capture;    /* what is sent becomes nodes there; NULL: it is not capturing */
+	struct CUgraphNode_st **tails; /* those that the next one comes after */
+	size_t tail_count;
+	bool capture_is_broken, capture_owns, capture_is_global;
 	unsigned pace; /* how it dawdles: LAZY_*; 0: not chosen yet */
 	pthread_t thread;
 	pthread_cond_t work;
@@ -235,6 +238,7 @@ struct fake_site {
 #define NOTED_SYNC   4u  /* waits for the device by itself, or may: recorded while kernels run */
 #define WAITS        8u  /* returns when what runs on the device has ended, as measured on a real one */
 #define HOLDS        16u /* and no launch of the process goes on meanwhile */
+#define UNSAFE       32u /* as those that wait: forbidden while a thread captures in the global mode */
 CUresult fake_enter(struct fake_site *site, const char *name, unsigned needs);
 #define ENTER(needs)                                                    \
 	static struct fake_site site_;                                  \
@@ -337,6 +341,19 @@ CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_devi
 			     bool *host_out);
 CUresult fake_memset_check(CUdeviceptr address, size_t bytes, unsigned element);
 void fake_memset_now(CUdeviceptr address, size_t pitch, unsigned value, unsigned element, size_t width, size_t height);
+
+/* fake_copy3d.c: of a copy node: what the real one refuses, with the lock; the copy, without it. */
+CUresult fake_copy3d_check(const CUDA_MEMCPY3D *copy);
+void fake_copy3d_now(const CUDA_MEMCPY3D *copy);
+
+/* fake_capture.c; without the lock. Is work on this stream to become nodes of a graph? Then these make it. */
+bool fake_is_capturing(CUstream stream);
+CUresult fake_capture_launch(CUstream stream, const struct fake_launch *launch); /* takes it, also on failure */
+CUresult fake_capture_copy(CUstream stream, const CUDA_MEMCPY3D *copy);
+CUresult fake_capture_memset(CUstream stream, const CUDA_MEMSET_NODE_PARAMS *parameters);
+void fake_capture_break(struct CUstream_st *stream); /* with the lock: a call that no capture survives */
+/* With the lock: a call that may wait, while somebody captures: may this thread make it? */
+bool fake_capture_permits(void);
 
 /* fake_array.c; with the lock. NULL: what the real one punishes, recorded. */
 struct CUarray_st *fake_array_use(CUarray array);

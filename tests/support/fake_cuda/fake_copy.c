@@ -158,6 +158,12 @@ static CUresult copy_add(const struct copy *copy, CUstream handle, bool wait)
 static CUresult copy_plain(CUdeviceptr destination, bool device_destination, CUdeviceptr source, bool device_source,
 			   size_t size, CUstream stream, bool wait)
 {
+	const CUDA_MEMCPY3D node = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = source,
+				    .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = destination,
+				    .WidthInBytes = size, .Height = 1, .Depth = 1};
+
+	if (fake_is_capturing(stream))
+		return fake_capture_copy(stream, &node);
 	LOCKED();
 	const struct copy copy = {.destination = destination, .source = source, .size = size,
 				  .device_destination = device_destination, .device_source = device_source,
@@ -263,6 +269,11 @@ CUresult fake_memset_check(CUdeviceptr address, size_t bytes, unsigned element)
 static CUresult memset_add(CUdeviceptr address, size_t pitch, unsigned value, unsigned element, size_t width,
 			   size_t height, CUstream handle)
 {
+	const CUDA_MEMSET_NODE_PARAMS node = {.dst = address, .pitch = pitch, .value = value, .elementSize = element,
+					      .width = width, .height = height};
+
+	if (fake_is_capturing(handle))
+		return fake_capture_memset(handle, &node);
 	LOCKED();
 	struct CUstream_st *stream = fake_stream_use(handle);
 	if (!stream)

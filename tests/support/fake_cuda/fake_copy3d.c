@@ -23,12 +23,10 @@ static size_t span(const struct box_op *op, const struct side *side)
 	return (op->depth - 1) * side->slice + (op->height - 1) * side->pitch + op->width;
 }
 
-static void box_run(struct fake_op *base, struct CUstream_st *stream)
+static void box_move(struct box_op *op)
 {
-	struct box_op *op = (struct box_op *)base;
 	struct fake_range *to_range = NULL, *from_range = NULL;
 
-	(void)stream;
 	fake_copy_pause(op->width * op->height * op->depth);
 	fake_lock();
 	unsigned char *to =
@@ -45,6 +43,12 @@ static void box_run(struct fake_op *base, struct CUstream_st *stream)
 	fake_copy_unpin(to_range);
 	fake_copy_unpin(from_range);
 	fake_unlock();
+}
+
+static void box_run(struct fake_op *base, struct CUstream_st *stream)
+{
+	(void)stream;
+	box_move((struct box_op *)base);
 }
 
 static void box_drop(struct fake_op *base)
@@ -83,8 +87,8 @@ static bool side_of(const CUDA_MEMCPY3D *copy, bool source, struct side *side_ou
 		return array_side(copy, source, side_out);
 	if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != CU_MEMORYTYPE_UNIFIED)
 		return false;
-	if (pitch < copy->WidthInBytes + x || pitch > INT32_MAX)
-		return false;
+	if ((copy->Height > 1 || copy->Depth > 1 || y || z) && (pitch < copy->WidthInBytes + x || pitch > INT32_MAX))
+		return false; /* nobody reads the pitch of a single row */
 	if (copy->Depth > 1 && height < copy->Height + y)
 		return false;
 	*side_out = (struct side){.address = (type == CU_MEMORYTYPE_HOST ? host : device) + z * height * pitch +
@@ -108,23 +112,71 @@ static CUresult check_sides(struct box_op *op, const CUDA_MEMCPY3D *copy)
 	return result == CUDA_SUCCESS ? check_side(op, &op->from, copy->srcMemoryType == CU_MEMORYTYPE_DEVICE) : result;
 }
 
-static CUresult box_add(const CUDA_MEMCPY3D *copy, CUstream handle)
+/* Not empty. */
+static CUresult make_box(const CUDA_MEMCPY3D *copy, struct box_op *made_out)
 {
-	LOCKED();
-	struct CUstream_st *stream = fake_stream_use(handle);
 	struct box_op made = {.op = {.name = "copy", .run = box_run, .drop = box_drop},
 			      .width = copy->WidthInBytes, .height = copy->Height, .depth = copy->Depth};
 
-	if (!stream)
-		return CUDA_ERROR_INVALID_HANDLE;
-	if (!made.width || !made.height || !made.depth)
-		return CUDA_SUCCESS;
 	if (!side_of(copy, true, &made.from) || !side_of(copy, false, &made.to)) {
 		fake_misuse("a box of %zu x %zu x %zu with other pitches or memories than it may have", made.width,
 			    made.height, made.depth);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	CUresult result = check_sides(&made, copy);
+	if (result == CUDA_SUCCESS)
+		*made_out = made;
+	return result;
+}
+
+CUresult fake_copy3d_check(const CUDA_MEMCPY3D *copy)
+{
+	struct box_op made;
+
+	if (!copy->WidthInBytes || !copy->Height || !copy->Depth)
+		return CUDA_ERROR_INVALID_VALUE; /* a node copies something */
+	return make_box(copy, &made);
+}
+
+/* Whatever it may reach now: where it may not, the device fails. */
+void fake_copy3d_now(const CUDA_MEMCPY3D *copy)
+{
+	struct box_op made;
+
+	fake_lock();
+	bool is_good = side_of(copy, true, &made.from) && side_of(copy, false, &made.to);
+	made.width = copy->WidthInBytes;
+	made.height = copy->Height;
+	made.depth = copy->Depth;
+	made.staged = NULL;
+	if (is_good) {
+		made.from.host = !made.from.array && !fake_range_find(made.from.address, 1);
+		made.to.host = !made.to.array && !fake_range_find(made.to.address, 1);
+		/* Device memory that is gone is no host memory. */
+		is_good = (copy->srcMemoryType == CU_MEMORYTYPE_HOST || !made.from.host) &&
+			  (copy->dstMemoryType == CU_MEMORYTYPE_HOST || !made.to.host);
+	}
+	if (!is_good) {
+		fake_misuse("a node copies what is gone");
+		fake_make_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+	}
+	fake_number_add("copies", 1);
+	fake_unlock();
+	if (is_good)
+		box_move(&made);
+}
+
+static CUresult box_add(const CUDA_MEMCPY3D *copy, CUstream handle)
+{
+	LOCKED();
+	struct CUstream_st *stream = fake_stream_use(handle);
+	struct box_op made;
+
+	if (!stream)
+		return CUDA_ERROR_INVALID_HANDLE;
+	if (!copy->WidthInBytes || !copy->Height || !copy->Depth)
+		return CUDA_SUCCESS;
+	CUresult result = make_box(copy, &made);
 	if (result != CUDA_SUCCESS)
 		return result;
 	struct box_op *op = malloc(sizeof(*op));
@@ -156,5 +208,7 @@ static CUresult box_add(const CUDA_MEMCPY3D *copy, CUstream handle)
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *copy, CUstream stream)
 {
 	ENTER(NEED_CONTEXT);
+	if (fake_is_capturing(stream))
+		return fake_capture_copy(stream, copy);
 	return box_add(copy, stream);
 }

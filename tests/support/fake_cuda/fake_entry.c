@@ -123,6 +123,8 @@ CUresult fake_enter(struct fake_site *site, const char *name, unsigned needs)
 		fake_misuse("no current context");
 		return CUDA_ERROR_INVALID_CONTEXT;
 	}
+	if ((needs & (NOTED_SYNC | WAITS | UNSAFE)) && !fake_capture_permits())
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	implicit_sync(needs);
 	return (CUresult)fake.sticky;
 }

@@ -105,9 +105,14 @@ static void *operand_memory(struct fake_grid *grid, struct fake_block *block, st
 {
 	if (operand->kind == OPERAND_PARAMETER || i->space == SPACE_PARAM) {
 		size_t limit = top(thread)->code->frame_bytes;
-		if (operand->kind != OPERAND_PARAMETER || operand->value > limit || bytes > limit - operand->value)
+		uint64_t place = operand->value;
+		/* A parameter's address, of `mov`, and what was added to it. */
+		if (operand->kind == OPERAND_REGISTER)
+			place += top(thread)->registers[operand->number];
+		if ((operand->kind != OPERAND_PARAMETER && operand->kind != OPERAND_REGISTER) || place > limit ||
+		    bytes > limit - place)
 			fake_grid_fault(grid, CUDA_ERROR_INVALID_ADDRESS_SPACE);
-		return top(thread)->bytes + operand->value;
+		return top(thread)->bytes + place;
 	}
 	uint64_t base = operand->kind == OPERAND_REGISTER ? top(thread)->registers[operand->number] : 0;
 	if (operand->kind == OPERAND_SPECIAL && operand->number == SPECIAL_LOCAL)

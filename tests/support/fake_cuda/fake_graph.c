@@ -1,62 +1,61 @@
 /*
- * Graphs. An executable graph holds copies of its nodes, in an order that their dependencies allow; a launch takes a copy
- * of all of it, so later changes touch later launches. Two launches of one graph never overlap.
+ * Graphs. An executable graph holds copies of its nodes; a launch takes a copy of all of it, so later changes touch later launches.
+ * Two launches of one graph never overlap. Of the nodes that may run the one that was added last is first: who forgot an edge finds out.
  */
-#include "fake.h"
+#include "fake_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum node_kind { NODE_EMPTY, NODE_KERNEL, NODE_MEMSET, NODE_VALUES };
-
-struct CUgraphNode_st {
-	struct CUgraph_st *graph;
-	enum node_kind kind;
-	unsigned index;
-	struct fake_launch launch;
-	CUDA_MEMSET_NODE_PARAMS memset;
-	unsigned value_count;
-	CUstreamBatchMemOpParams values[8];
-};
-
-struct CUgraph_st {
-	struct CUgraphNode_st **nodes;
-	unsigned count;
-};
-
-/* One launch or instance's nodes; nodes of the graph stay the names of these. */
-struct instance {
-	struct CUgraphNode_st *nodes;
-	unsigned count;
-};
-
 struct CUgraphExec_st {
 	struct CUgraph_st *graph;
-	struct instance instance;
+	struct fake_instance instance;
 	int device;
 	unsigned running;
 	bool uploaded;
 };
 
-static void instance_free(struct instance *instance)
+static void node_clear(struct CUgraphNode_st *node)
+{
+	if (node->kind == NODE_KERNEL)
+		fake_launch_free(&node->launch);
+	fake_instance_free(&node->child);
+	free(node->after);
+	node->after = NULL;
+	node->after_count = 0;
+}
+
+void fake_instance_free(struct fake_instance *instance)
 {
 	for (unsigned i = 0; i < instance->count; i++)
-		if (instance->nodes[i].kind == NODE_KERNEL)
-			fake_launch_free(&instance->nodes[i].launch);
+		node_clear(&instance->nodes[i]);
 	free(instance->nodes);
+	*instance = (struct fake_instance){0};
+}
+
+static void each_kernel(struct CUgraphNode_st *node, void (*act)(struct CUgraphNode_st *node))
+{
+	if (node->kind == NODE_KERNEL)
+		act(node);
+	for (unsigned i = 0; i < node->child.count; i++)
+		each_kernel(&node->child.nodes[i], act);
+}
+
+static void each_kernel_of(struct fake_instance *instance, void (*act)(struct CUgraphNode_st *node))
+{
+	for (unsigned i = 0; i < instance->count; i++)
+		each_kernel(&instance->nodes[i], act);
 }
 
 /* What a graph or an executable one names: the driver looks at it again when the node is changed or goes. */
-static void name(const struct CUgraphNode_st *node)
+static void name(struct CUgraphNode_st *node)
 {
-	if (node->kind == NODE_KERNEL)
-		node->launch.function->named++;
+	node->launch.function->named++;
 }
 
-static void unname(const struct CUgraphNode_st *node)
+static void unname(struct CUgraphNode_st *node)
 {
-	if (node->kind == NODE_KERNEL)
-		node->launch.function->named--;
+	node->launch.function->named--;
 }
 
 static CUresult launch_duplicate(const struct fake_launch *from, struct fake_launch *to)
@@ -71,22 +70,58 @@ static CUresult launch_duplicate(const struct fake_launch *from, struct fake_lau
 	return CUDA_SUCCESS;
 }
 
-static CUresult instance_copy(const struct CUgraphNode_st *const *nodes, unsigned count, struct instance *copy_out)
+static CUresult node_copy(const struct CUgraphNode_st *from, struct CUgraphNode_st *to)
 {
-	struct instance copy = {.nodes = calloc(count ? count : 1, sizeof(*copy.nodes))};
+	CUresult result = CUDA_SUCCESS;
+
+	*to = *from;
+	to->child = (struct fake_instance){0};
+	to->launch.bytes = NULL;
+	to->after = malloc((from->after_count + 1) * sizeof(*to->after));
+	if (!to->after) {
+		to->kind = NODE_EMPTY;
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	if (from->after_count)
+		memcpy(to->after, from->after, from->after_count * sizeof(*to->after));
+	if (from->kind == NODE_KERNEL)
+		result = launch_duplicate(&from->launch, &to->launch);
+	if (result == CUDA_SUCCESS && from->kind == NODE_CHILD)
+		result = fake_instance_copy(&from->child, &to->child);
+	return result;
+}
+
+CUresult fake_instance_copy(const struct fake_instance *from, struct fake_instance *copy_out)
+{
+	struct fake_instance copy = {.nodes = calloc(from->count ? from->count : 1, sizeof(*copy.nodes))};
 
 	if (!copy.nodes)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	for (; copy.count < count; copy.count++) {
-		copy.nodes[copy.count] = *nodes[copy.count];
-		if (nodes[copy.count]->kind == NODE_KERNEL &&
-		    launch_duplicate(&nodes[copy.count]->launch, &copy.nodes[copy.count].launch) != CUDA_SUCCESS) {
-			instance_free(&copy);
-			return CUDA_ERROR_OUT_OF_MEMORY;
+	while (copy.count < from->count) {
+		CUresult result = node_copy(&from->nodes[copy.count], &copy.nodes[copy.count]);
+		copy.count++;
+		if (result != CUDA_SUCCESS) {
+			fake_instance_free(&copy);
+			return result;
 		}
 	}
 	*copy_out = copy;
 	return CUDA_SUCCESS;
+}
+
+/* The nodes of a graph, as an instance has them. */
+CUresult fake_graph_copy(const struct CUgraph_st *graph, struct fake_instance *copy_out)
+{
+	struct fake_instance flat = {.nodes = calloc(graph->count ? graph->count : 1, sizeof(*flat.nodes)),
+				     .count = graph->count};
+
+	if (!flat.nodes)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	for (unsigned i = 0; i < graph->count; i++)
+		flat.nodes[i] = *graph->nodes[i];
+	CUresult result = fake_instance_copy(&flat, copy_out);
+	free(flat.nodes);
+	return result;
 }
 
 CUresult cuGraphCreate(CUgraph *graph_out, unsigned flags)
@@ -110,10 +145,13 @@ CUresult cuGraphDestroy(CUgraph graph)
 	LOCKED();
 	if (!graph || !fake_handle_alive(FAKE_GRAPH, graph))
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (graph->capturing) {
+		fake_misuse("a graph is destroyed while a stream captures into it");
+		return CUDA_ERROR_INVALID_VALUE;
+	}
 	for (unsigned i = 0; i < graph->count; i++) {
-		unname(graph->nodes[i]);
-		if (graph->nodes[i]->kind == NODE_KERNEL)
-			fake_launch_free(&graph->nodes[i]->launch);
+		each_kernel(graph->nodes[i], unname);
+		node_clear(graph->nodes[i]);
 		fake_handle_retire(FAKE_GRAPH_NODE, graph->nodes[i]);
 	}
 	free(graph->nodes);
@@ -123,29 +161,41 @@ CUresult cuGraphDestroy(CUgraph graph)
 	return CUDA_SUCCESS;
 }
 
-/* Dependencies are older nodes, so the order of making is an order of running. */
-static CUresult node_add(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-			 struct CUgraphNode_st *node)
+CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+			     const struct CUgraphNode_st *made)
 {
-	struct CUgraphNode_st **nodes = reallocarray(graph->nodes, graph->count + 1, sizeof(*nodes));
-
-	if (nodes)
-		graph->nodes = nodes;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		if (!fake_handle_alive(FAKE_GRAPH_NODE, dependencies[i]) || dependencies[i]->graph != graph)
 			return CUDA_ERROR_INVALID_VALUE;
-	if (!nodes)
+		for (size_t j = 0; j < i; j++)
+			if (dependencies[j] == dependencies[i])
+				return CUDA_ERROR_INVALID_VALUE; /* an edge there already */
+	}
+	struct CUgraphNode_st **nodes = reallocarray(graph->nodes, graph->count + 1, sizeof(*nodes));
+	if (nodes)
+		graph->nodes = nodes;
+	struct CUgraphNode_st *node = calloc(1, sizeof(*node));
+	unsigned *after = calloc(count + 1, sizeof(*after));
+	if (!nodes || !node || !after) {
+		free(node);
+		free(after);
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	*node = *made;
+	for (size_t i = 0; i < count; i++)
+		after[i] = dependencies[i]->index;
+	node->after = after;
+	node->after_count = (unsigned)count;
 	node->graph = graph;
 	node->index = graph->count;
 	nodes[graph->count++] = node;
 	fake_handle_add(FAKE_GRAPH_NODE, node);
-	name(node);
+	each_kernel(node, name);
 	*node_out = node;
 	return CUDA_SUCCESS;
 }
 
-static CUresult kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters, struct fake_launch *launch_out)
+CUresult fake_graph_kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters, struct fake_launch *launch_out)
 {
 	const unsigned grid[3] = {parameters->gridDimX, parameters->gridDimY, parameters->gridDimZ};
 	const unsigned block[3] = {parameters->blockDimX, parameters->blockDimY, parameters->blockDimZ};
@@ -172,18 +222,13 @@ CUresult cuGraphAddKernelNode(CUgraphNode *node_out, CUgraph graph, const CUgrap
 	LOCKED();
 	if (!fake_handle_alive(FAKE_GRAPH, graph) || !parameters)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct CUgraphNode_st *node = calloc(1, sizeof(*node));
-	if (!node)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	node->kind = NODE_KERNEL;
-	CUresult result = kernel_of(parameters, &node->launch);
-	if (result == CUDA_SUCCESS) {
-		result = node_add(node_out, graph, dependencies, count, node);
-		if (result != CUDA_SUCCESS)
-			fake_launch_free(&node->launch);
-	}
+	struct CUgraphNode_st node = {.kind = NODE_KERNEL};
+	CUresult result = fake_graph_kernel_of(parameters, &node.launch);
 	if (result != CUDA_SUCCESS)
-		free(node);
+		return result;
+	result = fake_graph_node_add(node_out, graph, dependencies, count, &node);
+	if (result != CUDA_SUCCESS)
+		fake_launch_free(&node.launch);
 	return result;
 }
 
@@ -213,15 +258,8 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *node_out, CUgraph graph, const CUgrap
 	CUresult result = memset_of(parameters);
 	if (result != CUDA_SUCCESS)
 		return result;
-	struct CUgraphNode_st *node = calloc(1, sizeof(*node));
-	if (!node)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	node->kind = NODE_MEMSET;
-	node->memset = *parameters;
-	result = node_add(node_out, graph, dependencies, count, node);
-	if (result != CUDA_SUCCESS)
-		free(node);
-	return result;
+	const struct CUgraphNode_st node = {.kind = NODE_MEMSET, .memset = *parameters};
+	return fake_graph_node_add(node_out, graph, dependencies, count, &node);
 }
 
 CUresult cuGraphAddEmptyNode(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count)
@@ -230,13 +268,8 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *node_out, CUgraph graph, const CUgraph
 	LOCKED();
 	if (!fake_handle_alive(FAKE_GRAPH, graph))
 		return CUDA_ERROR_INVALID_VALUE;
-	struct CUgraphNode_st *node = calloc(1, sizeof(*node));
-	if (!node)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	CUresult result = node_add(node_out, graph, dependencies, count, node);
-	if (result != CUDA_SUCCESS)
-		free(node);
-	return result;
+	const struct CUgraphNode_st node = {.kind = NODE_EMPTY};
+	return fake_graph_node_add(node_out, graph, dependencies, count, &node);
 }
 
 static CUresult values_of(struct CUgraphNode_st *node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *parameters)
@@ -263,15 +296,9 @@ CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node_out, CUgraph graph, const CU
 	LOCKED();
 	if (!fake_handle_alive(FAKE_GRAPH, graph) || !parameters)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct CUgraphNode_st *node = calloc(1, sizeof(*node));
-	if (!node)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	CUresult result = values_of(node, parameters);
-	if (result == CUDA_SUCCESS)
-		result = node_add(node_out, graph, dependencies, count, node);
-	if (result != CUDA_SUCCESS)
-		free(node);
-	return result;
+	struct CUgraphNode_st node = {.kind = NODE_EMPTY};
+	CUresult result = values_of(&node, parameters);
+	return result == CUDA_SUCCESS ? fake_graph_node_add(node_out, graph, dependencies, count, &node) : result;
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec_out, CUgraph graph, unsigned long long flags)
@@ -281,17 +308,19 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec_out, CUgraph graph, unsig
 	(void)flags;
 	if (!fake_handle_alive(FAKE_GRAPH, graph))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (graph->capturing) {
+		fake_misuse("a graph is instantiated while a stream captures into it");
+		return CUDA_ERROR_INVALID_VALUE;
+	}
 	struct CUgraphExec_st *exec = calloc(1, sizeof(*exec));
 	if (!exec)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	CUresult result = instance_copy((const struct CUgraphNode_st *const *)graph->nodes, graph->count,
-					&exec->instance);
+	CUresult result = fake_graph_copy(graph, &exec->instance);
 	if (result != CUDA_SUCCESS) {
 		free(exec);
 		return result;
 	}
-	for (unsigned i = 0; i < exec->instance.count; i++)
-		name(&exec->instance.nodes[i]);
+	each_kernel_of(&exec->instance, name);
 	exec->graph = graph;
 	exec->device = fake_current()->device;
 	fake_handle_add(FAKE_GRAPH_EXEC, exec);
@@ -300,7 +329,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec_out, CUgraph graph, unsig
 	return CUDA_SUCCESS;
 }
 
-static struct CUgraphNode_st *exec_node(CUgraphExec exec, CUgraphNode node, enum node_kind kind)
+struct CUgraphNode_st *fake_exec_node(CUgraphExec exec, CUgraphNode node, enum fake_node_kind kind)
 {
 	if (!fake_handle_alive(FAKE_GRAPH_EXEC, exec) || !fake_handle_alive(FAKE_GRAPH_NODE, node))
 		return NULL;
@@ -311,15 +340,28 @@ static struct CUgraphNode_st *exec_node(CUgraphExec exec, CUgraphNode node, enum
 	return &exec->instance.nodes[node->index];
 }
 
+/* A node gets another launch; how cooperative it is, and its clusters, are attributes of the node's own. */
+void fake_graph_relaunch(struct CUgraphNode_st *node, const struct fake_launch *launch)
+{
+	const struct fake_launch before = node->launch;
+
+	unname(node);
+	fake_launch_free(&node->launch);
+	node->launch = *launch;
+	node->launch.cooperative = before.cooperative;
+	memcpy(node->launch.cluster, before.cluster, sizeof(before.cluster));
+	name(node);
+}
+
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
-	struct CUgraphNode_st *node = exec_node(exec, handle, NODE_KERNEL);
+	struct CUgraphNode_st *node = fake_exec_node(exec, handle, NODE_KERNEL);
 	struct fake_launch launch;
 	if (!node || !parameters)
 		return CUDA_ERROR_INVALID_VALUE;
-	CUresult result = kernel_of(parameters, &launch);
+	CUresult result = fake_graph_kernel_of(parameters, &launch);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (launch.function->module->context != node->launch.function->module->context) {
@@ -327,10 +369,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle, co
 		fake_launch_free(&launch);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
-	unname(node);
-	fake_launch_free(&node->launch);
-	node->launch = launch;
-	name(node);
+	fake_graph_relaunch(node, &launch);
 	return CUDA_SUCCESS;
 }
 
@@ -339,7 +378,7 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode handle, co
 {
 	ENTER(NEED_INIT);
 	LOCKED();
-	struct CUgraphNode_st *node = exec_node(exec, handle, NODE_MEMSET);
+	struct CUgraphNode_st *node = fake_exec_node(exec, handle, NODE_MEMSET);
 	if (!node || !parameters || !fake_handle_alive(FAKE_CONTEXT, context))
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult result = memset_of(parameters);
@@ -353,7 +392,7 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode handle
 {
 	ENTER(NEED_INIT);
 	LOCKED();
-	struct CUgraphNode_st *node = exec_node(exec, handle, NODE_VALUES);
+	struct CUgraphNode_st *node = fake_exec_node(exec, handle, NODE_VALUES);
 	if (!node || !parameters)
 		return CUDA_ERROR_INVALID_VALUE;
 	return values_of(node, parameters);
@@ -361,12 +400,28 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode handle
 
 struct graph_op {
 	struct fake_op op;
-	struct instance instance;
-	unsigned ran; /* nodes that are over: the host may know by their words, before the launch as a whole is */
+	struct fake_instance instance;
 	struct CUgraphExec_st *exec;
 };
 
-static void node_run(const struct CUgraphNode_st *node, struct CUstream_st *stream)
+/* The host may know by a node's words that it is over, before the launch as a whole is. */
+static void kernel_ends(struct CUgraphNode_st *node)
+{
+	if (!node->is_over)
+		node->launch.function->running--;
+	node->is_over = true;
+}
+
+static void kernel_begins(struct CUgraphNode_st *node)
+{
+	node->is_over = false;
+	node->launch.function->running++;
+	fake_launch_loads(node->launch.function);
+}
+
+static void instance_run(struct fake_instance *instance, struct CUstream_st *stream);
+
+static void node_run(struct CUgraphNode_st *node, struct CUstream_st *stream)
 {
 	switch (node->kind) {
 	case NODE_KERNEL:
@@ -384,8 +439,45 @@ static void node_run(const struct CUgraphNode_st *node, struct CUstream_st *stre
 		for (unsigned i = 0; i < node->value_count; i++)
 			fake_memset_now(node->values[i].writeValue.address, 0, node->values[i].writeValue.value, 4, 1, 1);
 		break;
+	case NODE_COPY:
+		fake_copy3d_now(&node->copy);
+		break;
+	case NODE_CHILD:
+		instance_run(&node->child, stream);
+		break;
 	case NODE_EMPTY:
 		break;
+	}
+}
+
+static bool may_run(const struct fake_instance *instance, const struct CUgraphNode_st *node)
+{
+	for (unsigned i = 0; i < node->after_count; i++)
+		if (!instance->nodes[node->after[i]].has_run)
+			return false;
+	return !node->has_run;
+}
+
+static struct CUgraphNode_st *next_node(struct fake_instance *instance)
+{
+	for (unsigned i = instance->count; i > 0; i--)
+		if (may_run(instance, &instance->nodes[i - 1]))
+			return &instance->nodes[i - 1];
+	return NULL;
+}
+
+static void instance_run(struct fake_instance *instance, struct CUstream_st *stream)
+{
+	for (struct CUgraphNode_st *node = next_node(instance); node && !fake.sticky; node = next_node(instance)) {
+		fake_lock();
+		fake_dawdle(stream);
+		fake_unlock();
+		node_run(node, stream);
+		fake_lock();
+		if (node->kind == NODE_KERNEL)
+			kernel_ends(node);
+		node->has_run = true;
+		fake_unlock();
 	}
 }
 
@@ -398,17 +490,7 @@ static void graph_run(struct fake_op *base, struct CUstream_st *stream)
 		fake_wait_changed();
 	op->exec->running++;
 	fake_unlock();
-	for (unsigned i = 0; i < op->instance.count && !fake.sticky; i++) {
-		fake_lock();
-		fake_dawdle(stream);
-		fake_unlock();
-		node_run(&op->instance.nodes[i], stream);
-		fake_lock();
-		if (op->instance.nodes[i].kind == NODE_KERNEL)
-			op->instance.nodes[i].launch.function->running--;
-		op->ran = i + 1;
-		fake_unlock();
-	}
+	instance_run(&op->instance, stream);
 	fake_lock();
 	op->exec->running--;
 	fake_unlock();
@@ -418,10 +500,8 @@ static void graph_drop(struct fake_op *base)
 {
 	struct graph_op *op = (struct graph_op *)base;
 
-	for (unsigned i = op->ran; i < op->instance.count; i++)
-		if (op->instance.nodes[i].kind == NODE_KERNEL)
-			op->instance.nodes[i].launch.function->running--;
-	instance_free(&op->instance);
+	each_kernel_of(&op->instance, kernel_ends);
+	fake_instance_free(&op->instance);
 }
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
@@ -432,26 +512,16 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
 	struct CUstream_st *stream = fake_stream_use(handle);
 	if (!stream || !fake_handle_alive(FAKE_GRAPH_EXEC, exec))
 		return CUDA_ERROR_INVALID_HANDLE;
-	const struct CUgraphNode_st **nodes = calloc(exec->instance.count + 1, sizeof(*nodes));
 	struct graph_op *op = calloc(1, sizeof(*op));
-	CUresult result = nodes && op ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-	for (unsigned i = 0; nodes && i < exec->instance.count; i++)
-		nodes[i] = &exec->instance.nodes[i];
-	if (result == CUDA_SUCCESS)
-		result = instance_copy(nodes, exec->instance.count, &op->instance);
-	free(nodes);
+	if (!op)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	CUresult result = fake_instance_copy(&exec->instance, &op->instance);
 	if (result != CUDA_SUCCESS) {
 		free(op);
 		return result;
 	}
-	for (unsigned i = 0; i < op->instance.count; i++) {
-		if (op->instance.nodes[i].kind != NODE_KERNEL)
-			continue;
-		struct CUfunc_st *function = op->instance.nodes[i].launch.function;
-		op->op.kernel = true;
-		function->running++;
-		fake_launch_loads(function);
-	}
+	each_kernel_of(&op->instance, kernel_begins);
+	op->op.kernel = op->instance.count > 0;
 	op->exec = exec;
 	op->op.name = "graph";
 	op->op.run = graph_run;
@@ -477,10 +547,8 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 	LOCKED();
 	if (!exec || !fake_handle_alive(FAKE_GRAPH_EXEC, exec))
 		return CUDA_ERROR_INVALID_HANDLE;
-	for (unsigned i = 0; i < exec->instance.count; i++)
-		unname(&exec->instance.nodes[i]);
-	instance_free(&exec->instance);
-	exec->instance = (struct instance){0};
+	each_kernel_of(&exec->instance, unname);
+	fake_instance_free(&exec->instance);
 	fake_handle_retire(FAKE_GRAPH_EXEC, exec);
 	fake_number_add("graph_execs", -1);
 	return CUDA_SUCCESS;

@@ -16,7 +16,7 @@ static struct fake_range *find_host(const void *host, enum fake_kind kind)
 
 CUresult cuMemHostAlloc(void **host_out, size_t size, unsigned flags)
 {
-	ENTER(NEED_CONTEXT);
+	ENTER(NEED_CONTEXT | UNSAFE);
 	LOCKED();
 	struct fake_range *range;
 	if (!size || (flags & ~7u))

@@ -273,9 +273,30 @@ struct launch_shape {
 	bool cooperative;
 };
 
+/* What is captured is a node, with the shape of the launch. */
+static CUresult capture(CUfunction function, const struct launch_shape *shape, CUstream handle, void **parameters,
+			void **extra)
+{
+	struct fake_launch made;
+
+	fake_lock();
+	CUresult result = fake_handle_alive(FAKE_FUNCTION, function)
+				  ? fake_launch_copy(function, shape->grid, shape->block, shape->shared_bytes, parameters,
+						     extra, &made)
+				  : CUDA_ERROR_INVALID_HANDLE;
+	fake_unlock();
+	if (result != CUDA_SUCCESS)
+		return result;
+	memcpy(made.cluster, shape->cluster, sizeof(shape->cluster));
+	made.cooperative = shape->cooperative;
+	return fake_capture_launch(handle, &made);
+}
+
 static CUresult launch(CUfunction function, const struct launch_shape *shape, CUstream handle, void **parameters,
 		       void **extra)
 {
+	if (fake_is_capturing(handle))
+		return capture(function, shape, handle, parameters, extra);
 	LOCKED();
 	fake_launch_hold();
 	struct CUstream_st *stream = fake_stream_use(handle);

@@ -236,7 +236,7 @@ CUresult cuMemGetInfo(size_t *free_out, size_t *total_out)
 
 CUresult cuMemAlloc(CUdeviceptr *address_out, size_t size)
 {
-	ENTER(NEED_CONTEXT);
+	ENTER(NEED_CONTEXT | UNSAFE);
 	LOCKED();
 	struct fake_range *range;
 	int device = fake_current()->device;

@@ -148,21 +148,8 @@ static bool stream_start(struct CUstream_st *stream)
 	return error == 0;
 }
 
-/* A graph would be made of it; nobody here looks at one. */
-static void capture(struct fake_op *op)
-{
-	if (op->drop)
-		op->drop(op);
-	free(op);
-	fake_number_add("captured", 1);
-}
-
 void fake_stream_add(struct CUstream_st *stream, struct fake_op *op)
 {
-	if (stream->capturing) {
-		capture(op);
-		return;
-	}
 	op->next = NULL;
 	*stream->tail = op;
 	stream->tail = &op->next;
@@ -288,6 +275,8 @@ struct CUstream_st *fake_stream_use(CUstream stream)
 		fake_misuse("stream %d was destroyed", stream->number);
 		return NULL;
 	}
+	if (stream->capture)
+		fake_capture_break(stream);
 	if (context && context != stream->context)
 		fake_misuse("stream %d belongs to another context than the current one", stream->number);
 	return stream;
@@ -329,6 +318,8 @@ CUresult cuStreamDestroy(CUstream handle)
 	LOCKED();
 	if (!handle || !fake_handle_alive(FAKE_STREAM, handle) || handle->destroyed)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (handle->capture)
+		fake_misuse("stream %d is destroyed while it captures", handle->number);
 	if (handle->attributes_set)
 		fake_misuse("stream %d is destroyed with attributes set", handle->number);
 	fake_number_add("streams", -1);
@@ -401,41 +392,6 @@ CUresult cuStreamGetCtx(CUstream handle, CUcontext *context_out)
 	if (!handle || !context_out || !fake_handle_alive(FAKE_STREAM, handle) || handle->destroyed)
 		return CUDA_ERROR_INVALID_HANDLE;
 	*context_out = handle->context;
-	return CUDA_SUCCESS;
-}
-
-CUresult cuStreamBeginCapture(CUstream handle, CUstreamCaptureMode mode)
-{
-	ENTER(NEED_INIT);
-	LOCKED();
-	struct CUstream_st *stream = fake_stream_use(handle);
-	if (!stream || stream->capturing || (unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-		return CUDA_ERROR_INVALID_VALUE;
-	stream->capturing = true;
-	return CUDA_SUCCESS;
-}
-
-/* With `fail cuStreamEndCapture 1 904` as of a stream that was drawn into another one's capture. */
-CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph_out)
-{
-	ENTER(NEED_INIT);
-	fake_lock();
-	struct CUstream_st *stream = fake_stream_use(handle);
-	bool was_capturing = stream && stream->capturing;
-	if (was_capturing)
-		stream->capturing = false;
-	fake_unlock();
-	return was_capturing ? cuGraphCreate(graph_out, 0) : CUDA_ERROR_ILLEGAL_STATE;
-}
-
-CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status_out)
-{
-	ENTER(NEED_INIT);
-	LOCKED();
-	const struct CUstream_st *stream = fake_stream_use(handle);
-	if (!stream || !status_out)
-		return CUDA_ERROR_INVALID_HANDLE;
-	*status_out = stream->capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
 	return CUDA_SUCCESS;
 }
 

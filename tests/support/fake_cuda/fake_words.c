@@ -53,6 +53,8 @@ static const struct {
 	WORDS(CUDA_ERROR_MPS_CONNECTION_FAILED, "MPS client failed to connect to the MPS control daemon or the MPS server")
 	WORDS(CUDA_ERROR_MPS_SERVER_NOT_READY, "the MPS server is not ready to accept new MPS client requests")
 	WORDS(CUDA_ERROR_INVALID_CLUSTER_SIZE, "cluster misconfiguration")
+	WORDS(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing")
+	WORDS(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture")
 	WORDS(CUDA_ERROR_UNKNOWN, "unknown error")
 #undef WORDS
 };

@@ -1,0 +1,86 @@
+/*
+ * Changes of a finished graph (L13). What runs keeps what it was launched with; what the graph itself has is changed along, for those
+ * that take it as a child later.
+ */
+#include "cuda_entries.h"
+#include "cuda_graph.h"
+#include "status.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int refuse(struct backend_fault *fault_out, const char *what)
+{
+	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED, "%s", what);
+}
+
+static int update_kernel(struct backend_graph *graph, const struct cuda_graph_node *node, const struct cuda_plan *plan,
+			 struct backend_fault *fault_out)
+{
+	const struct cuda_library *cu = &graph->device->backend->library;
+	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_graph_kernel(&plan->launch);
+
+	if (node->cooperative != plan->launch.cooperative ||
+	    memcmp(node->cluster, plan->launch.cluster, sizeof(node->cluster)) != 0)
+		return refuse(fault_out, "a node stays as cooperative as it was, and its clusters as large");
+	CUresult result = cu->cuGraphExecKernelNodeSetParams(graph->executable, node->node, &kernel);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(graph->device, cu, result, fault_out, "cannot change a node");
+	if (cu->cuGraphKernelNodeSetParams(node->node, &kernel) != CUDA_SUCCESS)
+		graph->differs = true;
+	return 0;
+}
+
+/* The driver changes rows in place alone, and nothing else of a copy: then the executable is made anew. */
+static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node, const struct cuda_plan *plan,
+		       struct backend_fault *fault_out)
+{
+	struct backend_device *device = graph->device;
+	const struct cuda_library *cu = &device->backend->library;
+	CUgraphExec executable = NULL;
+
+	CUresult result = cu->cuGraphMemcpyNodeSetParams(node->node, &plan->copy);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cu, result, fault_out, "cannot change a node");
+	result = cu->cuGraphExecMemcpyNodeSetParams(graph->executable, node->node, &plan->copy, device->context);
+	if (result != CUDA_SUCCESS) {
+		int error = cuda_graph_instantiate(graph, &executable, fault_out);
+		if (error < 0) {
+			graph->differs |= cu->cuGraphMemcpyNodeSetParams(node->node, &node->copy) != CUDA_SUCCESS;
+			return error;
+		}
+		(void)cu->cuGraphExecDestroy(graph->executable);
+		graph->executable = executable;
+	}
+	node->copy = plan->copy;
+	return 0;
+}
+
+int cuda_graph_update(struct backend_graph *graph, uint32_t index, const struct backend_command *command,
+		      struct backend_fault *fault_out)
+{
+	struct cuda_plan plan = {.form = CUDA_FORM_EMPTY};
+
+	if (!graph->executable || !graph->updatable || index >= graph->count)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "there is no such node that can be changed");
+	struct cuda_graph_node *node = &graph->nodes[index];
+	if (command->kind != node->kind ||
+	    (command->kind == BACKEND_COMMAND_LAUNCH && command->launch.kernel != node->kernel))
+		return refuse(fault_out, "a node keeps its kind and its kernel");
+	if (node->form == CUDA_FORM_CHILD)
+		return refuse(fault_out, "a graph in a graph, or a native command, cannot be changed");
+	int error = cuda_enter(graph->device, fault_out);
+	if (error == 0)
+		error = cuda_plan_make(graph->device, command, &plan, fault_out);
+	if (error == 0 && plan.form != node->form)
+		error = refuse(fault_out, "a node without bytes stays so");
+	if (error == 0)
+		error = cuda_graph_note(graph, command, fault_out);
+	if (error == 0 && plan.form == CUDA_FORM_KERNEL)
+		error = update_kernel(graph, node, &plan, fault_out);
+	else if (error == 0 && plan.form == CUDA_FORM_COPY)
+		error = update_copy(graph, node, &plan, fault_out);
+	else if (error == 0 && plan.form == CUDA_FORM_HINT)
+		node->hint = *command;
+	return error;
+}

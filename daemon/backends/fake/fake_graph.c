@@ -1,0 +1,417 @@
+/*
+ * Graphs of fake devices: copies of commands that run when the graph's command does. Of those that may run the one that was added last
+ * is first, so whoever forgot an edge finds out; the first that fails ends the graph. Nodes are counted, and stand in the log, as if
+ * they had been submitted.
+ */
+#include "fake_internal.h"
+
+#include "status.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a native command's function has added: calls, one after the other. */
+struct native_call {
+	struct native_call *next;
+	fake_native_call *call;
+	void *argument;
+};
+
+struct fake_native_graph {
+	struct native_call *first, *last;
+	bool failed; /* no memory */
+};
+
+struct node {
+	struct fake_command *command;         /* NULL: a native command, or a graph */
+	struct fake_native_graph *native;     /* owned; NULL: none */
+	struct backend_graph *child;          /* owned: a copy; NULL: none */
+	enum backend_command_kind kind;
+	uint32_t *after, after_count;
+	bool has_run;
+};
+
+struct backend_graph {
+	struct backend_device *device;
+	struct node *nodes;
+	uint32_t count;
+	bool is_finished, is_updatable;
+	uint32_t in_flight;
+	const struct backend_lane *lane; /* that it is in flight on */
+};
+
+static int no_memory(struct backend_fault *fault_out)
+{
+	fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for a graph");
+	return -ENOMEM;
+}
+
+static int invalid(struct backend_fault *fault_out, const char *what)
+{
+	fake_fault(fault_out, STATUS_INVALID, "%s", what);
+	return -EINVAL;
+}
+
+static int no_node(struct backend_fault *fault_out, const char *what)
+{
+	fake_fault(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "%s", what);
+	return -EOPNOTSUPP;
+}
+
+/* --- native commands ----------------------------------------------------------------------------------------------- */
+
+int fake_native_add(uint64_t graph, fake_native_call *call, void *argument)
+{
+	struct fake_native_graph *native = (struct fake_native_graph *)(uintptr_t)graph;
+	struct native_call *made = calloc(1, sizeof(*made));
+	if (!made) {
+		native->failed = true;
+		return -ENOMEM;
+	}
+	*made = (struct native_call){.call = call, .argument = argument};
+	if (native->last)
+		native->last->next = made;
+	else
+		native->first = made;
+	native->last = made;
+	return 0;
+}
+
+static void native_free(struct fake_native_graph *native)
+{
+	while (native && native->first) {
+		struct native_call *call = native->first;
+		native->first = call->next;
+		free(call);
+	}
+	free(native);
+}
+
+static struct fake_native_graph *native_copy(const struct fake_native_graph *native)
+{
+	struct fake_native_graph *copy = calloc(1, sizeof(*copy));
+	for (const struct native_call *call = native->first; copy && call; call = call->next)
+		(void)fake_native_add((uintptr_t)copy, call->call, call->argument);
+	if (!copy || !copy->failed)
+		return copy;
+	native_free(copy);
+	return NULL;
+}
+
+static int call_native(const struct backend_device *device, const struct backend_command *command,
+		       struct fake_native_graph *native, struct backend_fault *fault_out)
+{
+	uint32_t count = command->native.memory_count;
+	uint64_t *memories = calloc(count ? count : 1, sizeof(*memories));
+	if (!memories)
+		return no_memory(fault_out);
+	for (uint32_t i = 0; i < count; i++)
+		if (command->native.memories[i]) /* none: a buffer of no bytes */
+			memories[i] = (uintptr_t)command->native.memories[i]->data;
+	const struct backend_native_scope scope = {
+		.device = device->index + 1,
+		.context = FAKE_NATIVE_CONTEXT,
+		.queue = FAKE_NATIVE_CAPTURE_QUEUE,
+		.graph = (uintptr_t)native,
+		.memories = memories,
+		.memory_count = count,
+	};
+	int result = command->native.function(command->native.context, &scope);
+	free(memories);
+	if (native->failed)
+		return no_memory(fault_out);
+	return result == 0 ? 0 : invalid(fault_out, "a native command failed");
+}
+
+/* --- nodes --------------------------------------------------------------------------------------------------------- */
+
+static void node_clear(struct node *node)
+{
+	free(node->command);
+	native_free(node->native);
+	if (node->child)
+		fake_graph_drop(node->child);
+	free(node->after);
+	*node = (struct node){.command = NULL};
+}
+
+void fake_graph_drop(struct backend_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->count; i++)
+		node_clear(&graph->nodes[i]);
+	free(graph->nodes);
+	free(graph);
+}
+
+static bool keep_edges(struct node *node, const uint32_t *after, uint32_t count)
+{
+	node->after = calloc(count ? count : 1, sizeof(*node->after));
+	if (!node->after)
+		return false;
+	if (count > 0)
+		memcpy(node->after, after, count * sizeof(*after));
+	node->after_count = count;
+	return true;
+}
+
+static struct backend_graph *graph_copy(const struct backend_graph *graph);
+
+static bool node_copy(const struct node *from, struct node *to)
+{
+	*to = (struct node){.kind = from->kind};
+	if (from->command)
+		to->command = fake_command_copy(NULL, &from->command->command, NULL, 0, 0);
+	if (from->native)
+		to->native = native_copy(from->native);
+	if (from->child)
+		to->child = graph_copy(from->child);
+	return !from->command == !to->command && !from->native == !to->native && !from->child == !to->child &&
+	       keep_edges(to, from->after, from->after_count);
+}
+
+static struct backend_graph *graph_copy(const struct backend_graph *graph)
+{
+	struct backend_graph *copy = calloc(1, sizeof(*copy));
+	struct node *nodes = calloc(graph->count ? graph->count : 1, sizeof(*nodes));
+	if (!copy || !nodes) {
+		free(copy);
+		free(nodes);
+		return NULL;
+	}
+	*copy = (struct backend_graph){.device = graph->device, .nodes = nodes, .is_finished = true};
+	bool whole = true;
+	while (whole && copy->count < graph->count) {
+		whole = node_copy(&graph->nodes[copy->count], &nodes[copy->count]);
+		copy->count++;
+	}
+	if (whole)
+		return copy;
+	fake_graph_drop(copy);
+	return NULL;
+}
+
+/* What no driver of a real device would take as a node. */
+static int check(struct backend_graph *graph, const struct backend_command *command, struct backend_fault *fault_out)
+{
+	struct backend_lane lane = {.device = graph->device, .kind = BACKEND_LANE_COMPUTE};
+	bool moves = command->kind == BACKEND_COMMAND_WRITE || command->kind == BACKEND_COMMAND_READ;
+	if (command->kind == BACKEND_COMMAND_EVENT_RECORD || command->kind == BACKEND_COMMAND_EVENT_WAIT)
+		return no_node(fault_out, "shared events cannot be nodes");
+	int result = fake_command_check(&lane, command, fault_out);
+	if (result < 0 || !moves || !fake_has(graph->device, BACKEND_FEATURE_HOST_REGISTER))
+		return result;
+	fake_lock();
+	bool registered = fake_is_registered_locked(graph->device, command);
+	fake_unlock();
+	return registered ? 0 : no_node(fault_out, "host memory that is not registered cannot be a node's");
+}
+
+static int node_make(struct backend_graph *graph, const struct backend_command *command, struct node *node,
+		     struct backend_fault *fault_out)
+{
+	node->kind = command->kind;
+	if (command->kind == BACKEND_COMMAND_NATIVE) {
+		if (!fake_has(graph->device, BACKEND_FEATURE_GRAPH_NATIVE))
+			return no_node(fault_out, "native commands cannot be nodes here");
+		node->native = calloc(1, sizeof(*node->native));
+		return node->native ? call_native(graph->device, command, node->native, fault_out) : no_memory(fault_out);
+	}
+	if (command->kind == BACKEND_COMMAND_GRAPH) {
+		const struct backend_graph *child = command->graph;
+		if (child == graph || child->device != graph->device || !child->is_finished)
+			return invalid(fault_out, "a graph in a graph is finished, and of the same device");
+		node->child = graph_copy(child);
+		return node->child ? 0 : no_memory(fault_out);
+	}
+	int result = check(graph, command, fault_out);
+	if (result < 0)
+		return result;
+	node->command = fake_command_copy(NULL, command, NULL, 0, 0);
+	return node->command ? 0 : no_memory(fault_out);
+}
+
+/* --- entries ------------------------------------------------------------------------------------------------------- */
+
+int fake_graph_create(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out)
+{
+	if (fake_entry_fails(FAKE_GRAPH_CREATE, device, fault_out))
+		return -EIO;
+	if (!fake_has(device, BACKEND_FEATURE_GRAPH))
+		return fake_refuse(device, "make graphs", fault_out);
+	struct backend_graph *graph = calloc(1, sizeof(*graph));
+	if (!graph)
+		return no_memory(fault_out);
+	graph->device = device;
+	fake_lock();
+	device->slot->counters.graphs++;
+	fake_unlock();
+	*graph_out = graph;
+	return 0;
+}
+
+int fake_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
+		   uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out)
+{
+	struct node node = {.command = NULL};
+	if (fake_entry_fails(FAKE_GRAPH_ADD, graph->device, fault_out))
+		return -EIO;
+	if (graph->is_finished)
+		return invalid(fault_out, "a finished graph takes no more nodes");
+	for (uint32_t i = 0; i < after_count; i++)
+		if (after[i] >= graph->count)
+			return invalid(fault_out, "a node waits for one that is not there");
+	struct node *nodes = reallocarray(graph->nodes, graph->count + 1u, sizeof(*nodes));
+	if (!nodes)
+		return no_memory(fault_out);
+	graph->nodes = nodes;
+	int result = node_make(graph, command, &node, fault_out);
+	if (result == 0 && !keep_edges(&node, after, after_count))
+		result = no_memory(fault_out);
+	if (result < 0) {
+		node_clear(&node);
+		return result;
+	}
+	nodes[graph->count] = node;
+	*node_out = graph->count++;
+	return 0;
+}
+
+int fake_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out)
+{
+	if (fake_entry_fails(FAKE_GRAPH_FINISH, graph->device, fault_out))
+		return -EIO;
+	if (graph->is_finished)
+		return invalid(fault_out, "the graph is finished already");
+	graph->is_finished = true;
+	graph->is_updatable = updatable;
+	return 0;
+}
+
+int fake_graph_update(struct backend_graph *graph, uint32_t index, const struct backend_command *command,
+		      struct backend_fault *fault_out)
+{
+	struct node node = {.command = NULL};
+	if (fake_entry_fails(FAKE_GRAPH_UPDATE, graph->device, fault_out))
+		return -EIO;
+	if (!fake_has(graph->device, BACKEND_FEATURE_GRAPH_UPDATE))
+		return fake_refuse(graph->device, "update graphs", fault_out);
+	fake_lock();
+	bool busy = graph->in_flight > 0;
+	graph->device->slot->counters.graph_misuses += busy;
+	fake_unlock();
+	if (busy || !graph->is_finished || !graph->is_updatable || index >= graph->count)
+		return invalid(fault_out, "there is no such node that can be changed now");
+	struct node *old = &graph->nodes[index];
+	if (!old->command || command->kind != old->kind ||
+	    (command->kind == BACKEND_COMMAND_LAUNCH && command->launch.kernel != old->command->command.launch.kernel))
+		return no_node(fault_out, "a node keeps its kind and its kernel");
+	int result = node_make(graph, command, &node, fault_out);
+	if (result < 0) {
+		node_clear(&node);
+		return result;
+	}
+	free(old->command);
+	old->command = node.command;
+	return 0;
+}
+
+void fake_graph_free(struct backend_graph *graph)
+{
+	if (!graph)
+		return;
+	fake_lock();
+	struct fake_slot *slot = graph->device->slot;
+	slot->counters.graphs--;
+	slot->counters.graph_misuses += graph->in_flight > 0 && !slot->lost;
+	fake_unlock();
+	fake_graph_drop(graph);
+}
+
+/* --- running ------------------------------------------------------------------------------------------------------- */
+
+int fake_graph_check(const struct backend_lane *lane, const struct backend_command *command,
+		     struct backend_fault *fault_out)
+{
+	struct backend_graph *graph = command->graph;
+	if (lane->kind != BACKEND_LANE_COMPUTE || !graph || !graph->is_finished || graph->device != lane->device)
+		return invalid(fault_out, "a finished graph of this device runs on a lane for computing");
+	fake_lock();
+	bool elsewhere = graph->in_flight > 0 && graph->lane != lane;
+	lane->device->slot->counters.graph_misuses += elsewhere;
+	fake_unlock();
+	return elsewhere ? invalid(fault_out, "the graph is in flight on another lane") : 0;
+}
+
+void fake_graph_sent_locked(const struct fake_command *command)
+{
+	if (command->command.kind != BACKEND_COMMAND_GRAPH)
+		return;
+	command->command.graph->in_flight++;
+	command->command.graph->lane = command->lane;
+}
+
+void fake_graph_ended_locked(const struct fake_command *command)
+{
+	if (command->command.kind == BACKEND_COMMAND_GRAPH)
+		command->command.graph->in_flight--;
+}
+
+bool fake_graph_is_held_locked(const struct backend_graph *graph)
+{
+	bool held = false;
+	for (uint32_t i = 0; !held && i < graph->count; i++) {
+		const struct node *node = &graph->nodes[i];
+		held = node->child ? fake_graph_is_held_locked(node->child)
+				   : node->command && fake_gate_holds_locked(&node->command->command);
+	}
+	return held;
+}
+
+static struct node *next_node(struct backend_graph *graph)
+{
+	for (uint32_t i = graph->count; i > 0; i--) {
+		struct node *node = &graph->nodes[i - 1];
+		bool ready = !node->has_run;
+		for (uint32_t j = 0; ready && j < node->after_count; j++)
+			ready = graph->nodes[node->after[j]].has_run;
+		if (ready)
+			return node;
+	}
+	return NULL;
+}
+
+static void run_node(struct node *node, struct fake_command *whole)
+{
+	struct backend_device *device = whole->lane->device;
+	if (node->child) {
+		fake_graph_run_locked(node->child, whole);
+		return;
+	}
+	for (struct native_call *call = node->native ? node->native->first : NULL; call; call = call->next)
+		call->call(call->argument);
+	if (!node->command)
+		return;
+	node->command->lane = whole->lane;
+	node->command->sequence = whole->sequence;
+	node->command->start_order = fake_state.order++;
+	node->command->started = true;
+	node->command->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+	fake_command_run_locked(node->command);
+	if (node->command->fault.status == STATUS_SUCCESS)
+		fake_command_count_locked(device, &node->command->command);
+	else
+		whole->fault = node->command->fault;
+	fake_log_locked(node->command);
+}
+
+void fake_graph_run_locked(struct backend_graph *graph, struct fake_command *whole)
+{
+	for (uint32_t i = 0; i < graph->count; i++)
+		graph->nodes[i].has_run = false;
+	for (struct node *node = next_node(graph); node && whole->fault.status == STATUS_SUCCESS;
+	     node = next_node(graph)) {
+		run_node(node, whole);
+		node->has_run = true;
+	}
+}

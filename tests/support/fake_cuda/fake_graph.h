@@ -1,0 +1,47 @@
+/* Graphs, as the files of the double that make and capture them share them. All with the lock. */
+#ifndef SYCL_TESTS_FAKE_GRAPH_H
+#define SYCL_TESTS_FAKE_GRAPH_H
+
+#include "fake.h"
+
+enum fake_node_kind { NODE_EMPTY, NODE_KERNEL, NODE_MEMSET, NODE_VALUES, NODE_COPY, NODE_CHILD };
+
+/* Copies of a graph's nodes: of an executable, of one launch, of a child. */
+struct fake_instance {
+	struct CUgraphNode_st *nodes;
+	unsigned count;
+};
+
+struct CUgraphNode_st {
+	struct CUgraph_st *graph;
+	enum fake_node_kind kind;
+	unsigned index;
+	unsigned *after, after_count; /* indices of the nodes that it comes after */
+	bool has_run, is_over;        /* in a launch */
+	struct fake_launch launch;
+	CUDA_MEMSET_NODE_PARAMS memset;
+	unsigned value_count;
+	CUstreamBatchMemOpParams values[8];
+	CUDA_MEMCPY3D copy;
+	struct fake_instance child;
+};
+
+struct CUgraph_st {
+	struct CUgraphNode_st **nodes;
+	unsigned count;
+	unsigned capturing; /* streams that capture into it */
+};
+
+/* fake_graph.c */
+void fake_instance_free(struct fake_instance *instance);
+CUresult fake_instance_copy(const struct fake_instance *from, struct fake_instance *copy_out);
+CUresult fake_graph_copy(const struct CUgraph_st *graph, struct fake_instance *copy_out);
+/* A copy of `made` becomes a node, with what it owns; not on failure. */
+CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+			     const struct CUgraphNode_st *made);
+CUresult fake_graph_kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters, struct fake_launch *launch_out);
+void fake_graph_relaunch(struct CUgraphNode_st *node, const struct fake_launch *launch);
+/* The executable's copy of a node; NULL and a misuse: it has none such. */
+struct CUgraphNode_st *fake_exec_node(CUgraphExec exec, CUgraphNode node, enum fake_node_kind kind);
+
+#endif
