@@ -20,6 +20,7 @@
 #include "syclclient/command_group.h"
 #include "syclclient/host_task.h"
 #include "syclclient/launch.h"
+#include "syclclient/graph.h"
 #include "syclclient/copy.h"
 #include "syclclient/stream.h"
 #include "syclclient/event.h"

@@ -1,5 +1,6 @@
 #include "session.h"
 #include "clock.h"
+#include "graph_run.h"
 #include "stage_clock.h"
 
 #include <inttypes.h>
@@ -17,8 +18,8 @@ static int admit(struct session *session, struct queue *queue, struct backend_fa
 	return 0;
 }
 
-static int check_action(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
-			struct task_request *request, struct backend_fault *fault)
+int group_check_action(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
+		       struct task_request *request, struct backend_fault *fault)
 {
 	switch (message->action_case) {
 	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
@@ -101,6 +102,8 @@ static int check(struct session *session, struct queue *queue, const Sycl__V1__C
 		 const struct group *slots, struct backend_fault *fault)
 {
 	session->engine->scratch.arena = NULL;
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		return graph_launch(session, queue, message, slots, fault);
 	struct task_request request = {
 		.device = queue->device,
 		.home_lane = queue->home_lane,
@@ -112,7 +115,7 @@ static int check(struct session *session, struct queue *queue, const Sycl__V1__C
 	};
 	int r = group_check_requirements(session, message, &request, fault);
 	if (r == 0)
-		r = check_action(session, queue, message, &request, fault);
+		r = group_check_action(session, queue, message, &request, fault);
 	if (r == 0)
 		r = group_check_dependencies(session, queue, message, &request, fault);
 	if (r == 0)
