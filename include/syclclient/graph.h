@@ -250,7 +250,8 @@ SYCL_API sycl_result sycl_graph_node_update_range(sycl_graph graph, sycl_graph_n
 						  const sycl_range *local);
 /**
  * An executable graph takes over what some nodes of the graph that it was made of are now. From its next launch on; what
- * was launched before does not change (L13). All, or none.
+ * was launched before does not change (L13). All, or none. Blocks as
+ * sycl_handler_submit: never for a device.
  *
  * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; it was made of another graph; a node that it
  *                             has not, or that launches no kernel.
@@ -260,7 +261,8 @@ SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executab
 						  const sycl_graph_node *nodes);
 /**
  * An executable graph takes over the kernels' arguments and ranges of another graph that is alike: as many nodes of the same
- * types with the same edges, in the same order, and the same kernels. From its next launch on. All, or none.
+ * types with the same edges, in the same order, and the same kernels. From its next launch on. All, or none. Blocks as
+ * sycl_handler_submit: never for a device.
  *
  * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; the other graph is not alike.
  * @since 0.1
