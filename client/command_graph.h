@@ -56,9 +56,9 @@ struct graph {
 };
 
 struct executable_node {
-	struct handler *handler; /* a reference; NULL: it only orders. Of a kernel's node under the graph lock */
+	struct handler *handler; /* a reference; NULL: it only orders. Under the graph lock, but of a host task, which stays */
 	uint32_t first_edge, edge_count;
-	bool has_successor;
+	bool has_successor, is_host_task;
 };
 
 struct executable_graph {

@@ -55,7 +55,11 @@ static sycl_result add_node(struct executable_graph *to, struct handler *handler
 		to->nodes = nodes;
 		to->capacity = capacity;
 	}
-	to->nodes[to->count++] = (struct executable_node){.handler = handler, .first_edge = to->edge_count};
+	to->nodes[to->count++] = (struct executable_node){
+		.handler = handler,
+		.first_edge = to->edge_count,
+		.is_host_task = handler && handler->action == HANDLER_ACTION_HOST_TASK,
+	};
 	if (handler)
 		object_ref(&handler->object);
 	return SYCL_SUCCESS;
@@ -159,7 +163,7 @@ sycl_result graph_flatten(const struct graph *graph, struct executable_graph *to
 		to->place[i] = spans[i].first;
 	to->place_count = count;
 	for (uint32_t i = 0; i < to->count; i++)
-		to->host_count += to->nodes[i].handler && to->nodes[i].handler->action == HANDLER_ACTION_HOST_TASK;
+		to->host_count += to->nodes[i].is_host_task;
 	return result;
 }
 

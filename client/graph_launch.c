@@ -59,11 +59,11 @@ static sycl_result make_tasks(const struct handler *handler, struct graph_tasks 
 {
 	const struct executable_graph *graph = handler->graph;
 	for (uint32_t i = 0; i < graph->count; i++) {
-		struct handler *node = graph->nodes[i].handler;
-		if (!node || node->action != HANDLER_ACTION_HOST_TASK)
+		if (!graph->nodes[i].is_host_task)
 			continue;
 		struct host_task *task = NULL;
-		sycl_result result = host_task_new(handler->object.connection, node, handler->queue->line, &task);
+		sycl_result result = host_task_new(handler->object.connection, graph->nodes[i].handler,
+						   handler->queue->line, &task);
 		if (result)
 			return result;
 		task->node = i + 1;
