@@ -128,7 +128,17 @@ static void refuse_without_queue(struct session *session, const Sycl__V1__Comman
 				 const struct group *slots, const struct backend_fault *fault)
 {
 	reply_group_failed(session, message->queue, message->group, fault);
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		graph_launch_refuse(session, message->graph_launch);
 	group_write_slots(session, slots, 1);
+}
+
+static void refuse(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
+		   const struct group *slots, const struct backend_fault *fault)
+{
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		graph_launch_refuse(session, message->graph_launch);
+	group_refuse(queue, slots, fault);
 }
 
 /* What the client wants to be told through. Negative: no slots of its. */
@@ -141,6 +151,9 @@ static int read_slots(struct session *session, const Sycl__V1__CommandGroup *mes
 		slots_out->host_slot = message->host_task->slot;
 		slots_out->host_slot_value = message->host_task->slot_value;
 	}
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH &&
+	    graph_launch_check_slots(session, message->graph_launch) < 0)
+		return -EPROTO;
 	if (slots_out->wants_slot && session_check_slot(session, slots_out->slot) < 0)
 		return -EPROTO;
 	return slots_out->is_host_task ? session_check_slot(session, slots_out->host_slot) : 0;
@@ -174,6 +187,6 @@ int command_group(struct session *session, const Sycl__V1__CommandGroup *message
 	if (r == 0)
 		r = check(session, queue, message, &slots, &fault);
 	if (r > 0)
-		group_refuse(queue, &slots, &fault);
+		refuse(session, queue, message, &slots, &fault);
 	return r < 0 ? r : 0;
 }

@@ -38,13 +38,19 @@ static int admit(struct session *session, const struct queue *queue, const struc
 	return 0;
 }
 
-static int check_host_slots(struct session *session, const Sycl__V1__GraphLaunch *message)
+int graph_launch_check_slots(struct session *session, const Sycl__V1__GraphLaunch *message)
 {
 	for (size_t i = 0; i < message->n_host_tasks; i++) {
 		if (session_check_slot(session, message->host_tasks[i]->slot) < 0)
 			return -EPROTO;
 	}
 	return 0;
+}
+
+void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *message)
+{
+	for (size_t i = 0; i < message->n_host_tasks; i++)
+		session_write_slot(session, message->host_tasks[i]->slot, message->host_tasks[i]->slot_value, 1);
 }
 
 /* What all of it waits for: events, the queue, and the launch before (L9), which passes no failure on. Into scratch.before. */
@@ -274,13 +280,13 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 	group->submit_ns = clock_now_ns();
 	put_host_slots(run, launch->message->graph_launch);
 	int r = submit_all(launch, fault);
-	if (r != 0)
-		refuse_host_tasks(run);
 	if (run->submitted == 0) {
 		pool_give(&session->engine->groups, group);
 		give_run(run);
 		return r;
 	}
+	if (r != 0)
+		refuse_host_tasks(run);
 	open_group(launch, group);
 	if (r > 0)
 		run->outcome.fault = *fault;
@@ -296,8 +302,6 @@ int graph_launch(struct session *session, struct queue *queue, const Sycl__V1__C
 	const Sycl__V1__GraphLaunch *named = message->graph_launch;
 	if (!(session->features & FEATURE_GRAPHS))
 		return session_violation(session, "a graph is launched, and graphs were not agreed on");
-	if (check_host_slots(session, named) < 0)
-		return -EPROTO;
 	int r = object_get(session, named->graph, OBJECT_GRAPH, &launch.graph, fault);
 	if (r == 0)
 		r = admit(session, queue, launch.graph, named, fault);
@@ -307,9 +311,6 @@ int graph_launch(struct session *session, struct queue *queue, const Sycl__V1__C
 		r = gather_before(&launch, fault);
 	if (r == 0)
 		r = run_graph(&launch, slots, fault);
-	else if (r > 0)
-		for (size_t i = 0; i < named->n_host_tasks; i++)
-			session_write_slot(session, named->host_tasks[i]->slot, named->host_tasks[i]->slot_value, 1);
 	return r;
 }
 

@@ -42,6 +42,9 @@ struct graph_run {
  */
 int graph_launch(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
 		 const struct group *slots, struct backend_fault *fault);
+/* The slots of its host tasks: are they slots? Otherwise a violation. Their turn never comes. */
+int graph_launch_check_slots(struct session *session, const Sycl__V1__GraphLaunch *message);
+void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *message);
 /* What comes behind the launch comes behind these tasks. -ENOMEM. */
 int graph_run_after(const struct graph_run *run, struct group_scratch *scratch);
 /* Has one of its nodes begun? */

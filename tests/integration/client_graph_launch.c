@@ -67,7 +67,7 @@ Test(graph_launch, L9_launches_of_one_graph_run_one_after_the_other)
 	MUST(sycl_platform_release(helped));
 }
 
-Test(graph_launch, L10_B3_a_launch_waits_for_its_events_and_others_wait_for_its_own)
+Test(graph_launch, L10_a_launch_waits_for_its_events_and_others_wait_for_its_own)
 {
 	sycl_platform helped = portable_open(1);
 	sycl_queue on = portable_queue(helped, 0, 0);
@@ -110,7 +110,7 @@ Test(graph_launch, L10_B3_a_launch_waits_for_its_events_and_others_wait_for_its_
 	MUST(sycl_platform_release(helped));
 }
 
-Test(graph_launch, L10_B9_an_in_order_queue_runs_launches_and_groups_in_turn)
+Test(graph_launch, L10_an_in_order_queue_runs_launches_and_groups_in_turn)
 {
 	sycl_queue in_order = portable_beside(queue, SYCL_QUEUE_IN_ORDER);
 	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
@@ -137,7 +137,7 @@ Test(graph_launch, L10_B9_an_in_order_queue_runs_launches_and_groups_in_turn)
 	MUST(sycl_queue_release(in_order));
 }
 
-Test(graph_launch, L10_H7_times_are_the_first_start_and_the_last_end)
+Test(graph_launch, L10_times_are_the_first_start_and_the_last_end)
 {
 	sycl_queue timed = portable_beside(queue, SYCL_QUEUE_ENABLE_PROFILING);
 	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
@@ -195,7 +195,7 @@ static sycl_result visit_words(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-Test(graph_launch, L12_K1_K2_host_tasks_run_at_each_launch_between_kernels)
+Test(graph_launch, L12_K1_host_tasks_run_at_each_launch_between_kernels)
 {
 	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = plain_buffer(platform);
@@ -226,7 +226,7 @@ Test(graph_launch, L12_K1_K2_host_tasks_run_at_each_launch_between_kernels)
 	MUST(sycl_kernel_release(increment));
 }
 
-Test(graph_launch, L12_K3_copies_from_and_to_the_program_are_of_each_launch)
+Test(graph_launch, L12_copies_from_and_to_the_program_are_of_each_launch)
 {
 	static uint32_t from[WORDS], to[WORDS];
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");

@@ -251,7 +251,7 @@ Test(graph_record, L8_what_is_recorded_from_an_in_order_queue_is_a_chain)
 	MUST(sycl_queue_release(in_order));
 }
 
-Test(graph_record, L8_B31_a_recorded_barrier_comes_behind_all_that_its_queue_recorded)
+Test(graph_record, L8_a_recorded_barrier_comes_behind_all_that_its_queue_recorded)
 {
 	sycl_queue second = portable_beside(queue, 0);
 	sycl_kernel fill = portable_kernel(queue, "fill_u32");

@@ -315,6 +315,62 @@ Test(hostile, L12_a_launch_with_too_few_slots_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "slots for 0 host tasks");
 }
 
+Test(hostile, L12_M9_host_tasks_of_a_launch_that_is_refused_are_told)
+{
+	with_graphs();
+	create(graph_id(0), 1);
+	send_host_task(graph_id(0));
+	finish(graph_id(0));
+	Sycl__V1__EventRef event = SYCL__V1__EVENT_REF__INIT, *events[] = {&event};
+	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT, *tasks[] = {&task};
+	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
+	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT, *requirements[] = {&requirement};
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	task.slot = TASK_SLOT;
+	task.slot_value = 5;
+	message.graph = graph_id(0);
+	message.n_host_tasks = 1;
+	message.host_tasks = tasks;
+	requirement.buffer = hostile_buffer();
+	requirement.mode = ACCESS_MODE_READ;
+	group.n_requirements = 1; /* a launch requires nothing */
+	group.requirements = requirements;
+	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH;
+	group.graph_launch = &message;
+	(void)hostile_group(&group, 1);
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 5), 1));
+	/* What depends on it never runs, and its host tasks are told so, too. */
+	event.queue = hostile_queue();
+	event.group = 1;
+	task.slot_value = 6;
+	group.n_requirements = 0;
+	group.queue = 0;
+	group.n_depends_on = 1;
+	group.depends_on = events;
+	(void)hostile_group(&group, 2);
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 6), 1));
+	hostile_expect_alive();
+}
+
+Test(hostile, L12_K1_a_nodes_slot_out_of_range_closes_the_session)
+{
+	with_graphs();
+	create(graph_id(0), 1);
+	send_host_task(graph_id(0));
+	finish(graph_id(0));
+	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT, *tasks[] = {&task};
+	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	task.slot = COMPLETION_SLOTS;
+	message.graph = graph_id(0);
+	message.n_host_tasks = 1;
+	message.host_tasks = tasks;
+	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH;
+	group.graph_launch = &message;
+	(void)hostile_group(&group, 1);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "completion slot 65536 is out of range");
+}
+
 Test(hostile, L12_K1_the_end_of_a_node_that_does_not_run_closes_the_session)
 {
 	with_graphs();
