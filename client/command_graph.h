@@ -2,9 +2,10 @@
  * Graphs of command groups (include/syclclient/graph.h): nodes are handlers that nobody can change any more, and an
  * executable graph is a list of them that the service has, too.
  *
- * All of a graph, and what queues say of recording, is under the connection's graph_lock, which comes before all other locks; nothing
- * is destroyed that may call the program while it is held. A graph holds the queues that it records, they know it weakly: so
- * there is no cycle (N8). Recorded events name their graph by a number that is never used again.
+ * All of a graph, and what queues say of recording, is under the connection's graph_lock, which comes before all other
+ * locks; nothing is destroyed that may call the program while it is held. A graph holds the queues that it records,
+ * they know it weakly: so there is no cycle (N8). Recorded events name their graph by a number that is never used
+ * again.
  */
 #ifndef SYCL_CLIENT_COMMAND_GRAPH_H
 #define SYCL_CLIENT_COMMAND_GRAPH_H
@@ -56,7 +57,8 @@ struct graph {
 };
 
 struct executable_node {
-	struct handler *handler; /* a reference; NULL: it only orders. Under the graph lock, but of a host task, which stays */
+	struct handler
+		*handler; /* a reference; NULL: it only orders. Under the graph lock, but of a host task, which stays */
 	uint32_t first_edge, edge_count;
 	bool has_successor, is_host_task;
 };

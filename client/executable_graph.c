@@ -1,4 +1,4 @@
-/* Graphs that can be launched: made of one that can be changed, sub-graphs put in their places, and sent once (L1, L14). */
+/* Graphs that can be launched: made of one that can be changed, graphs in graphs put in place, and sent once (L1, L14). */
 #include "executable_graph.h"
 
 #include "access_mode.h"
@@ -46,7 +46,8 @@ static sycl_result no_memory(void)
 static sycl_result add_node(struct executable_graph *to, struct handler *handler)
 {
 	if (to->count == GRAPH_NODES_MAX)
-		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u nodes, with those of its sub-graphs", GRAPH_NODES_MAX);
+		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u nodes, with those of its sub-graphs",
+				 GRAPH_NODES_MAX);
 	if (to->count == to->capacity) {
 		uint32_t capacity = to->capacity ? to->capacity * 2 : 16;
 		struct executable_node *nodes = realloc(to->nodes, capacity * sizeof(*nodes));
@@ -69,7 +70,8 @@ static sycl_result add_node(struct executable_graph *to, struct handler *handler
 static sycl_result add_edge(struct executable_graph *to, uint32_t before)
 {
 	if (to->edge_count == GRAPH_EDGES_MAX)
-		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u edges, with those of its sub-graphs", GRAPH_EDGES_MAX);
+		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u edges, with those of its sub-graphs",
+				 GRAPH_EDGES_MAX);
 	if (to->edge_count == to->edge_capacity) {
 		uint32_t capacity = to->edge_capacity ? to->edge_capacity * 2 : 16;
 		uint32_t *edges = realloc(to->edges, capacity * sizeof(*edges));
@@ -247,8 +249,8 @@ static sycl_result send_all(const struct executable_graph *graph)
 	create.context = graph->context->remote.id;
 	create.device = graph->device->facts->device;
 	create.nodes = graph->count;
-	create.updatable = graph->flags & SYCL_GRAPH_UPDATABLE;
-	create.profiling = graph->flags & SYCL_GRAPH_ENABLE_PROFILING;
+	create.updatable = (graph->flags & SYCL_GRAPH_UPDATABLE) != 0;
+	create.profiling = (graph->flags & SYCL_GRAPH_ENABLE_PROFILING) != 0;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
 	command.graph_create = &create;

@@ -5,7 +5,10 @@
 #include "command_graph.h"
 #include "handler_messages.h"
 
-/* With the graph lock. Nodes and edges of what the graph is now, into a zeroed executable graph; to be ended in any case. */
+/*
+ * With the graph lock. Nodes and edges of what the graph is now, into a zeroed executable graph, to be ended in any
+ * case.
+ */
 sycl_result graph_flatten(const struct graph *graph, struct executable_graph *to);
 /* Without the lock. */
 void graph_flattened_fini(struct executable_graph *graph);

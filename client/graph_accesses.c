@@ -22,8 +22,9 @@ sycl_result graph_check_buffers(const struct handler *handler)
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		struct buffer *buffer = handler_requirement_at(handler, i)->buffer;
 		if (is_written_back(buffer_root(buffer)))
-			return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
-						"a buffer that is written back to host memory cannot be used in a graph");
+			return error_set_object(
+				SYCL_ERROR_INVALID, buffer->remote.id,
+				"a buffer that is written back to host memory cannot be used in a graph");
 	}
 	return SYCL_SUCCESS;
 }
@@ -102,7 +103,8 @@ static sycl_result reserve(struct graph_tracker *tracker, uint32_t more)
 	return SYCL_SUCCESS;
 }
 
-static sycl_result connect_one(struct graph *graph, const struct graph_tracker *tracker, const struct graph_access *access)
+static sycl_result connect_one(struct graph *graph, const struct graph_tracker *tracker,
+			       const struct graph_access *access)
 {
 	for (uint32_t i = 0; i < tracker->count; i++) {
 		const struct graph_access *other = &tracker->accesses[i];

@@ -158,7 +158,7 @@ static uint32_t heap_take(uint32_t *heap, uint32_t count)
 
 int graph_edges_order(const struct graph_edges *edges, uint32_t *order_out)
 {
-	uint32_t *left = malloc((edges->count ? edges->count : 1) * 2 * sizeof(*left));
+	uint32_t *left = malloc((size_t)(edges->count ? edges->count : 1) * 2 * sizeof(*left));
 	if (!left)
 		return -ENOMEM;
 	uint32_t *heap = left + edges->count, waiting = 0, done = 0;

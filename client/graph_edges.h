@@ -31,7 +31,10 @@ void graph_edges_fini(struct graph_edges *edges);
 int graph_edges_add(struct graph_edges *edges);
 /* Undo the last one, with its edges. */
 void graph_edges_drop_last(struct graph_edges *edges);
-/* 0: it is there now. -ELOOP: it would close a cycle. -EDQUOT: more than `most`. -ENOMEM. On failure nothing has changed. */
+/*
+ * 0: it is there now. -ELOOP: it would close a cycle. -EDQUOT: more than `most`. -ENOMEM. On failure nothing has
+ * changed.
+ */
 int graph_edges_connect(struct graph_edges *edges, uint32_t before, uint32_t after, uint32_t most);
 /* All nodes, each behind those that come before it, otherwise by number. `order_out`: room for all. -ENOMEM. */
 int graph_edges_order(const struct graph_edges *edges, uint32_t *order_out);

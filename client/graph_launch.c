@@ -23,7 +23,8 @@ SYCL_API sycl_result sycl_handler_graph(sycl_handler handle, sycl_executable_gra
 	return SYCL_SUCCESS;
 }
 
-static sycl_result build(sycl_handler handler, sycl_executable_graph graph, uint32_t count, const sycl_event *depends_on)
+static sycl_result build(sycl_handler handler, sycl_executable_graph graph, uint32_t count,
+			 const sycl_event *depends_on)
 {
 	sycl_result result = sycl_handler_graph(handler, graph);
 	for (uint32_t i = 0; i < count && !result; i++)
@@ -62,8 +63,8 @@ static sycl_result make_tasks(const struct handler *handler, struct graph_tasks 
 		if (!graph->nodes[i].is_host_task)
 			continue;
 		struct host_task *task = NULL;
-		sycl_result result = host_task_new(handler->object.connection, graph->nodes[i].handler,
-						   handler->queue->line, &task);
+		sycl_result result =
+			host_task_new(handler->object.connection, graph->nodes[i].handler, handler->queue->line, &task);
 		if (result)
 			return result;
 		task->node = i + 1;
@@ -79,7 +80,7 @@ sycl_result graph_tasks_make(const struct handler *handler, struct graph_tasks *
 	if (count == 0)
 		return SYCL_SUCCESS;
 	/* One block for the three lists. */
-	tasks->tasks = malloc(count * (2 * sizeof(void *) + sizeof(*tasks->messages)));
+	tasks->tasks = calloc(count, 2 * sizeof(void *) + sizeof(*tasks->messages));
 	if (!tasks->tasks)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	tasks->list = (void *)(tasks->tasks + count);

@@ -42,7 +42,8 @@ static sycl_result find_graph(const struct handler *handler, struct graph **grap
 			graph = graph->next;
 	}
 	if (!graph || graph->recording_count == 0)
-		return error_set(SYCL_ERROR_INVALID, "an event that was recorded into a graph stands for nothing outside of it");
+		return error_set(SYCL_ERROR_INVALID,
+				 "an event that was recorded into a graph stands for nothing outside of it");
 	*graph_out = graph;
 	return graph_check_place(graph, queue);
 }
@@ -80,8 +81,8 @@ static sycl_result add(struct graph *graph, const struct handler *handler, struc
 {
 	uint64_t from = handler->queue->line->remote.id;
 	bool barrier = waits_for_all(handler);
-	uint32_t *nodes = malloc(((size_t)handler->depends_on.count + 1 + (barrier ? graph->edges.count : 0)) *
-				 sizeof(*nodes));
+	uint32_t *nodes =
+		malloc(((size_t)handler->depends_on.count + 1 + (barrier ? graph->edges.count : 0)) * sizeof(*nodes));
 	if (!nodes)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	sycl_result result = graph_event_nodes(graph, handler, nodes);

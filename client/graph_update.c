@@ -59,8 +59,8 @@ static sycl_result replace(struct graph *graph, sycl_graph_node node, struct han
 	return built ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
-SYCL_API sycl_result sycl_graph_node_set_value(sycl_graph handle, sycl_graph_node node, uint32_t index, size_t size_bytes,
-					       const void *value)
+SYCL_API sycl_result sycl_graph_node_set_value(sycl_graph handle, sycl_graph_node node, uint32_t index,
+					       size_t size_bytes, const void *value)
 {
 	PIN(graph, graph, handle);
 	struct handler *copy = NULL;
@@ -68,7 +68,8 @@ SYCL_API sycl_result sycl_graph_node_set_value(sycl_graph handle, sycl_graph_nod
 	return result ? result : replace(graph, node, copy, handler_set_value(copy, index, size_bytes, value));
 }
 
-SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph handle, sycl_graph_node node, uint32_t index, const void *pointer)
+SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph handle, sycl_graph_node node, uint32_t index,
+					     const void *pointer)
 {
 	PIN(graph, graph, handle);
 	struct handler *copy = NULL;
@@ -253,7 +254,8 @@ static sycl_result gather_nodes(const struct executable_graph *executable, const
 	for (uint32_t i = 0; i < count; i++) {
 		sycl_result result = check_kernel_node(graph, nodes[i]);
 		if (!result && nodes[i] > executable->place_count)
-			result = error_set(SYCL_ERROR_INVALID, "node %u came when the executable graph had been made", nodes[i]);
+			result = error_set(SYCL_ERROR_INVALID, "node %u came when the executable graph had been made",
+					   nodes[i]);
 		if (result)
 			return result;
 		change_add(change, executable->place[nodes[i] - 1], graph->items[nodes[i] - 1].handler);

@@ -109,8 +109,10 @@ static int connect_node(struct session *session, struct graph *graph, const uint
 	}
 	int r = graph_connect(graph, after, count);
 	if (r == -EPROTO)
-		return session_violation(session, "node %u of a graph waits for one that does not come before it, or the graph "
-						  "has more than %u edges", graph->node_count - 1, GRAPH_EDGES_MAX);
+		return session_violation(session,
+					 "node %u of a graph waits for one that does not come before it, or the graph "
+					 "has more than %u edges",
+					 graph->node_count - 1, GRAPH_EDGES_MAX);
 	if (r < 0) {
 		(void)no_memory(&fault);
 		object_fail(&graph->object, 0, &fault);

@@ -1,11 +1,12 @@
 /*
- * An executable graph of a session: its nodes as decoded command groups, and which nodes each comes behind. It holds ids
- * and no objects, as shapes do (shape.h): each launch looks them up and checks them again, so an id that names nothing any
- * more is refused as always. The library keeps what its graphs name.
+ * An executable graph of a session: its nodes as decoded command groups, and which nodes each comes behind. It holds
+ * ids and no objects, as shapes do (shape.h): each launch looks them up and checks them again, so an id that names
+ * nothing any more is refused as always. The library keeps what its graphs name.
  *
  *   GraphCreate --GraphNode, GraphEdges ...--> GraphFinish --GraphUpdate ...--> launches (graph_run.h)
  *
- * Nodes come in an order in which each is behind those that it waits for, so there can be no cycle. Front thread; never blocks.
+ * Nodes come in an order in which each is behind those that it waits for, so there can be no cycle. Front thread;
+ * never blocks.
  */
 #ifndef SYCL_ENGINE_GRAPH_H
 #define SYCL_ENGINE_GRAPH_H
@@ -51,7 +52,10 @@ void graph_group_free(Sycl__V1__CommandGroup *group);
 int graph_reserve(struct graph *graph, uint32_t nodes);
 /* One more node, without edges; takes the group. There is room. */
 void graph_add(struct graph *graph, Sycl__V1__CommandGroup *group, uint64_t bytes);
-/* The latest node comes behind these, which came before it. -EPROTO: it does not, or more edges than are allowed. -ENOMEM. */
+/*
+ * The latest node comes behind these, which came before it. -EPROTO: it does not, or more edges than are allowed.
+ * -ENOMEM.
+ */
 int graph_connect(struct graph *graph, const uint32_t *after, size_t count);
 /* No more nodes come. */
 void graph_seal(struct graph *graph);

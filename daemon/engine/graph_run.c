@@ -23,11 +23,11 @@ static int admit(struct session *session, const struct queue *queue, const struc
 	if (!graph->finished)
 		return session_violation(session, "a graph is launched that is not finished");
 	if (message->n_host_tasks != graph->host_count)
-		return session_violation(session,
-					 "a launch has slots for %zu host tasks, and its graph has %u of them",
+		return session_violation(session, "a launch has slots for %zu host tasks, and its graph has %u of them",
 					 message->n_host_tasks, graph->host_count);
 	if (graph->context != queue->context || graph->device_index != queue->device_index)
-		return fault_set(fault, STATUS_INVALID, "the graph was made for another context or device than its queue's");
+		return fault_set(fault, STATUS_INVALID,
+				 "the graph was made for another context or device than its queue's");
 	if (graph->node_count + 1 > most - session->groups_open)
 		return fault_set(fault, STATUS_QUOTA,
 				 "%llu command groups and nodes are in flight, and %u more are not allowed",
@@ -53,11 +53,15 @@ void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *m
 		session_write_slot(session, message->host_tasks[i]->slot, message->host_tasks[i]->slot_value, 1);
 }
 
-/* What all of it waits for: events, the queue, and the launch before (L9), which passes no failure on. Into scratch.before. */
+/*
+ * What all of it waits for: events, the queue, and the launch before (L9), which passes no failure on. Into
+ * scratch.before.
+ */
 static int gather_before(struct launch *launch, struct backend_fault *fault)
 {
 	struct group_scratch *scratch = &launch->session->engine->scratch;
-	struct task_request request = {.action = TASK_LAUNCH}; /* anything but a barrier, which has a meaning of its own */
+	struct task_request request = {
+		.action = TASK_LAUNCH}; /* anything but a barrier, which has a meaning of its own */
 	int r = group_check_dependencies(launch->session, launch->queue, launch->message, &request, fault);
 	if (r != 0)
 		return r;

@@ -1,11 +1,13 @@
 /*
- * A launch of an executable graph: one command group, and a task for each node. Tasks are submitted at once, in the order of
- * nodes, so buffers are brought, ordered and remembered for each node as for any group; the graph's own edges come in addition.
+ * A launch of an executable graph: one command group, and a task for each node. Tasks are submitted at once, in the
+ * order of nodes, so buffers are brought, ordered and remembered for each node as for any group; the graph's own edges
+ * come in addition.
  *
- *   what the launch waits for --> nodes without predecessors --edges--> ... --> its end --> what comes behind the launch
+ *   what it waits for --> nodes without predecessors --edges--> ... --> its end --> what comes behind the launch
  *
- * Its end is a task that is behind all of them: the only node that nothing comes behind, or else a barrier. A node that fails,
- * or is refused, fails those behind it and the launch, whose cause is the first that is not another's. Front thread.
+ * Its end is a task that is behind all of them: the only node that nothing comes behind, or else a barrier. A node
+ * that fails, or is refused, fails those behind it and the launch, whose cause is the first that is not another's.
+ * Front thread.
  */
 #ifndef SYCL_ENGINE_GRAPH_RUN_H
 #define SYCL_ENGINE_GRAPH_RUN_H
@@ -37,8 +39,9 @@ struct graph_run {
 };
 
 /*
- * Submit the nodes of a group that launches a graph; its queue and its slots are checked. 0: the group is open, also where
- * nodes were refused; 1 with a fault: nothing of it was submitted; negative: as 0, and the session has been told to close.
+ * Submit the nodes of a group that launches a graph; its queue and its slots are checked. 0: the group is open, also
+ * where nodes were refused; 1 with a fault: nothing of it was submitted; negative: as 0, and the session has been told
+ * to close.
  */
 int graph_launch(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
 		 const struct group *slots, struct backend_fault *fault);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file graph.h Command graphs: command groups that are recorded once, or added by hand, and then launched together as often
- * as wanted, each time as one command group. After SYCL's extension sycl_ext_oneapi_graph. The rules for all functions are at
- * the top of result.h.
+ * @file graph.h Command graphs: command groups that are recorded once, or added by hand, and then launched together as
+ * often as wanted, each time as one command group. After SYCL's extension sycl_ext_oneapi_graph. The rules for all
+ * functions are at the top of result.h.
  *
  * A sycl_graph can be changed: commands are recorded into it from queues, or handlers added to it as nodes. Finalizing
- * makes a sycl_executable_graph of what it is then, which keeps everything that it needs and whose edges never change (L1).
- * A launch of it is complete when all nodes are; a node that fails fails those behind it and the launch, with its own cause.
- * Launches of one executable graph run one after the other, on whichever queues (L9).
+ * makes a sycl_executable_graph of what it is then, which keeps everything that it needs and whose edges never change
+ * (L1). A launch of it is complete when all nodes are; a node that fails fails those behind it and the launch, with
+ * its own cause. Launches of one executable graph run one after the other, on whichever queues (L9).
  *
  * What comes behind what inside of a graph (L7): accessors and requirements, as between command groups; events of
- * the same graph that a group depends on; the order of an in-order queue that is recorded (L8); edges that were made by hand.
- * A command group is evaluated when it is recorded, once: its values, ranges and memory are those of that time (L15).
+ * the same graph that a group depends on; the order of an in-order queue that is recorded (L8); edges that were made
+ * by hand. A command group is evaluated when it is recorded, once: its values, ranges and memory are those of that
+ * time (L15).
  */
 #ifndef SYCLCLIENT_GRAPH_H
 #define SYCLCLIENT_GRAPH_H
@@ -30,8 +31,8 @@ typedef uint32_t sycl_graph_node;
 /** Bits of sycl_graph_properties. */
 enum {
 	/**
-	 * The program keeps every buffer that it uses in the graph until the graph and what was made of it have gone. Without
-	 * it the graph keeps them itself (L11).
+	 * The program keeps every buffer that it uses in the graph until the graph and what was made of it have gone.
+	 * Without it the graph keeps them itself (L11).
 	 */
 	SYCL_GRAPH_ASSUME_BUFFER_OUTLIVES_GRAPH = 1
 };
@@ -90,7 +91,10 @@ SYCL_API sycl_result sycl_graph_create(sycl_context context, sycl_device device,
 				       const struct sycl_graph_properties *properties, sycl_graph *graph_out);
 /** One more reference (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_graph_retain(sycl_graph graph);
-/** End one reference. The last one ends its recordings; executable graphs made of it live on (L16). Never blocks. @since 0.1 */
+/**
+ * End one reference. The last one ends its recordings; executable graphs made of it live on (L16). Never blocks.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_graph_release(sycl_graph graph);
 /** The caller's references now, for tests (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_graph_get_reference_count(sycl_graph graph, uint32_t *count_out);
@@ -103,22 +107,22 @@ SYCL_API sycl_result sycl_graph_get_device(sycl_graph graph, sycl_device *device
  * From now on what is submitted to these queues becomes nodes of the graph and is not executed (L2). A queue that
  * is recorded by this graph already stays so. All of them, or none. Never blocks.
  *
- * Another queue of the same context and device, to which a group is submitted that depends on an event of a recording, is recorded,
- * too, from that group on (L5). Events of what is recorded stand for nodes: groups of the same graph can depend on them;
- * waiting for one, asking for its state or its times is SYCL_ERROR_INVALID (L4), and so is a wait on a queue that is recorded,
- * or a group that depends on an event of another graph or of none (L6).
+ * Another queue of the same context and device, to which a group is submitted that depends on an event of a recording,
+ * is recorded, too, from that group on (L5). Events of what is recorded stand for nodes: groups of the same graph can
+ * depend on them; waiting for one, asking for its state or its times is SYCL_ERROR_INVALID (L4), and so is a wait on a
+ * queue that is recorded, or a group that depends on an event of another graph or of none (L6).
  *
  * What a graph cannot record is SYCL_ERROR_INVALID when it is submitted: a buffer that is written back to host memory
- * (L11). Copies between USM and memory of the program's own are SYCL_ERROR_FEATURE_NOT_SUPPORTED: use host tasks for these, or
- * USM of the host.
+ * (L11). Copies between USM and memory of the program's own are SYCL_ERROR_FEATURE_NOT_SUPPORTED: use host tasks for
+ * these, or USM of the host.
  *
  * @retval SYCL_ERROR_INVALID  A queue of another context or device, or one that another graph records (L3).
  * @since 0.1
  */
 SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph graph, uint32_t count, const sycl_queue *queues);
 /**
- * These queues execute again. `count` 0: all that the graph records. A queue that is not recorded by it is no error if it
- * executes. Never blocks.
+ * These queues execute again. `count` 0: all that the graph records. A queue that is not recorded by it is no error if
+ * it executes. Never blocks.
  *
  * @retval SYCL_ERROR_INVALID  Another graph records one of them. Nothing has changed.
  * @since 0.1
@@ -129,12 +133,13 @@ SYCL_API sycl_result sycl_queue_get_state(sycl_queue queue, sycl_queue_state *st
 
 /**
  * Add a command group as a node, and end its handler, also on failure. The handler was begun on a queue of the graph's
- * context and device, which need not be recorded and gets nothing. It comes behind the predecessors, and what it needs by its
- * accessors and by the events that it depends on. A handler without anything is an empty node. Never blocks.
+ * context and device, which need not be recorded and gets nothing. It comes behind the predecessors, and what it needs
+ * by its accessors and by the events that it depends on. A handler without anything is an empty node. Never blocks.
  *
  * @param count          How many predecessors there are; `predecessors` may be NULL if 0.
  * @param[out] node_out  May be NULL.
- * @retval SYCL_ERROR_INVALID  Another context or device; no such node; what sycl_graph_begin_recording says of buffers and events.
+ * @retval SYCL_ERROR_INVALID  Another context or device; no such node; what sycl_graph_begin_recording says of buffers
+ * and events.
  * @retval SYCL_ERROR_QUOTA    More nodes or edges than a graph may have.
  * @return Otherwise what sycl_handler_submit returns for arguments that are wrong.
  * @since 0.1
@@ -157,8 +162,8 @@ SYCL_API sycl_result sycl_graph_get_node_count(sycl_graph graph, uint32_t *count
 /** What a node is. SYCL_ERROR_INVALID: no such node. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_graph_node_get_type(sycl_graph graph, sycl_graph_node node, sycl_graph_node_type *type_out);
 /**
- * What a node comes behind, directly. `nodes_out` may be NULL if `capacity` is 0; `count_out`: how many there are, which may be
- * more than were written. Never blocks.
+ * What a node comes behind, directly. `nodes_out` may be NULL if `capacity` is 0; `count_out`: how many there are,
+ * which may be more than were written. Never blocks.
  *
  * @retval SYCL_ERROR_INVALID  No such node.
  * @since 0.1
@@ -177,13 +182,14 @@ SYCL_API sycl_result sycl_graph_node_get_successors(sycl_graph graph, sycl_graph
 SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event event, sycl_graph_node *node_out);
 
 /**
- * An executable graph of what the graph is now. It is sent to the service once, here; as often as wanted. Never waits for
- * a device.
+ * An executable graph of what the graph is now. It is sent to the service once, here; as often as wanted. Never waits
+ * for a device.
  *
  * @param properties      NULL: none.
  * @param[out] graph_out  The caller's: sycl_executable_graph_release. It keeps what its nodes use (L16).
  * @retval SYCL_ERROR_INVALID  Wrong struct_bytes or flags.
- * @retval SYCL_ERROR_QUOTA    More nodes, with those of sub-graphs, than a graph may have; more objects than the session may have.
+ * @retval SYCL_ERROR_QUOTA    More nodes, with those of sub-graphs, than a graph may have; more objects than the
+ * session may have.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_graph_finalize(sycl_graph graph, const struct sycl_graph_finalize_properties *properties,
@@ -198,12 +204,13 @@ SYCL_API sycl_result sycl_executable_graph_get_reference_count(sycl_executable_g
 SYCL_API sycl_result sycl_executable_graph_is_updatable(sycl_executable_graph graph, uint32_t *updatable_out);
 
 /**
- * Launch a graph, as the action of a command group: with events that it depends on, and an event of its own (L10). On a queue
- * that is recorded, or added to a graph, it is a sub-graph: its nodes become nodes of that graph (L14). Its nodes require what
- * they need, so the group itself requires no buffers. Never blocks.
+ * Launch a graph, as the action of a command group: with events that it depends on, and an event of its own (L10). On
+ * a queue that is recorded, or added to a graph, it is a sub-graph: its nodes become nodes of that graph (L14). Its
+ * nodes require what they need, so the group itself requires no buffers. Never blocks.
  *
- * The event of a launch on a queue with profiling has times if the graph was finalized with SYCL_GRAPH_ENABLE_PROFILING: the
- * first start and the last end of its nodes. Without it asking for them is SYCL_ERROR_INVALID.
+ * The event of a launch on a queue with profiling has times if the graph was finalized with
+ * SYCL_GRAPH_ENABLE_PROFILING: the first start and the last end of its nodes. Without it asking for them is
+ * SYCL_ERROR_INVALID.
  *
  * @retval SYCL_ERROR_INVALID  The handler has its action already; a graph for another context or device.
  * @since 0.1
@@ -221,20 +228,21 @@ SYCL_API sycl_result sycl_queue_graph(sycl_queue queue, sycl_executable_graph gr
 				      const sycl_event *depends_on, sycl_event *event_out);
 
 /**
- * A node that launches a kernel gets another value as an argument. Executable graphs that were made before do not change, until
- * sycl_executable_graph_update. Never blocks.
+ * A node that launches a kernel gets another value as an argument. Executable graphs that were made before do not
+ * change, until sycl_executable_graph_update. Never blocks.
  *
  * @retval SYCL_ERROR_INVALID  No such node, or it launches no kernel.
  * @return Otherwise as sycl_handler_set_value and sycl_handler_submit.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_graph_node_set_value(sycl_graph graph, sycl_graph_node node, uint32_t index, size_t size_bytes,
-					       const void *value);
+SYCL_API sycl_result sycl_graph_node_set_value(sycl_graph graph, sycl_graph_node node, uint32_t index,
+					       size_t size_bytes, const void *value);
 /** The same with USM: the pointer itself. As sycl_graph_node_set_value and sycl_handler_set_usm. @since 0.1 */
-SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph graph, sycl_graph_node node, uint32_t index, const void *pointer);
+SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph graph, sycl_graph_node node, uint32_t index,
+					     const void *pointer);
 /**
- * The same with an accessor. Edges stay as they are: order that the other buffer needs comes from what is there, and from
- * its own use at the time of the launch. As sycl_graph_node_set_value and sycl_handler_set_accessor.
+ * The same with an accessor. Edges stay as they are: order that the other buffer needs comes from what is there, and
+ * from its own use at the time of the launch. As sycl_graph_node_set_value and sycl_handler_set_accessor.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_graph_node_set_accessor(sycl_graph graph, sycl_graph_node node, uint32_t index,
@@ -249,20 +257,21 @@ SYCL_API sycl_result sycl_graph_node_set_accessor(sycl_graph graph, sycl_graph_n
 SYCL_API sycl_result sycl_graph_node_update_range(sycl_graph graph, sycl_graph_node node, const sycl_range *global,
 						  const sycl_range *local);
 /**
- * An executable graph takes over what some nodes of the graph that it was made of are now. From its next launch on; what
- * was launched before does not change (L13). All, or none. Blocks as
+ * An executable graph takes over what some nodes of the graph that it was made of are now. From its next launch on;
+ * what was launched before does not change (L13). All, or none. Blocks as
  * sycl_handler_submit: never for a device.
  *
- * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; it was made of another graph; a node that it
+ * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; it was made of another graph; a node
+ * that it
  *                             has not, or that launches no kernel.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executable, sycl_graph graph, uint32_t count,
 						  const sycl_graph_node *nodes);
 /**
- * An executable graph takes over the kernels' arguments and ranges of another graph that is alike: as many nodes of the same
- * types with the same edges, in the same order, and the same kernels. From its next launch on. All, or none. Blocks as
- * sycl_handler_submit: never for a device.
+ * An executable graph takes over the kernels' arguments and ranges of another graph that is alike: as many nodes of
+ * the same types with the same edges, in the same order, and the same kernels. From its next launch on. All, or none.
+ * Blocks as sycl_handler_submit: never for a device.
  *
  * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; the other graph is not alike.
  * @since 0.1

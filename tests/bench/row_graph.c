@@ -1,6 +1,6 @@
 /*
- * TC13: a chain of 100 small kernels, each behind the one before by a buffer that it writes, until it is complete: launched as one
- * graph, and the same groups submitted one by one. Plain OpenCL has one by one alone.
+ * TC13: a chain of 100 small kernels, each behind the one before by a buffer that it writes, until it is complete:
+ * launched as one graph, and the same groups submitted one by one. Plain OpenCL has one by one alone.
  */
 #include "bench_client.h"
 #include "bench_compare.h"
@@ -38,7 +38,11 @@ static void close_client(void *state)
 static sycl_result submit_chain(const struct client_state *s)
 {
 	const struct sycl_launch_argument argument = {
-		.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = s->buffer, .size_bytes = BUFFER_BYTES};
+		.kind = SYCL_LAUNCH_ACCESSOR,
+		.mode = SYCL_ACCESS_READ_WRITE,
+		.buffer = s->buffer,
+		.size_bytes = BUFFER_BYTES,
+	};
 	struct sycl_launch launch = SYCL_LAUNCH_INIT;
 	launch.kernel = s->client.kernel;
 	launch.global = sycl_range1(1);
@@ -153,8 +157,8 @@ static int open_direct(const char *cache, void **state_out)
 	if (!direct_open(&s->direct, SOURCE_OPENCL, KERNEL))
 		return -EIO;
 	s->buffer = s->direct.cl.clCreateBuffer(s->direct.context, CL_MEM_READ_WRITE, BUFFER_BYTES, NULL, NULL);
-	return s->buffer && s->direct.cl.clSetKernelArg(s->direct.kernel, 0, sizeof(cl_mem), &s->buffer) == CL_SUCCESS ? 0
-														      : -EIO;
+	bool good = s->buffer && s->direct.cl.clSetKernelArg(s->direct.kernel, 0, sizeof(cl_mem), &s->buffer) == CL_SUCCESS;
+	return good ? 0 : -EIO;
 }
 
 static int measure_direct(void *state, uint64_t count, double values_out[AGENT_VALUES])
@@ -185,7 +189,7 @@ int row_graph(struct bench *bench)
 	struct comparison comparison = { &client_subject, &direct_subject, bench->quick ? 3 : 400,
 					 bench->quick ? 1 : 40 };
 	struct bench_result graph = { .name = "TC13.graph", .unit = "ns",
-				      .note = "for each of 100 kernels, as one graph; baseline clEnqueueNDRangeKernel one by one" };
+				      .note = "each of 100 kernels, in one graph; baseline clEnqueueNDRangeKernel" };
 	struct bench_result chain = { .name = "TC13.one_by_one", .unit = "ns",
 				      .note = "the same by sycl_queue_launch; baseline as above" };
 	struct bench_result submit = { .name = "TC13.submit", .unit = "ns",

@@ -10,7 +10,7 @@ Test(graph_nodes, L7_accessors_make_edges_as_between_groups)
 	sycl_graph graph = graph_for(queue);
 	sycl_buffer targets[2] = {b, c};
 	MUST(sycl_graph_add(graph, fill_handler(queue, fill, a, 1), 0, NULL, NULL)); /* 1 writes a */
-	for (int i = 0; i < 2; i++) { /* 2 and 3 read it */
+	for (int i = 0; i < 2; i++) {                                                /* 2 and 3 read it */
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_set_accessor(handler, 0, targets[i], SYCL_ACCESS_WRITE));

@@ -73,7 +73,8 @@ Test(graph_update, L13_what_cannot_be_updated_is_refused)
 	REFUSED(sycl_executable_graph_update(executable, graph, 1, &empty), SYCL_ERROR_INVALID);
 	REFUSED(sycl_executable_graph_update(executable, graph, 1, &late), SYCL_ERROR_INVALID);
 	REFUSED(sycl_executable_graph_update(executable, graph, 1, NULL), SYCL_ERROR_INVALID);
-	REFUSED(sycl_executable_graph_update_whole(executable, graph), SYCL_ERROR_INVALID); /* it has one node more now */
+	REFUSED(sycl_executable_graph_update_whole(executable, graph),
+		SYCL_ERROR_INVALID); /* it has one node more now */
 	REFUSED(sycl_executable_graph_update_whole(executable, other), SYCL_ERROR_INVALID);
 	REFUSED(sycl_graph_node_set_value(graph, empty, 0, sizeof(value), &value), SYCL_ERROR_INVALID);
 	REFUSED(sycl_graph_node_set_value(graph, 77, 0, sizeof(value), &value), SYCL_ERROR_INVALID);

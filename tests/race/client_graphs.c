@@ -1,7 +1,7 @@
 /*
- * Graphs under many threads: one executable graph is launched, updated and made anew from several at a time, by queues of
- * their own, while another thread records and releases graphs. Launches of one graph run one after the other (L9), so what its
- * host tasks count in plain memory is exact, and read by whoever waited.
+ * Graphs under many threads: one executable graph is launched, updated and made anew from several at a time, by queues
+ * of their own, while another thread records and releases graphs. Launches of one graph run one after the other (L9),
+ * so what its host tasks count in plain memory is exact, and read by whoever waited.
  */
 #include "check.h"
 #include "client_service.h"
