@@ -153,6 +153,14 @@ SYCL_API sycl_result sycl_buffer_get_shape(sycl_buffer handle, uint64_t *element
 	return SYCL_SUCCESS;
 }
 
+sycl_result buffer_check_graphs(struct buffer *buffer)
+{
+	if (atomic_load_explicit(&buffer_root(buffer)->graphs, memory_order_relaxed) == 0)
+		return SYCL_SUCCESS;
+	return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
+				"a graph uses the buffer: release the graph before the host looks at it");
+}
+
 sycl_result buffer_check_origin(const struct buffer *buffer, const struct device *device)
 {
 	uint64_t alignment = device->facts->mem_base_addr_align_bits / 8;

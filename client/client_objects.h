@@ -11,6 +11,8 @@
 
 #define INDEX_UNRESOLVED UINT32_MAX
 
+struct graph;
+
 struct platform {
 	struct object object;
 	_Atomic uint32_t index; /* in the topology; INDEX_UNRESOLVED: the connection's own, before anybody asked */
@@ -40,6 +42,7 @@ struct queue {
 	struct queue_line *line;
 	struct context *context;
 	struct device *device;
+	_Atomic(struct graph *) recording; /* that records it, weak: changes under the graph lock; NULL: it executes */
 	_Atomic(struct handler *) spare; /* memory of a handler that has ended, for the next one; or NULL */
 };
 
@@ -76,6 +79,7 @@ struct buffer {
 	_Atomic uint32_t used;           /* a command group was submitted that requires it */
 	_Atomic uint32_t modified;       /* ... or a host accessor was made that writes */
 	_Atomic uint32_t host_accessors; /* held now */
+	_Atomic uint32_t graphs;         /* that can be changed, and use it (L11) */
 	_Atomic uint32_t pages;          /* enum own_pages: where the first contents are; changes under the state lock */
 	sycl_share_kind share;           /* how it can be exported, or was imported */
 	uint32_t image_format;           /* of an image, which has a handle of its own kind: `range` counts pixels; else 0 */
@@ -179,6 +183,10 @@ struct event {
 	uint64_t group;
 	uint32_t slot, value;
 	bool own_slot; /* of an out-of-order queue's group */
+	bool untimed;  /* of a launch of a graph without times */
+	/* Of a recorded group: which graph, and its node there from 0. Never changes. 0: of a group that was sent. */
+	uint64_t graph;
+	uint32_t node;
 	/* What it depends on, references, while somebody can ask for it. Under the state lock, but for a look at whether. */
 	_Atomic(struct event **) waits;
 	uint32_t wait_count;
@@ -281,6 +289,8 @@ bool context_has(const struct context *context, const struct device *device);
 struct event *event_new(struct connection *connection, struct queue_line *line);
 sycl_result event_finish(struct event *event, uint64_t deadline_ns);
 
+/* SYCL_ERROR_INVALID of a recorded event: nothing that was sent stands behind it (L4). */
+sycl_result event_check_sent(const struct event *event);
 /* Has its slot reached its value? */
 bool event_is_complete(const struct event *event);
 
@@ -316,6 +326,8 @@ void host_access_end(struct connection *connection, struct host_access *access);
 /* kernel.c: the kernel as that device runs it; NULL: its bundle has it not for that device. */
 struct kernel *kernel_on(struct kernel *kernel, const struct device *device);
 
+/* buffer_parts.c: SYCL_ERROR_INVALID where a graph that can still be changed uses the buffer (L11). */
+sycl_result buffer_check_graphs(struct buffer *buffer);
 /* buffer_parts.c: may a group on this device use it? C14 */
 sycl_result buffer_check_origin(const struct buffer *buffer, const struct device *device);
 

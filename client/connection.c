@@ -82,6 +82,7 @@ static struct connection *connection_free(struct connection *c)
 	(void)pthread_cond_destroy(&c->pages_changed);
 	(void)pthread_mutex_destroy(&c->state_lock);
 	(void)pthread_mutex_destroy(&c->submit_lock);
+	(void)pthread_mutex_destroy(&c->graph_lock);
 	(void)pthread_mutex_destroy(&c->import_lock);
 	free(c);
 	return NULL;
@@ -130,6 +131,7 @@ static struct connection *connection_new(void)
 	c->arenas.grant.fd = -1;
 	c->spin_ns = SPIN_PACE_MAX_NS;
 	c->may_spin = spinning_is_wise();
+	(void)pthread_mutex_init(&c->graph_lock, NULL);
 	(void)pthread_mutex_init(&c->import_lock, NULL);
 	(void)pthread_mutex_init(&c->submit_lock, NULL);
 	(void)pthread_mutex_init(&c->state_lock, NULL);

@@ -1,7 +1,7 @@
 /*
  * One session with an engine: its socket, its rings, its ids, slots and arenas.
  *
- * Locks, in the order in which they are taken: arenas.grow_lock, import_lock, submit_lock, state_lock. None is held while
+ * Locks, in the order in which they are taken: graph_lock, arenas.grow_lock, import_lock, submit_lock, state_lock. None is held while
  * a thread sleeps, except submit_lock (and grow_lock) while the submit ring has no room: the engine makes room whatever
  * its devices do; and import_lock until the engine has opened what is imported. The state lock is a condition variable's, so whoever waits for something of the session sleeps in
  * connection_wait.
@@ -28,6 +28,7 @@
 
 struct topology;
 struct page_copy;
+struct graph;
 struct platform;
 struct device;
 
@@ -55,6 +56,7 @@ struct connection {
 	struct ring_header *header; /* shared; hostile */
 	struct completion_slot *slot_memory;
 
+	pthread_mutex_t graph_lock;  /* graphs, and which of them records which queue (command_graph.h) */
 	pthread_mutex_t import_lock; /* one buffer at a time */
 	pthread_mutex_t submit_lock;
 	struct ring_writer writer;
@@ -75,6 +77,8 @@ struct connection {
 	struct usm_state usm;
 	struct host_tasks host_tasks;
 	struct native_calls native_calls;
+	struct graph *graphs;          /* weak, under the graph lock */
+	uint64_t graph_number;         /* of the latest */
 	struct page_copy *page_copies; /* that helper threads may take part in */
 	pthread_cond_t pages_changed;  /* a helper is through with one; a buffer's contents have come (own_pages.c) */
 	struct async_errors async_errors;
@@ -96,6 +100,7 @@ struct connection {
 	_Atomic uint64_t spin_ns; /* how long a wait spins before it sleeps: spin_pace.h */
 	bool may_spin;
 
+	bool has_graphs; /* agreed on */
 	bool in_process; /* the engine is in this process: embedded, and in tests */
 	void *engine;    /* embedded */
 	embedded_stop *engine_stop;

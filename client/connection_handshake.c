@@ -19,8 +19,8 @@ static uint64_t features_wanted(void)
 {
 	const char *resubmit = secure_getenv("SYCLD_RESUBMIT");
 	if (resubmit && strcmp(resubmit, "0") == 0)
-		return 0;
-	return FEATURE_RESUBMIT;
+		return FEATURE_GRAPHS;
+	return FEATURE_RESUBMIT | FEATURE_GRAPHS;
 }
 
 static int say_hello(struct connection *c, const char *name, uint64_t features)
@@ -136,6 +136,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	if (welcome->features & ~features)
 		return protocol_error("it names features that were not asked for");
 	c->shapes.agreed_on = welcome->features & FEATURE_RESUBMIT;
+	c->has_graphs = welcome->features & FEATURE_GRAPHS;
 	c->session = welcome->session;
 	c->in_process = c->in_process && welcome->in_process;
 	c->bell = packet_fds_take(fds, 1);

@@ -55,6 +55,13 @@ struct event *event_new(struct connection *c, struct queue_line *line)
 	return event;
 }
 
+sycl_result event_check_sent(const struct event *event)
+{
+	if (!event->graph)
+		return SYCL_SUCCESS;
+	return error_set(SYCL_ERROR_INVALID, "the event was recorded into a graph: launches have events of their own");
+}
+
 bool event_is_complete(const struct event *event)
 {
 	const struct completion_slot *slot = &event->object.connection->slot_memory[event->slot];
@@ -71,6 +78,9 @@ static sycl_result outcome(struct connection *c, struct event *event)
 sycl_result event_finish(struct event *event, uint64_t deadline_ns)
 {
 	struct connection *c = event->object.connection;
+	sycl_result sent = event_check_sent(event);
+	if (sent)
+		return sent;
 	if (!event_is_complete(event)) {
 		if (host_task_is_here(event->line, event->group, false))
 			return error_set_object(SYCL_ERROR_INVALID, event->line->remote.id,
@@ -180,6 +190,9 @@ SYCL_API sycl_result sycl_event_get_status(sycl_event handle, sycl_command_statu
 {
 	PIN(event, event, handle);
 	REQUIRE_OUTPUT(status_out);
+	sycl_result sent = event_check_sent(event);
+	if (sent)
+		return sent;
 	if (event_is_complete(event)) {
 		*status_out = SYCL_COMMAND_COMPLETE;
 		return SYCL_SUCCESS;
@@ -201,6 +214,11 @@ SYCL_API sycl_result sycl_event_get_profiling(sycl_event handle, sycl_profiling 
 	REQUIRE_OUTPUT(ns_out);
 	if ((uint32_t)what > SYCL_PROFILING_END)
 		return error_set(SYCL_ERROR_INVALID, "%d is no time of an event", (int)what);
+	sycl_result sent = event_check_sent(event);
+	if (sent)
+		return sent;
+	if (event->untimed)
+		return error_set(SYCL_ERROR_INVALID, "the graph was finalized without SYCL_GRAPH_ENABLE_PROFILING");
 	if (!event->line->profiling)
 		return error_set_object(SYCL_ERROR_INVALID, event->line->remote.id,
 					"the queue was made without SYCL_QUEUE_ENABLE_PROFILING");

@@ -41,7 +41,7 @@ int fork_guard_works(void)
 
 uint32_t fork_depth(void)
 {
-	return atomic_load_explicit(&depth, memory_order_relaxed) & 15;
+	return atomic_load_explicit(&depth, memory_order_relaxed) & 7;
 }
 
 /* One thread of the child resets; others that come meanwhile wait for it. No lock: one could be held for ever here. */

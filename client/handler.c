@@ -45,6 +45,8 @@ void handler_fini(struct handler *handler)
 	if (handler->event)
 		object_unref(&handler->event->object);
 	native_action_drop(handler->native);
+	if (handler->graph)
+		object_unref(executable_graph_object(handler->graph));
 }
 
 #ifdef HANDLERS_ARE_FREED
@@ -105,6 +107,67 @@ sycl_result handler_new(struct queue *queue, struct handler **handler_out)
 	}
 	object_ref(&queue->object);
 	*handler_out = handler;
+	return SYCL_SUCCESS;
+}
+
+/* What the lists hold, with references of its own. */
+static sycl_result copy_lists(const struct handler *from, struct handler *to)
+{
+	sycl_result result = handler_list_grow(&to->requirements, to->inline_requirements,
+					       sizeof(struct handler_requirement), from->requirements.count);
+	if (!result)
+		result = handler_list_grow(&to->arguments, to->inline_arguments, sizeof(struct handler_argument),
+					   from->arguments.count);
+	if (!result)
+		result = handler_list_grow(&to->values, to->inline_values, 1, from->values.count);
+	if (!result && from->depends_on.count)
+		result = handler_list_grow(&to->depends_on, NULL, sizeof(struct handler_dependency),
+					   from->depends_on.count);
+	if (result)
+		return result;
+	for (uint32_t i = 0; i < from->requirements.count; i++) {
+		*handler_requirement_at(to, i) = *handler_requirement_at(from, i);
+		object_ref(&handler_requirement_at(to, i)->buffer->object);
+	}
+	for (uint32_t i = 0; i < from->depends_on.count; i++) {
+		*handler_dependency_at(to, i) = *handler_dependency_at(from, i);
+		object_ref(&handler_dependency_at(to, i)->event->object);
+	}
+	if (from->arguments.count)
+		memcpy(to->arguments.items, from->arguments.items, from->arguments.count * sizeof(struct handler_argument));
+	if (from->values.count)
+		memcpy(to->values.items, from->values.items, from->values.count);
+	to->requirements.count = from->requirements.count;
+	to->arguments.count = from->arguments.count;
+	to->values.count = from->values.count;
+	to->depends_on.count = from->depends_on.count;
+	return SYCL_SUCCESS;
+}
+
+sycl_result handler_clone(const struct handler *from, struct handler **clone_out)
+{
+	struct handler *clone = NULL;
+	sycl_result result = handler_new(from->queue, &clone);
+	if (result)
+		return result;
+	object_keep(&clone->object);
+	result = copy_lists(from, clone);
+	if (result) {
+		object_unref(&clone->object);
+		return result;
+	}
+	const size_t begin = offsetof(struct handler, action), end = offsetof(struct handler, inline_requirements);
+	memcpy((uint8_t *)clone + begin, (const uint8_t *)from + begin, end - begin);
+	clone->host_function = NULL;
+	clone->destroy_user_data = NULL;
+	clone->user_data = NULL;
+	if (clone->kernel_given)
+		object_ref(&clone->kernel_given->object);
+	if (clone->event)
+		object_ref(&clone->event->object);
+	if (clone->graph)
+		object_ref(executable_graph_object(clone->graph));
+	*clone_out = clone;
 	return SYCL_SUCCESS;
 }
 

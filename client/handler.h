@@ -7,6 +7,8 @@
 
 #define HANDLER_TARGETS 3u
 
+struct executable_graph;
+
 struct handler_requirement {
 	struct buffer *buffer;           /* a reference */
 	uint32_t mode;                   /* of all targets together */
@@ -56,6 +58,7 @@ enum handler_action {
 	HANDLER_ACTION_USM_PREFETCH,
 	HANDLER_ACTION_USM_ADVISE,
 	HANDLER_ACTION_NATIVE,
+	HANDLER_ACTION_GRAPH,
 };
 
 #define HANDLER_INLINE_REQUIREMENTS 8
@@ -84,6 +87,7 @@ struct handler {
 	sycl_range cluster;           /* dimensions 0: none */
 	sycl_range offset;            /* of global ids; dimensions 0: none */
 	struct shared_event *event;   /* a reference */
+	struct executable_graph *graph; /* a reference */
 	sycl_host_task_function *host_function;
 	sycl_user_data_destroy *destroy_user_data; /* called when the handler ends */
 	void *user_data;
@@ -143,6 +147,10 @@ sycl_result handler_check_origins(const struct handler *handler, const struct de
 /* handler.c. Without a handle and without holding the queue, which the caller does until handler_fini. */
 void handler_init(struct handler *handler, struct queue *queue);
 void handler_fini(struct handler *handler);
+/* A copy of what was built, as an object without users; not of a host task. */
+sycl_result handler_clone(const struct handler *handler, struct handler **clone_out);
+/* handler_copies.c. A host task that does what a copy from the program's memory does, for a graph: read at each launch. */
+sycl_result handler_copy_as_task(const struct handler *handler, struct handler **task_out);
 /* With a handle of its own. */
 sycl_result handler_new(struct queue *queue, struct handler **handler_out);
 /* handler.c. Room for `more` items. `fixed`: where the list begins, inside of the handler. */
@@ -160,6 +168,8 @@ sycl_result handler_add_dependency(struct handler *handler, struct event *event)
 /* handler_actions.c. `local` NULL: a basic range. */
 sycl_result handler_set_launch(struct handler *handler, struct kernel *kernel, const sycl_range *global,
 			       const sycl_range *local);
+/* executable_graph.c: for those who hold it only. */
+struct object *executable_graph_object(struct executable_graph *graph);
 /* One action for each group. */
 sycl_result handler_check_no_action(const struct handler *handler);
 

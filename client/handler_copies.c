@@ -232,7 +232,7 @@ SYCL_API sycl_result sycl_handler_copy_rect_from_host(sycl_handler handle, const
 	return result ? result : copy_from_host(handler, source, destination, &plan);
 }
 
-/* A host task of the library's own. The handler holds the buffer, so its shared memory stays. */
+/* A host task of the library's own, in either direction. The handler holds the buffer, so its shared memory stays. */
 struct copy_out {
 	struct copy_box box;
 	const void *source;
@@ -244,6 +244,32 @@ static sycl_result run_copy_out(sycl_host_task task, void *user_data)
 	const struct copy_out *copy = user_data;
 	(void)task;
 	copy_box_move(&copy->box, copy->destination, copy->source);
+	return SYCL_SUCCESS;
+}
+
+sycl_result handler_copy_as_task(const struct handler *handler, struct handler **task_out)
+{
+	const struct buffer *destination = handler_requirement_at(handler, handler->destination)->buffer;
+	struct copy_out *copy = malloc(sizeof(*copy));
+	if (!copy)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	struct handler *task = NULL;
+	sycl_result result = handler_clone(handler, &task);
+	if (result) {
+		free(copy);
+		return result;
+	}
+	*copy = (struct copy_out){
+		.box = handler->box,
+		.source = (const uint8_t *)handler->host_source + handler->source_offset_bytes,
+		.destination = (uint8_t *)destination->address + handler->destination_offset_bytes,
+	};
+	task->action = HANDLER_ACTION_HOST_TASK;
+	task->host_source = NULL;
+	task->host_function = run_copy_out;
+	task->user_data = copy;
+	task->destroy_user_data = free;
+	*task_out = task;
 	return SYCL_SUCCESS;
 }
 

@@ -1,4 +1,5 @@
 /* From a built command group to its record and its event. */
+#include "executable_graph.h"
 #include "handler_messages.h"
 #include "handler_shape.h"
 #include "own_pages.h"
@@ -75,6 +76,7 @@ struct submission {
 	struct event *event;    /* NULL: nobody wants one */
 	struct host_task *task; /* of a host task */
 	struct native_call *call; /* of a native command; the engine's when it is sent */
+	struct graph_tasks graph_tasks; /* of a graph's launch */
 	bool has_shape;         /* `messages` are filled when they are needed, which is seldom */
 	uint32_t rest_bytes;    /* of a record */
 	struct shape_key key;
@@ -123,6 +125,13 @@ static sycl_result write_message(struct submission *s, const struct shape_name *
 	}
 	if (s->call)
 		m->native.context = native_call_context(s->call);
+	if (s->handler->action == HANDLER_ACTION_GRAPH) {
+		sycl__v1__graph_launch__init(&s->graph_tasks.launch);
+		s->graph_tasks.launch.graph = s->handler->graph->remote.id;
+		graph_tasks_put(c, &s->graph_tasks, group);
+		m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH;
+		m->group.graph_launch = &s->graph_tasks.launch;
+	}
 	if (defines) {
 		m->group.shape = defines->shape;
 		m->group.shape_generation = defines->generation;
@@ -208,6 +217,10 @@ sycl_result handler_check(const struct handler *handler)
 		result = handler_check_arguments(handler);
 	if (!result)
 		result = handler_check_properties(handler);
+	if (!result && handler->graph)
+		result = remote_check(&handler->graph->remote);
+	if (!result && handler->graph && handler->requirements.count)
+		result = error_set(SYCL_ERROR_INVALID, "a launch of a graph requires no buffers: its nodes do");
 	return result;
 }
 
@@ -219,6 +232,8 @@ static sycl_result check_for_other_queue(struct handler *handler)
 	if (handler->event && handler->event->device != handler->queue->device->facts->device)
 		return error_set_object(SYCL_ERROR_INVALID, handler->event->remote.id,
 					"the event belongs to another device than the queue's");
+	if (handler->graph && handler->graph->device != handler->queue->device)
+		return error_set(SYCL_ERROR_INVALID, "the graph was made for another device than the queue's");
 	sycl_result result = handler_check_origins(handler, handler->queue->device);
 	if (result || !handler->kernel)
 		return result;
@@ -249,6 +264,11 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 		result = host_task_new(c, origin, handler->queue->line, &s->task);
 	if (!result && handler->action == HANDLER_ACTION_NATIVE)
 		result = native_call_new(c, handler, &s->call);
+	bool is_graph = handler->action == HANDLER_ACTION_GRAPH;
+	if (!result && is_graph)
+		result = graph_tasks_make(handler, &s->graph_tasks);
+	if (is_graph && s->event)
+		s->event->untimed = !(handler->graph->flags & SYCL_GRAPH_ENABLE_PROFILING);
 	bool sent = false;
 	if (!result) {
 		mark_buffers(handler);
@@ -263,6 +283,8 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 		host_task_settle(c, s->task, sent);
 	if (!sent)
 		native_call_discard(s->call);
+	if (is_graph)
+		graph_tasks_settle(c, &s->graph_tasks, sent);
 	if (!sent && s->event)
 		drop_event(s->event);
 	if (event_out)
@@ -282,6 +304,8 @@ static sycl_result send(struct handler *handler, struct handler *origin, sycl_ev
 	sycl_result result = handler_check(handler);
 	if (result)
 		return result;
+	if (graph_records(handler))
+		return graph_record(handler, origin, event_out);
 	if (usm_is_staged(handler))
 		return usm_send_staged(handler, event_out);
 	CLEANUP(submission_fini) struct submission s; /* large: nothing is written that is not needed */
@@ -291,6 +315,8 @@ static sycl_result send(struct handler *handler, struct handler *origin, sycl_ev
 	s.call = NULL;
 	s.messages.block = s.messages.small;
 	s.messages.lent = NULL;
+	s.graph_tasks.tasks = NULL;
+	s.graph_tasks.count = 0;
 	s.has_shape = c->shapes.agreed_on && handler_shape(handler, &s.key, &s.rest_bytes);
 	if (!s.has_shape)
 		result = group_messages_fill(&s.messages, handler);

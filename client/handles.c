@@ -88,6 +88,8 @@ const char *handle_type_name(enum handle_type type)
 		[HANDLE_IMAGE] = "image",
 		[HANDLE_HOST_IMAGE] = "host image",
 		[HANDLE_HOST_BLOCK] = "host block",
+		[HANDLE_GRAPH] = "graph",
+		[HANDLE_EXECUTABLE_GRAPH] = "executable graph",
 	};
 	return type < HANDLE_TYPE_COUNT && names[type] ? names[type] : names[HANDLE_NONE];
 }
@@ -161,7 +163,7 @@ void object_keep(struct object *object)
 void *handle_of(const struct object *object)
 {
 	uint64_t word = atomic_load_explicit(&object->entry->word, memory_order_relaxed);
-	uint64_t bits = (uint64_t)fork_depth() << 60 | (uint64_t)object->type << 56 |
+	uint64_t bits = (uint64_t)fork_depth() << 61 | (uint64_t)object->type << 56 |
 			(uint64_t)word_generation(word) << 32 | object->index;
 	return (void *)(uintptr_t)bits;
 }
@@ -171,13 +173,13 @@ sycl_result handle_pin(const void *handle, enum handle_type type, struct object 
 	fork_check();
 	uint64_t bits = (uintptr_t)handle;
 	uint32_t generation = (uint32_t)(bits >> 32) & 0xffffff;
-	enum handle_type stated = (enum handle_type)((bits >> 56) & 15);
+	enum handle_type stated = (enum handle_type)((bits >> 56) & 31);
 	const char *name = handle_type_name(type);
 	if (!handle)
 		return error_set(SYCL_ERROR_INVALID_HANDLE, "the %s is NULL", name);
 	if (stated == HANDLE_NONE || stated >= HANDLE_TYPE_COUNT || generation == 0)
 		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
-	if ((uint32_t)(bits >> 60) != fork_depth())
+	if ((uint32_t)(bits >> 61) != fork_depth())
 		return error_set(SYCL_ERROR_FORKED,
 				 "this %s belongs to the parent process: open a connection in the child",
 				 handle_type_name(stated));

@@ -1,5 +1,5 @@
 /*
- * Handles are no addresses: the pointer's bits are depth of forks (4), type (4), generation (24) and index (32) into a
+ * Handles are no addresses: the pointer's bits are depth of forks (3), type (5), generation (24) and index (32) into a
  * table of this process, so any value at all can be looked up safely; a stale, foreign or mistyped one is refused.
  * An address of user memory has its top byte 0, which is no type, and is refused at once.
  *
@@ -35,6 +35,8 @@ enum handle_type {
 	HANDLE_IMAGE = 13,
 	HANDLE_HOST_IMAGE = 14,
 	HANDLE_HOST_BLOCK = 15,
+	HANDLE_GRAPH = 16,
+	HANDLE_EXECUTABLE_GRAPH = 17,
 	HANDLE_TYPE_COUNT
 };
 

@@ -39,6 +39,8 @@ static sycl_result make(struct buffer *buffer, struct wanted wanted, struct host
 {
 	static _Alignas(64) uint8_t nothing[64]; /* what an empty buffer's pointer points to */
 	sycl_result result = check(buffer, &wanted);
+	if (!result)
+		result = buffer_check_graphs(buffer);
 	if (result)
 		return result;
 	struct host_accessor *accessor = object_new(sizeof(*accessor), buffer->object.connection);

@@ -49,7 +49,9 @@ static sycl_result create(sycl_image handle, sycl_access_mode mode, uint64_t dea
 	struct host_image *accessor = NULL;
 	if (!access_mode_valid((uint32_t)mode))
 		return error_set(SYCL_ERROR_INVALID, "%d is no access mode", (int)mode);
-	sycl_result result = make(&image->buffer, mode, deadline_ns != UINT64_MAX, &accessor);
+	sycl_result result = buffer_check_graphs(&image->buffer);
+	if (!result)
+		result = make(&image->buffer, mode, deadline_ns != UINT64_MAX, &accessor);
 	if (result)
 		return result;
 	result = host_access_wait(&image->buffer, &accessor->access, deadline_ns);

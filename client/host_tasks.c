@@ -150,6 +150,7 @@ static void tell(struct connection *c, const struct host_task *task, sycl_result
 	Sycl__V1__HostTaskDone done = SYCL__V1__HOST_TASK_DONE__INIT;
 	done.queue = task->line->remote.id;
 	done.group = task->group;
+	done.node = task->node;
 	char text[FAILURE_TEXT_BYTES];
 	if (status) {
 		done.status = status < 0 ? status : SYCL_ERROR_RUNTIME;

@@ -26,6 +26,7 @@ struct host_task {
 	struct handler *handler; /* a reference; NULL: it has run */
 	struct queue_line *line; /* held */
 	uint64_t group;
+	uint32_t node; /* of a graph's launch, from 1; 0: the group itself */
 	uint32_t slot, value;
 	bool listed; /* in the list: under the state lock */
 };

@@ -207,6 +207,8 @@ sycl_result queue_wait_until(struct queue *queue, uint64_t deadline_ns)
 {
 	struct connection *c = queue->object.connection;
 	struct queue_line *line = queue->line;
+	if (atomic_load_explicit(&queue->recording, memory_order_acquire))
+		return error_set_object(SYCL_ERROR_INVALID, line->remote.id, "a graph records the queue: there is nothing to wait for");
 	(void)pthread_mutex_lock(&c->submit_lock);
 	uint64_t groups = line->groups;
 	(void)pthread_mutex_unlock(&c->submit_lock);

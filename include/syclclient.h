@@ -21,6 +21,7 @@
 #include "syclclient/host_task.h"
 #include "syclclient/launch.h"
 #include "syclclient/native_command.h"
+#include "syclclient/graph.h"
 #include "syclclient/copy.h"
 #include "syclclient/stream.h"
 #include "syclclient/event.h"

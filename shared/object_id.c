@@ -12,6 +12,7 @@ const char *object_type_name(enum object_type type)
 		[OBJECT_HOST_ACCESSOR] = "host accessor",
 		[OBJECT_SHARED_EVENT] = "shared event",
 		[OBJECT_USM] = "USM allocation",
+		[OBJECT_GRAPH] = "graph",
 	};
 	return (unsigned)type < OBJECT_TYPE_COUNT ? names[type] : names[OBJECT_NONE];
 }

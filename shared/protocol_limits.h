@@ -8,6 +8,7 @@
 
 /* Feature bits of Hello and Welcome. */
 #define FEATURE_RESUBMIT (1ull << 0) /* shapes, and fixed-layout RESUBMIT records (resubmit.h) */
+#define FEATURE_GRAPHS   (1ull << 1) /* executable graphs that are sent once, launches of them */
 
 #define PACKET_BYTES_MAX 65536u      /* a datagram, and a record of a ring, at most */
 #define PACKET_DESCRIPTORS_MAX 8u    /* descriptors with one datagram, at most */
@@ -34,6 +35,11 @@
 #define SHAPE_EVENTS_MAX 16u
 #define SHAPE_ARGUMENTS_MAX 32u
 #define SHAPE_VALUE_BYTES_MAX 1024u /* of all value arguments together */
+/* Executable graphs. */
+#define GRAPH_NODES_MAX 16384u
+#define GRAPH_EDGES_MAX 262144u          /* of a graph */
+#define GRAPH_EDGES_SENT_MAX 8192u       /* in one record */
+#define GRAPH_BYTES_MAX (256ull << 20)   /* of a session: what the engine keeps of its graphs */
 #define CLUSTER_GROUPS_MAX 8u   /* what every device with clusters takes */
 
 /* Defaults of Limits (session.proto); the configuration may change them. */

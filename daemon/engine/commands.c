@@ -35,6 +35,16 @@ int session_command(struct session *session, const Sycl__V1__Command *command)
 		return command_kernel_create(session, command->kernel_create);
 	case SYCL__V1__COMMAND__BODY_COMMAND_GROUP:
 		return command_group(session, command->command_group);
+	case SYCL__V1__COMMAND__BODY_GRAPH_CREATE:
+		return command_graph_create(session, command->graph_create);
+	case SYCL__V1__COMMAND__BODY_GRAPH_NODE:
+		return command_graph_node(session, command->graph_node);
+	case SYCL__V1__COMMAND__BODY_GRAPH_EDGES:
+		return command_graph_edges(session, command->graph_edges);
+	case SYCL__V1__COMMAND__BODY_GRAPH_FINISH:
+		return command_graph_finish(session, command->graph_finish);
+	case SYCL__V1__COMMAND__BODY_GRAPH_UPDATE:
+		return command_graph_update(session, command->graph_update);
 	case SYCL__V1__COMMAND__BODY_HOST_ACCESS:
 		return command_host_access(session, command->host_access);
 	case SYCL__V1__COMMAND__BODY_HOST_TASK_DONE:

@@ -1,5 +1,6 @@
 #include "session.h"
 #include "clock.h"
+#include "graph_run.h"
 #include "stage_clock.h"
 
 #include <inttypes.h>
@@ -17,8 +18,8 @@ static int admit(struct session *session, struct queue *queue, struct backend_fa
 	return 0;
 }
 
-static int check_action(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
-			struct task_request *request, struct backend_fault *fault)
+int group_check_action(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
+		       struct task_request *request, struct backend_fault *fault)
 {
 	switch (message->action_case) {
 	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
@@ -103,6 +104,8 @@ static int check(struct session *session, struct queue *queue, const Sycl__V1__C
 		 const struct group *slots, struct backend_fault *fault)
 {
 	session->engine->scratch.arena = NULL;
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		return graph_launch(session, queue, message, slots, fault);
 	struct task_request request = {
 		.device = queue->device,
 		.home_lane = queue->home_lane,
@@ -114,7 +117,7 @@ static int check(struct session *session, struct queue *queue, const Sycl__V1__C
 	};
 	int r = group_check_requirements(session, message, &request, fault);
 	if (r == 0)
-		r = check_action(session, queue, message, &request, fault);
+		r = group_check_action(session, queue, message, &request, fault);
 	if (r == 0)
 		r = group_check_dependencies(session, queue, message, &request, fault);
 	if (r == 0)
@@ -127,7 +130,17 @@ static void refuse_without_queue(struct session *session, const Sycl__V1__Comman
 				 const struct group *slots, const struct backend_fault *fault)
 {
 	reply_group_failed(session, message->queue, message->group, fault);
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		graph_launch_refuse(session, message->graph_launch);
 	group_write_slots(session, slots, 1);
+}
+
+static void refuse(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
+		   const struct group *slots, const struct backend_fault *fault)
+{
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		graph_launch_refuse(session, message->graph_launch);
+	group_refuse(queue, slots, fault);
 }
 
 /* What the client wants to be told through. Negative: no slots of its. */
@@ -140,6 +153,9 @@ static int read_slots(struct session *session, const Sycl__V1__CommandGroup *mes
 		slots_out->host_slot = message->host_task->slot;
 		slots_out->host_slot_value = message->host_task->slot_value;
 	}
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH &&
+	    graph_launch_check_slots(session, message->graph_launch) < 0)
+		return -EPROTO;
 	if (slots_out->wants_slot && session_check_slot(session, slots_out->slot) < 0)
 		return -EPROTO;
 	return slots_out->is_host_task ? session_check_slot(session, slots_out->host_slot) : 0;
@@ -175,7 +191,7 @@ static int take(struct session *session, const Sycl__V1__CommandGroup *message, 
 		r = check(session, queue, message, &slots, &fault);
 	*taken_out = r == 0;
 	if (r > 0)
-		group_refuse(queue, &slots, &fault);
+		refuse(session, queue, message, &slots, &fault);
 	return r < 0 ? r : 0;
 }
 

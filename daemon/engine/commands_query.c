@@ -1,6 +1,7 @@
 /* Requests that only ask. */
 #include "session.h"
 #include "clock.h"
+#include "graph_run.h"
 #include "topology.h"
 
 #include <inttypes.h>
@@ -65,7 +66,8 @@ static int fill_profile(const struct session *session, const struct queue *queue
 	profile->state = STATE_COMPLETE;
 	if (entry) {
 		const struct group *group = list_entry(entry, struct group, entry);
-		profile->state = task_running(group->task) ? STATE_RUNNING : STATE_SUBMITTED;
+		bool running = group->run ? graph_run_running(group->run) : task_running(group->task);
+		profile->state = running ? STATE_RUNNING : STATE_SUBMITTED;
 		profile->submit_ns = since_start(session, group->submit_ns);
 		profile->start_ns = group->held ? since_start(session, group->start_ns) : 0;
 		return 0;

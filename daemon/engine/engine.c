@@ -2,6 +2,7 @@
 #include "engine_lost.h"
 #include "engine_state.h"
 #include "flight_page.h"
+#include "graph_run.h"
 #include "session.h"
 #include "shares.h"
 #include "spin_pace.h"
@@ -26,6 +27,8 @@ static void on_task_done(void *context, void *owner, struct task *task, const st
 			host_task_granted(group);
 		else
 			group_done(group, outcome);
+	} else if (work->kind == WORK_GRAPH_NODE) {
+		session = graph_node_told(list_entry(work, struct graph_node_run, work), task, outcome);
 	} else {
 		struct host_accessor *accessor = list_entry(work, struct host_accessor, work);
 		session = accessor->object.session;

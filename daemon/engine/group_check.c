@@ -1,10 +1,12 @@
 #include "group_check.h"
 #include "access_mode.h"
+#include "graph_run.h"
 #include "range_check.h"
 #include "session.h"
 #include "shares.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 int group_scratch_init(struct group_scratch *scratch)
 {
@@ -25,6 +27,7 @@ void group_scratch_fini(struct group_scratch *scratch)
 	free((void *)scratch->buffers);
 	free(scratch->arguments);
 	free((void *)scratch->after);
+	free((void *)scratch->before);
 	*scratch = (struct group_scratch){.after_count = 0};
 }
 
@@ -42,6 +45,45 @@ int group_scratch_after(struct group_scratch *scratch, struct task *task)
 	}
 	scratch->after[scratch->after_count++] = task;
 	return 0;
+}
+
+int group_scratch_keep_before(struct group_scratch *scratch, uint32_t data)
+{
+	if (scratch->after_count > scratch->before_capacity) {
+		struct task **before =
+			realloc((void *)scratch->before, scratch->after_capacity * sizeof(struct task *));
+		if (!before)
+			return -ENOMEM;
+		scratch->before = before;
+		scratch->before_capacity = scratch->after_capacity;
+	}
+	if (scratch->after_count)
+		memcpy((void *)scratch->before, (const void *)scratch->after, scratch->after_count * sizeof(struct task *));
+	scratch->before_count = scratch->after_count;
+	scratch->before_data = data;
+	return 0;
+}
+
+int group_scratch_put_before(struct group_scratch *scratch, uint32_t *order_out)
+{
+	for (uint32_t i = 0; i < scratch->before_count; i++) {
+		if (group_scratch_after(scratch, scratch->before[i]) < 0)
+			return -ENOMEM;
+	}
+	*order_out = scratch->before_count - scratch->before_data;
+	return 0;
+}
+
+/* The tasks that stand for a group which is not complete; and why it has failed, if that is known already. */
+static int after_group(struct group_scratch *scratch, const struct group *group, struct task_request *request)
+{
+	if (!group->run)
+		return group_scratch_after(scratch, group->task);
+	if (request && group->run->outcome.fault.status) {
+		scratch->dependency = group->run->outcome.fault;
+		request->failed_dependency = &scratch->dependency;
+	}
+	return graph_run_after(group->run, scratch);
 }
 
 /* Two buffers of a session may be one: it imported what it has exported, or twice the same. */
@@ -162,7 +204,7 @@ static int check_event(struct session *session, const struct queue *queue, uint6
 					 event->group, last);
 	const struct window_entry *entry = group_window_find(&other->window, event->group);
 	if (entry) {
-		if (group_scratch_after(scratch, list_entry(entry, struct group, entry)->task) < 0)
+		if (after_group(scratch, list_entry(entry, struct group, entry), request) < 0)
 			return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
 	} else if (failure_list_find(&other->failures, event->group, &scratch->dependency)) {
 		request->failed_dependency = &scratch->dependency;
@@ -179,7 +221,7 @@ static int check_queue(struct group_scratch *scratch, const struct queue *queue,
 	const struct list *open = &queue->window.open;
 	for (const struct list *link = open->previous; link != open; link = link->previous) {
 		const struct window_entry *entry = list_entry(link, struct window_entry, order);
-		if (group_scratch_after(scratch, list_entry(entry, struct group, entry)->task) < 0)
+		if (after_group(scratch, list_entry(entry, struct group, entry), NULL) < 0)
 			return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
 		/* One stands for all before it. */
 		if (queue->in_order || entry == queue->barrier)

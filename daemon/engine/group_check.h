@@ -21,6 +21,9 @@ struct group_scratch {
 	struct task_argument *arguments;       /* KERNEL_ARGUMENTS_MAX */
 	struct task **after;                   /* grows */
 	uint32_t after_count, after_capacity;
+	struct task **before; /* what a graph's launch waits for; grows */
+	uint32_t before_count, before_capacity;
+	uint32_t before_data; /* of them: the first so many, whose failure is the launch's */
 	struct backend_fault dependency; /* of an event that had failed */
 	struct backend_launch_properties properties;
 	struct backend_rect rect;        /* of a copy */
@@ -32,6 +35,10 @@ int group_scratch_init(struct group_scratch *scratch);
 void group_scratch_fini(struct group_scratch *scratch);
 /* -ENOMEM */
 int group_scratch_after(struct group_scratch *scratch, struct task *task);
+/* All tasks of `after` are put aside as `before`; the first `data` of them pass failures on. -ENOMEM */
+int group_scratch_keep_before(struct group_scratch *scratch, uint32_t data);
+/* `before` again at the end of `after`; how many of it only order. -ENOMEM */
+int group_scratch_put_before(struct group_scratch *scratch, uint32_t *order_out);
 
 /*
  * These return 0; 1 with a fault when the group is refused; a negative errno when the session has been told to close.
@@ -45,6 +52,9 @@ int group_check_requirements(struct session *session, const Sycl__V1__CommandGro
 int group_check_ranges(struct task_requirement *requirement, uint64_t buffer_bytes, struct backend_fault *fault);
 int group_check_dependencies(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
 			     struct task_request *request, struct backend_fault *fault);
+/* commands_group.c: the action, whatever it is but a graph's launch. */
+int group_check_action(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
+		       struct task_request *request, struct backend_fault *fault);
 int group_check_launch(struct session *session, const struct queue *queue, const Sycl__V1__Launch *launch,
 		       struct task_request *request, struct backend_fault *fault);
 int group_check_copy(struct session *session, const struct queue *queue, const Sycl__V1__Copy *copy,

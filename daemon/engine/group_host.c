@@ -6,6 +6,7 @@
  */
 #include "session.h"
 #include "clock.h"
+#include "graph_run.h"
 
 #include <inttypes.h>
 
@@ -59,10 +60,11 @@ void host_tasks_abandon(struct session *session)
 		task_end_event_wait(list_entry(link, struct group, session_link)->task, &fault);
 	while (!list_empty(&session->held_tasks))
 		abandon(list_entry(session->held_tasks.next, struct group, held_link));
+	graph_nodes_abandon(session);
 }
 
-/* Only what this session runs now; a released queue has its groups all the same. */
-static struct group *find_held(struct session *session, const Sycl__V1__HostTaskDone *message)
+/* A released queue has its groups all the same. */
+static struct group *find_open(struct session *session, const Sycl__V1__HostTaskDone *message)
 {
 	if (object_id_type(message->queue) != OBJECT_QUEUE)
 		return NULL;
@@ -70,14 +72,15 @@ static struct group *find_held(struct session *session, const Sycl__V1__HostTask
 	if (!object || object->failed)
 		return NULL;
 	const struct window_entry *entry = group_window_find(&((const struct queue *)object)->window, message->group);
-	struct group *group = entry ? list_entry(entry, struct group, entry) : NULL;
-	return group && group->held && !list_empty(&group->held_link) ? group : NULL;
+	return entry ? list_entry(entry, struct group, entry) : NULL;
 }
 
 int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message)
 {
-	struct group *group = find_held(session, message);
-	if (!group)
+	struct group *group = find_open(session, message);
+	/* Only what this session runs now. */
+	struct graph_node_run *node = group && group->run ? graph_run_held(group->run, message->node) : NULL;
+	if (!node && (!group || message->node || !group->held || list_empty(&group->held_link)))
 		return session_violation(session,
 					 "command group %" PRIu64 " of %016" PRIx64 " is no host task that runs now",
 					 message->group, message->queue);
@@ -89,6 +92,9 @@ int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone
 		(void)fault_set(&fault, known ? message->status : STATUS_RUNTIME, "%s",
 				message->text && *message->text ? message->text : "a host task failed");
 	}
-	end(group, message->status < 0 ? &fault : NULL);
+	if (node)
+		graph_node_end(node, message->status < 0 ? &fault : NULL);
+	else
+		end(group, message->status < 0 ? &fault : NULL);
 	return 0;
 }

@@ -1,4 +1,5 @@
 #include "objects.h"
+#include "graph.h"
 #include "session.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@ static const size_t sizes[OBJECT_TYPE_COUNT] = {
 	[OBJECT_BUFFER] = sizeof(struct buffer),   [OBJECT_BUNDLE] = sizeof(struct bundle),
 	[OBJECT_KERNEL] = sizeof(struct kernel),   [OBJECT_HOST_ACCESSOR] = sizeof(struct host_accessor),
 	[OBJECT_SHARED_EVENT] = sizeof(struct shared_event), [OBJECT_USM] = sizeof(struct usm),
+	[OBJECT_GRAPH] = sizeof(struct graph),
 };
 
 static int quota_fault(const struct session *session, struct backend_fault *fault)
@@ -156,6 +158,12 @@ static struct object *end(struct object *object)
 	case OBJECT_SHARED_EVENT:
 		session->shared_events -= ((struct shared_event *)object)->is_counted;
 		return ((struct shared_event *)object)->context ? &((struct shared_event *)object)->context->object : NULL;
+	case OBJECT_GRAPH: {
+		struct graph *graph = (struct graph *)object;
+		session->graph_bytes -= graph->charged_bytes;
+		graph_fini(graph);
+		return graph->context ? &graph->context->object : NULL;
+	}
 	case OBJECT_USM:
 		return ((struct usm *)object)->context ? &((struct usm *)object)->context->object : NULL;
 	default:

@@ -21,6 +21,7 @@ struct arena;
 struct build_job;
 struct shared_memory;
 struct event_share;
+struct graph_run;
 
 struct object {
 	struct session *session;
@@ -127,7 +128,7 @@ struct kernel {
 };
 
 /* What a task of the scheduler belongs to; first in what it lies in. */
-enum work_kind { WORK_GROUP, WORK_HOST_ACCESS };
+enum work_kind { WORK_GROUP, WORK_HOST_ACCESS, WORK_GRAPH_NODE };
 struct work {
 	enum work_kind kind;
 };
@@ -141,7 +142,8 @@ struct group {
 	struct list held_link;               /* of session.held_tasks */
 	uint64_t start_ns;                   /* of a held one */
 	struct queue *queue;
-	struct task *task;
+	struct task *task;     /* NULL: a launch of a graph, or being made */
+	struct graph_run *run; /* of a launch of a graph (graph_run.h), else NULL */
 	struct arena *arena; /* that it copies from or to, or NULL */
 	struct list session_link; /* of session.open_groups */
 	uint64_t session_number;
@@ -192,6 +194,9 @@ void host_accessor_end(struct host_accessor *accessor);
 void host_task_granted(struct group *group);
 /* The client is gone: what it runs fails, and so does what comes later. */
 void host_tasks_abandon(struct session *session);
+
+/* graph.c, behind graph.h */
+struct graph;
 
 /* commands_share.c */
 struct export_request;

@@ -137,6 +137,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	list_init(&session->open_groups);
 	list_init(&session->usm_frees);
 	list_init(&session->held_tasks);
+	list_init(&session->held_nodes);
 	list_init(&session->hot_link);
 	list_init(&session->notify_link);
 	list_init(&session->doomed_link);

@@ -88,6 +88,9 @@ struct session {
 	struct list usm_frees; /* released, and groups on their way may use it; in the order of `after` */
 	uint32_t host_tasks_open; /* submitted, and the client has not said that they are over */
 	struct list held_tasks;   /* host tasks that the client runs: group.held_link */
+	struct list held_nodes;   /* the same of launches of graphs: graph_node_run.held_link */
+	uint64_t graph_bytes;     /* of executable graphs */
+	uint32_t record_cost;     /* of the record at hand, beyond one */
 	struct session_grants grants; /* descriptors that came before the records that name them */
 	uint32_t shared_buffers, shared_events, exports_open;
 	uint32_t occupancy_open; /* questions that are not answered */
@@ -242,6 +245,12 @@ int command_group(struct session *session, const Sycl__V1__CommandGroup *message
 int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *message);
 int command_resubmit(struct session *session, const void *bytes, uint32_t count);
 void session_shapes_free(struct session *session);
+/* commands_graph.c */
+int command_graph_create(struct session *session, const Sycl__V1__GraphCreate *message);
+int command_graph_node(struct session *session, const Sycl__V1__GraphNode *message);
+int command_graph_edges(struct session *session, const Sycl__V1__GraphEdges *message);
+int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *message);
+int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *message);
 int command_host_access(struct session *session, const Sycl__V1__HostAccess *message);
 int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message);
 int command_usage_query(struct session *session);

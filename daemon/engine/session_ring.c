@@ -178,9 +178,10 @@ static int run_record(struct session *session)
 					 r == -ENOMEM ? "record %llu unpacks to more than is allowed"
 						      : "record %llu cannot be decoded",
 					 (unsigned long long)session->record);
+	session->record_cost = 0;
 	r = session_command(session, (const Sycl__V1__Command *)message);
-	/* A thousand requirements are more work than one. */
-	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES);
+	/* A thousand requirements are more work than one, and so are a graph's nodes. */
+	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES + session->record_cost);
 }
 
 static bool is_far_ahead(struct session *session)

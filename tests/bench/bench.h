@@ -50,6 +50,7 @@ int row_round_trip(struct bench *bench);
 int row_stream(struct bench *bench);
 int row_schedule(struct bench *bench);
 int row_submit(struct bench *bench);
+int row_graph(struct bench *bench);
 int row_first_kernel(struct bench *bench);
 int row_counters(struct bench *bench);
 int row_floor(struct bench *bench);

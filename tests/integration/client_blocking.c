@@ -156,6 +156,7 @@ Test(blocking, D18_B16_only_those_wait_that_say_so)
 	call_usm(&gated);
 	call_images(&gated);
 	call_shares(&gated);
+	call_graphs(&gated);
 	call_events(&gated);
 	(void)pthread_mutex_lock(&watch.lock);
 	watch.stop = true;

@@ -10,6 +10,9 @@ if(TARGET sycl_engine_core AND TARGET syclclient)
   sycl_race_test(race_client_tasks SOURCES client_tasks.c ${integration}/client_service.c
     LIBS syclclient sycl_engine_core TIMEOUT 300)
   target_include_directories(race_client_tasks PRIVATE ${integration})
+  sycl_race_test(race_client_graphs SOURCES client_graphs.c ${integration}/client_service.c
+    LIBS syclclient sycl_engine_core TIMEOUT 300)
+  target_include_directories(race_client_graphs PRIVATE ${integration})
   sycl_race_test(race_client_parts SOURCES client_parts.c ${integration}/client_service.c
     LIBS syclclient sycl_engine_core TIMEOUT 300)
   target_include_directories(race_client_parts PRIVATE ${integration})

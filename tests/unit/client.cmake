@@ -4,6 +4,7 @@ if(TARGET syclclient_objects)
     client_arena_ranges.c
     client_errors.c
     client_flight.c
+    client_graph_edges.c
     client_greeting.c
     client_handler_shape.c
     client_handles.c

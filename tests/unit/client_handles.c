@@ -69,8 +69,8 @@ Test(client_handles, M12_mistyped_values_are_refused)
 	struct object object = {0};
 	(void)handle_create(&object, HANDLE_BUFFER, count_destroy);
 	uint64_t bits = (uintptr_t)handle_of(&object);
-	for (uint64_t type = 0; type < 16; type++) {
-		void *forged = (void *)(uintptr_t)((bits & ~(15ull << 56)) | type << 56);
+	for (uint64_t type = 0; type < 32; type++) {
+		void *forged = (void *)(uintptr_t)((bits & ~(31ull << 56)) | type << 56);
 		for (int wanted = 1; wanted < HANDLE_TYPE_COUNT; wanted++) {
 			struct object *got = pinned(forged, (enum handle_type)wanted);
 			cr_assert(eq(int, got != NULL, type == HANDLE_BUFFER && wanted == HANDLE_BUFFER));

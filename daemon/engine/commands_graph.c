@@ -1,0 +1,201 @@
+/* Executable graphs: sent once, node by node (L1). One-way; what is wrong is told as ObjectFailed. Launches: graph_run.c. */
+#include "graph.h"
+#include "session.h"
+
+static int check_agreed(struct session *session)
+{
+	if (session->features & FEATURE_GRAPHS)
+		return 0;
+	return session_violation(session, "record %llu has to do with graphs, which were not agreed on",
+				 (unsigned long long)session->record);
+}
+
+/* 0; 1 with a fault. */
+static int charge(struct graph *graph, uint64_t bytes, struct backend_fault *fault)
+{
+	struct session *session = graph->object.session;
+	if (bytes > GRAPH_BYTES_MAX - session->graph_bytes)
+		return fault_set(fault, STATUS_QUOTA, "a session's graphs may have %llu MiB together",
+				 GRAPH_BYTES_MAX >> 20);
+	session->graph_bytes += bytes;
+	graph->charged_bytes += bytes;
+	return 0;
+}
+
+static int no_memory(struct backend_fault *fault)
+{
+	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph");
+}
+
+static int make(struct session *session, struct graph *graph, const Sycl__V1__GraphCreate *message,
+		struct backend_fault *fault)
+{
+	struct context_device found;
+	int r = context_device(session, message->context, message->device, &found, fault);
+	if (r == 0)
+		r = charge(graph, (uint64_t)message->nodes * sizeof(struct graph_node), fault);
+	if (r != 0)
+		return r;
+	if (graph_reserve(graph, message->nodes) < 0)
+		return no_memory(fault);
+	graph->context = found.context;
+	(void)object_ref(&found.context->object);
+	graph->object.backend = (uint32_t)found.ops->kind;
+	graph->device_index = message->device;
+	graph->updatable = message->updatable;
+	graph->profiling = message->profiling;
+	return 0;
+}
+
+int command_graph_create(struct session *session, const Sycl__V1__GraphCreate *message)
+{
+	struct graph *graph;
+	struct backend_fault fault;
+	int r = check_agreed(session);
+	if (r < 0)
+		return r;
+	if (message->nodes > GRAPH_NODES_MAX)
+		return session_violation(session, "a graph of %u nodes, and %u are the most", message->nodes,
+					 GRAPH_NODES_MAX);
+	r = object_new(session, message->graph, OBJECT_GRAPH, 0, &graph);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = make(session, graph, message, &fault);
+	if (r > 0)
+		object_fail(&graph->object, 0, &fault);
+	return r < 0 ? r : 0;
+}
+
+/* 0: the graph; 1: one that has failed, of which everything has been told. */
+static int find(struct session *session, uint64_t id, struct graph **graph_out)
+{
+	struct backend_fault fault;
+	int r = check_agreed(session);
+	return r < 0 ? r : object_get(session, id, OBJECT_GRAPH, graph_out, &fault);
+}
+
+static int check_node(struct session *session, const Sycl__V1__CommandGroup *group)
+{
+	if (!group)
+		return session_violation(session, "a graph's node has no command group");
+	if (group->queue || group->group || group->wants_slot || group->slot || group->slot_value ||
+	    group->n_depends_on || group->after_all || group->shape || group->shape_generation)
+		return session_violation(session, "a graph's node names a queue, a slot, an event or a shape");
+	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		return session_violation(session, "a graph's node is a graph");
+	return 0;
+}
+
+/* 0; 1 with a fault. */
+static int copy(struct graph *graph, const Sycl__V1__CommandGroup *group, Sycl__V1__CommandGroup **copy_out,
+		uint64_t *bytes_out, struct backend_fault *fault)
+{
+	int r = graph_group_copy(group, GRAPH_BYTES_MAX, copy_out, bytes_out);
+	if (r < 0)
+		return no_memory(fault);
+	r = charge(graph, *bytes_out, fault);
+	if (r > 0)
+		graph_group_free(*copy_out);
+	return r;
+}
+
+/* 0; 1: told; negative: a violation. */
+static int connect_node(struct session *session, struct graph *graph, const uint32_t *after, size_t count)
+{
+	struct backend_fault fault;
+	if (charge(graph, count * sizeof(uint32_t) * 2, &fault)) {
+		object_fail(&graph->object, 0, &fault);
+		return 1;
+	}
+	int r = graph_connect(graph, after, count);
+	if (r == -EPROTO)
+		return session_violation(session,
+					 "node %u of a graph waits for one that does not come before it, or the graph "
+					 "has more than %u edges",
+					 graph->node_count - 1, GRAPH_EDGES_MAX);
+	if (r < 0) {
+		(void)no_memory(&fault);
+		object_fail(&graph->object, 0, &fault);
+		return 1;
+	}
+	return 0;
+}
+
+int command_graph_node(struct session *session, const Sycl__V1__GraphNode *message)
+{
+	struct graph *graph;
+	struct backend_fault fault;
+	Sycl__V1__CommandGroup *group;
+	uint64_t bytes;
+	int r = find(session, message->graph, &graph);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (graph->node_count == graph->node_limit || graph->finished)
+		return session_violation(session, "a graph of %u nodes gets one more", graph->node_limit);
+	r = check_node(session, message->group);
+	if (r < 0)
+		return r;
+	if (copy(graph, message->group, &group, &bytes, &fault)) {
+		object_fail(&graph->object, 0, &fault);
+		return 0;
+	}
+	graph_add(graph, group, bytes);
+	r = connect_node(session, graph, message->after, message->n_after);
+	return r < 0 ? r : 0;
+}
+
+int command_graph_edges(struct session *session, const Sycl__V1__GraphEdges *message)
+{
+	struct graph *graph;
+	int r = find(session, message->graph, &graph);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (graph->finished)
+		return session_violation(session, "a finished graph gets edges");
+	r = connect_node(session, graph, message->after, message->n_after);
+	return r < 0 ? r : 0;
+}
+
+int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *message)
+{
+	struct graph *graph;
+	int r = find(session, message->graph, &graph);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (graph->finished || graph->node_count != graph->node_limit)
+		return session_violation(session, "a graph of %u nodes is finished with %u", graph->node_limit,
+					 graph->node_count);
+	graph_seal(graph);
+	return 0;
+}
+
+int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *message)
+{
+	struct graph *graph;
+	struct backend_fault fault;
+	Sycl__V1__CommandGroup *group;
+	uint64_t bytes;
+	int r = find(session, message->graph, &graph);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (!graph->finished || !graph->updatable || message->node >= graph->node_count)
+		return session_violation(session, "node %u of a graph cannot be updated", message->node);
+	r = check_node(session, message->group);
+	if (r < 0)
+		return r;
+	struct graph_node *node = &graph->nodes[message->node];
+	if (message->group->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH ||
+	    node->group->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH)
+		return session_violation(session, "node %u of a graph launches no kernel: it cannot be updated",
+					 message->node);
+	if (copy(graph, message->group, &group, &bytes, &fault)) {
+		object_fail(&graph->object, 0, &fault);
+		return 0;
+	}
+	graph_group_free(node->group);
+	session->graph_bytes -= node->bytes;
+	graph->charged_bytes -= node->bytes;
+	node->group = group;
+	node->bytes = bytes;
+	return 0;
+}

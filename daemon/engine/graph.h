@@ -1,0 +1,70 @@
+/*
+ * An executable graph of a session: its nodes as decoded command groups, and which nodes each comes behind. It holds
+ * ids and no objects, as shapes do (shape.h): each launch looks them up and checks them again, so an id that names
+ * nothing any more is refused as always. The library keeps what its graphs name.
+ *
+ *   GraphCreate --GraphNode, GraphEdges ...--> GraphFinish --GraphUpdate ...--> launches (graph_run.h)
+ *
+ * Nodes come in an order in which each is behind those that it waits for, so there can be no cycle. Front thread;
+ * never blocks.
+ */
+#ifndef SYCL_ENGINE_GRAPH_H
+#define SYCL_ENGINE_GRAPH_H
+
+#include "command.pb-c.h"
+#include "objects.h"
+
+struct graph_run;
+
+struct graph_node {
+	Sycl__V1__CommandGroup *group; /* a copy */
+	uint64_t bytes;                /* of the copy */
+	uint32_t first_edge, edge_count;
+	bool has_successor, is_host_task;
+};
+
+struct graph {
+	struct object object;
+	struct context *context; /* NULL in a failed one */
+	uint32_t device_index;
+	bool updatable, profiling, finished;
+	uint32_t node_count, node_limit; /* those that came; those that were announced */
+	struct graph_node *nodes;
+	uint32_t *edges; /* by node: those before it */
+	uint32_t edge_count, edge_capacity;
+	uint32_t sink_count, sink; /* nodes that nothing comes behind; the last one of them */
+	uint32_t host_count;       /* host tasks */
+	uint64_t charged_bytes;    /* to the session */
+	struct group *last;        /* the latest launch, while it is open */
+	struct graph_run *spare;   /* memory of a launch that is over, for the next one; or NULL */
+};
+
+/*
+ * A copy of a message in memory of its own, of at most `most_bytes` together. What a later version may have added comes
+ * along. -ENOMEM; -EDQUOT: more than most_bytes.
+ */
+int graph_group_copy(const Sycl__V1__CommandGroup *message, uint64_t most_bytes, Sycl__V1__CommandGroup **copy_out,
+		     uint64_t *bytes_out);
+/* Accepts NULL. */
+void graph_group_free(Sycl__V1__CommandGroup *group);
+
+/* Room for the announced nodes. -ENOMEM. */
+int graph_reserve(struct graph *graph, uint32_t nodes);
+/* One more node, without edges; takes the group. There is room. */
+void graph_add(struct graph *graph, Sycl__V1__CommandGroup *group, uint64_t bytes);
+/*
+ * The latest node comes behind these, which came before it. -EPROTO: it does not, or more edges than are allowed.
+ * -ENOMEM.
+ */
+int graph_connect(struct graph *graph, const uint32_t *after, size_t count);
+/* No more nodes come. */
+void graph_seal(struct graph *graph);
+/* All of its memory, but its own. */
+void graph_fini(struct graph *graph);
+
+static inline const uint32_t *graph_after(const struct graph *graph, uint32_t node)
+{
+	return graph->edges + graph->nodes[node].first_edge;
+}
+
+#endif

@@ -1,0 +1,342 @@
+#include "graph_run.h"
+
+#include "clock.h"
+#include "session.h"
+
+#include <string.h>
+
+/* Of a launch that is being submitted. */
+struct launch {
+	struct session *session;
+	struct queue *queue;
+	struct graph *graph;
+	struct graph_run *run;
+	const Sycl__V1__CommandGroup *message;
+	struct backend_fault dependency;
+	const struct backend_fault *failed_dependency; /* NULL, or `dependency` */
+};
+
+static int admit(struct session *session, const struct queue *queue, const struct graph *graph,
+		 const Sycl__V1__GraphLaunch *message, struct backend_fault *fault)
+{
+	uint64_t most = session->engine->options.limits.groups_in_flight;
+	if (!graph->finished)
+		return session_violation(session, "a graph is launched that is not finished");
+	if (message->n_host_tasks != graph->host_count)
+		return session_violation(session, "a launch has slots for %zu host tasks, and its graph has %u of them",
+					 message->n_host_tasks, graph->host_count);
+	if (graph->context != queue->context || graph->device_index != queue->device_index)
+		return fault_set(fault, STATUS_INVALID,
+				 "the graph was made for another context or device than its queue's");
+	if (graph->node_count + 1 > most - session->groups_open)
+		return fault_set(fault, STATUS_QUOTA,
+				 "%llu command groups and nodes are in flight, and %u more are not allowed",
+				 (unsigned long long)session->groups_open, graph->node_count + 1);
+	if (graph->host_count > HOST_TASKS_MAX - session->host_tasks_open)
+		return fault_set(fault, STATUS_QUOTA, "a session may have %u host tasks that are not over",
+				 HOST_TASKS_MAX);
+	return 0;
+}
+
+int graph_launch_check_slots(struct session *session, const Sycl__V1__GraphLaunch *message)
+{
+	for (size_t i = 0; i < message->n_host_tasks; i++) {
+		if (session_check_slot(session, message->host_tasks[i]->slot) < 0)
+			return -EPROTO;
+	}
+	return 0;
+}
+
+void graph_launch_refuse(struct session *session, const Sycl__V1__GraphLaunch *message)
+{
+	for (size_t i = 0; i < message->n_host_tasks; i++)
+		session_write_slot(session, message->host_tasks[i]->slot, message->host_tasks[i]->slot_value, 1);
+}
+
+/*
+ * What all of it waits for: events, the queue, and the launch before (L9), which passes no failure on. Into
+ * scratch.before.
+ */
+static int gather_before(struct launch *launch, struct backend_fault *fault)
+{
+	struct group_scratch *scratch = &launch->session->engine->scratch;
+	struct task_request request = {
+		.action = TASK_LAUNCH}; /* anything but a barrier, which has a meaning of its own */
+	int r = group_check_dependencies(launch->session, launch->queue, launch->message, &request, fault);
+	if (r != 0)
+		return r;
+	const struct group *last = launch->graph->last;
+	uint32_t events = request.after_count - request.after_order_count;
+	if (last && graph_run_after(last->run, scratch) < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+	if (request.failed_dependency) {
+		launch->dependency = *request.failed_dependency;
+		launch->failed_dependency = &launch->dependency;
+	}
+	return group_scratch_keep_before(scratch, events) < 0
+		       ? fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies")
+		       : 0;
+}
+
+static struct graph_run *take_run(struct graph *graph)
+{
+	uint32_t count = graph->node_count + (graph->sink_count != 1);
+	size_t bytes = sizeof(struct graph_run) + count * sizeof(struct graph_node_run);
+	struct graph_run *run = graph->spare ? graph->spare : malloc(bytes);
+	if (!run)
+		return NULL;
+	graph->spare = NULL;
+	memset(run, 0, bytes);
+	run->graph = graph;
+	run->count = count;
+	run->end = count;
+	for (uint32_t i = 0; i < count; i++) {
+		run->nodes[i].work.kind = WORK_GRAPH_NODE;
+		run->nodes[i].run = run;
+		list_init(&run->nodes[i].held_link);
+	}
+	return run;
+}
+
+/* For the next launch, unless there is memory for it already, or this was the last. */
+static void give_run(struct graph_run *run)
+{
+	struct graph *graph = run->graph;
+	if (graph->spare || graph->object.released)
+		free(run);
+	else
+		graph->spare = run;
+}
+
+/* The tasks that a node comes behind. */
+static int put_after(const struct launch *launch, const uint32_t *nodes, uint32_t count, struct task_request *request)
+{
+	struct group_scratch *scratch = &launch->session->engine->scratch;
+	scratch->after_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (group_scratch_after(scratch, launch->run->nodes[nodes[i]].task) < 0)
+			return -ENOMEM;
+	}
+	request->after_order_count = 0;
+	if (count == 0) {
+		if (group_scratch_put_before(scratch, &request->after_order_count) < 0)
+			return -ENOMEM;
+		request->failed_dependency = launch->failed_dependency;
+	}
+	request->after = scratch->after;
+	request->after_count = scratch->after_count;
+	return 0;
+}
+
+static struct task_request request_of(const struct launch *launch, struct graph_node_run *node)
+{
+	return (struct task_request){
+		.device = launch->queue->device,
+		.owner = &node->work,
+		.timed = launch->queue->profiling && launch->graph->profiling,
+		.account = launch->session->work,
+		.flight_session = launch->session->peer.session,
+		.flight_queue = launch->message->queue,
+		.flight_group = launch->message->group,
+	};
+}
+
+static int submit(struct launch *launch, uint32_t index, const struct task_request *request,
+		  struct backend_fault *fault)
+{
+	struct graph_node_run *node = &launch->run->nodes[index];
+	int r = task_submit(launch->session->engine->scheduler, request, &node->task);
+	if (r < 0)
+		return group_submit_fault(r, "a graph's node", fault);
+	launch->run->submitted++;
+	launch->run->left++;
+	return 0;
+}
+
+static int submit_node(struct launch *launch, uint32_t index, struct backend_fault *fault)
+{
+	struct session *session = launch->session;
+	const struct graph_node *node = &launch->graph->nodes[index];
+	struct graph_node_run *node_run = &launch->run->nodes[index];
+	struct task_request request = request_of(launch, node_run);
+	session->engine->scratch.arena = NULL;
+	int r = group_check_requirements(session, node->group, &request, fault);
+	if (r == 0)
+		r = group_check_action(session, launch->queue, node->group, &request, fault);
+	if (r != 0)
+		return r;
+	if (put_after(launch, graph_after(launch->graph, index), node->edge_count, &request) < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+	r = submit(launch, index, &request, fault);
+	if (r != 0)
+		return r;
+	node_run->arena = session->engine->scratch.arena;
+	if (node_run->arena)
+		node_run->arena->users++;
+	if (node->is_host_task) {
+		node_run->is_host_task = true;
+		session->host_tasks_open++;
+	}
+	return 0;
+}
+
+/* Where several nodes are last, or none: what is behind all of them. */
+static int submit_end(struct launch *launch, struct backend_fault *fault)
+{
+	struct graph_run *run = launch->run;
+	struct group_scratch *scratch = &launch->session->engine->scratch;
+	uint32_t index = launch->graph->node_count;
+	if (launch->graph->sink_count == 1) {
+		run->end = launch->graph->sink;
+		return 0;
+	}
+	struct task_request request = request_of(launch, &run->nodes[index]);
+	request.action = TASK_BARRIER;
+	request.what = "end of a graph";
+	if (put_after(launch, NULL, 0, &request) < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+	if (launch->graph->sink_count > 0) {
+		request.failed_dependency = NULL;
+		request.after_order_count = 0;
+		scratch->after_count = 0;
+		for (uint32_t i = 0; i < launch->graph->node_count; i++) {
+			if (!launch->graph->nodes[i].has_successor &&
+			    group_scratch_after(scratch, run->nodes[i].task) < 0)
+				return fault_set(fault, STATUS_MEMORY_ALLOCATION,
+						 "the engine has no memory for dependencies");
+		}
+		request.after = scratch->after;
+		request.after_count = scratch->after_count;
+	}
+	int r = submit(launch, index, &request, fault);
+	if (r == 0)
+		run->end = index;
+	return r;
+}
+
+static void put_host_slots(struct graph_run *run, const Sycl__V1__GraphLaunch *message)
+{
+	size_t next = 0;
+	for (uint32_t i = 0; i < run->graph->node_count; i++) {
+		if (!run->graph->nodes[i].is_host_task)
+			continue;
+		run->nodes[i].host_slot = message->host_tasks[next]->slot;
+		run->nodes[i].host_slot_value = message->host_tasks[next]->slot_value;
+		next++;
+	}
+}
+
+/* Those that never became a task: their turn never comes. */
+static void refuse_host_tasks(const struct graph_run *run)
+{
+	for (uint32_t i = 0; i < run->graph->node_count; i++) {
+		const struct graph_node_run *node = &run->nodes[i];
+		if (run->graph->nodes[i].is_host_task && !node->is_host_task)
+			session_write_slot(run->graph->object.session, node->host_slot, node->host_slot_value, 1);
+	}
+}
+
+/* Some of it is on its way. */
+static void open_group(struct launch *launch, struct group *group)
+{
+	struct session *session = launch->session;
+	struct queue *queue = launch->queue;
+	struct graph_run *run = launch->run;
+	run->group = group;
+	group->run = run;
+	group_window_open(&queue->window, &group->entry);
+	(void)object_ref(&queue->object);
+	(void)object_ref(&launch->graph->object);
+	session->groups_open += 1 + launch->graph->node_count;
+	session->record_cost += launch->graph->node_count;
+	group->session_number = ++session->group_count;
+	list_push_back(&session->open_groups, &group->session_link);
+	if (session->engine->scratch.waits_for_all)
+		queue->barrier = &group->entry;
+	launch->graph->last = group;
+}
+
+static int submit_all(struct launch *launch, struct backend_fault *fault)
+{
+	int r = 0;
+	for (uint32_t i = 0; i < launch->graph->node_count && r == 0; i++)
+		r = submit_node(launch, i, fault);
+	return r == 0 ? submit_end(launch, fault) : r;
+}
+
+static int run_graph(struct launch *launch, const struct group *slots, struct backend_fault *fault)
+{
+	struct session *session = launch->session;
+	struct group *group = pool_take(&session->engine->groups);
+	launch->run = take_run(launch->graph);
+	if (!group || !launch->run) {
+		if (group)
+			pool_give(&session->engine->groups, group);
+		if (launch->run)
+			give_run(launch->run);
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph's launch");
+	}
+	struct graph_run *run = launch->run;
+	*group = *slots;
+	group->work.kind = WORK_GROUP;
+	list_init(&group->held_link);
+	group->queue = launch->queue;
+	group->submit_ns = clock_now_ns();
+	put_host_slots(run, launch->message->graph_launch);
+	int r = submit_all(launch, fault);
+	if (run->submitted == 0) {
+		pool_give(&session->engine->groups, group);
+		give_run(run);
+		return r;
+	}
+	if (r != 0)
+		refuse_host_tasks(run);
+	open_group(launch, group);
+	if (r > 0)
+		run->outcome.fault = *fault;
+	else if (r < 0)
+		(void)fault_set(&run->outcome.fault, STATUS_CONNECTION_LOST, "the session broke the protocol's rules");
+	return r > 0 ? 0 : r;
+}
+
+int graph_launch(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
+		 const struct group *slots, struct backend_fault *fault)
+{
+	struct launch launch = {.session = session, .queue = queue, .message = message};
+	const Sycl__V1__GraphLaunch *named = message->graph_launch;
+	if (!(session->features & FEATURE_GRAPHS))
+		return session_violation(session, "a graph is launched, and graphs were not agreed on");
+	int r = object_get(session, named->graph, OBJECT_GRAPH, &launch.graph, fault);
+	if (r == 0)
+		r = admit(session, queue, launch.graph, named, fault);
+	if (r == 0 && message->n_requirements)
+		r = fault_set(fault, STATUS_INVALID, "a launch of a graph requires nothing: its nodes do");
+	if (r == 0)
+		r = gather_before(&launch, fault);
+	if (r == 0)
+		r = run_graph(&launch, slots, fault);
+	return r;
+}
+
+int graph_run_after(const struct graph_run *run, struct group_scratch *scratch)
+{
+	/* The end may be told before those that it is behind: then they are what is left. */
+	if (run->end < run->count && run->nodes[run->end].task)
+		return group_scratch_after(scratch, run->nodes[run->end].task);
+	for (uint32_t i = 0; i < run->count; i++) {
+		if (run->nodes[i].task && group_scratch_after(scratch, run->nodes[i].task) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+bool graph_run_running(const struct graph_run *run)
+{
+	if (run->left < run->submitted)
+		return true;
+	for (uint32_t i = 0; i < run->count; i++) {
+		if (run->nodes[i].task && task_running(run->nodes[i].task))
+			return true;
+	}
+	return false;
+}
