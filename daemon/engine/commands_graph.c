@@ -83,6 +83,9 @@ static int check_node(struct session *session, const Sycl__V1__CommandGroup *gro
 		return session_violation(session, "a graph's node names a queue, a slot, an event or a shape");
 	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
 		return session_violation(session, "a graph's node is a graph");
+	/* Its function is called once, and a node runs at each launch. */
+	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE)
+		return session_violation(session, "a graph's node is a native command");
 	return 0;
 }
 

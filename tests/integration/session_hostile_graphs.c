@@ -256,6 +256,20 @@ Test(hostile, L14_a_graph_in_a_graph_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "node is a graph");
 }
 
+/* Its function is called once, and a node runs at each launch; nor does anything here look at the numbers. */
+Test(hostile, K15_L1_a_native_command_in_a_graph_closes_the_session)
+{
+	with_graphs();
+	Sycl__V1__NativeCommand native = SYCL__V1__NATIVE_COMMAND__INIT;
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	native.function = native.context = 0x1000;
+	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_NATIVE;
+	group.native = &native;
+	create(graph_id(0), 1);
+	send_node(graph_id(0), &group, NULL, 0);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "node is a native command");
+}
+
 Test(hostile, L13_an_update_of_what_cannot_be_updated_closes_the_session)
 {
 	with_graphs();
