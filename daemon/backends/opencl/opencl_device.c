@@ -71,7 +71,7 @@ int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context na
 	if (device->profiling)
 		opencl_clock_open(&device->clock, device->cl, device->context, device->id,
 				  device->facts->profiling_timer_resolution_ns);
-	int error = opencl_graphs_open(device, fault_out);
+	error = opencl_graphs_open(device, fault_out);
 	if (error < 0) {
 		opencl_device_close(device);
 		return error;

@@ -60,7 +60,6 @@
 	X(RetainDevice)                                                                                                \
 	X(RetainContext)                                                                                               \
 	X(RetainCommandQueue)                                                                                          \
-	X(RetainMemObject)                                                                                             \
 	X(RetainProgram)                                                                                               \
 	X(RetainKernel)                                                                                                \
 	X(RetainEvent)                                                                                                 \
