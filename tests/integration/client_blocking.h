@@ -50,5 +50,6 @@ void call_copies(const struct gated *gated);
 void call_usm(const struct gated *gated);
 void call_images(const struct gated *gated);
 void call_kernels(const struct gated *gated);
+void call_natives(const struct gated *gated);
 
 #endif
