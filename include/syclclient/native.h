@@ -175,7 +175,8 @@ SYCL_API sycl_result sycl_event_make_native(sycl_context context, sycl_backend b
 
 /**
  * A kernel over a native one (J9). Arguments that have been set in it and are not set in a command group are as they were at the
- * launch; what they point to is the application's to keep. What a command group sets holds for it alone. Round trips.
+ * launch; what they point to is the application's to keep. What a command group sets holds for it alone. Waits for the service, some
+ * round trips.
  *
  * @param[out] kernel_out  The caller's to release.
  * @retval SYCL_ERROR_INVALID  No kernel, or of another context.
@@ -186,7 +187,7 @@ SYCL_API sycl_result sycl_kernel_make_native(sycl_context context, sycl_backend 
 
 /**
  * A bundle in this state over a native program, for the context's devices; it is compiled, linked or built if need be (J10).
- * Round trips and the compiler's time.
+ * Waits for the service: some round trips and the compiler's time.
  *
  * @param[out] bundle_out  The caller's to release.
  * @retval SYCL_ERROR_INVALID  An executable program and another state; a program with any binary and the input state; a
@@ -197,7 +198,8 @@ SYCL_API sycl_result sycl_kernel_bundle_make_native(sycl_context context, sycl_b
 						    uint64_t native, sycl_kernel_bundle *bundle_out);
 
 /**
- * The same over several programs: those that are executable as they are, all others compiled and linked into one (J12).
+ * The same over several programs: those that are executable as they are, all others compiled and linked into one (J12). Waits as
+ * sycl_kernel_bundle_make_native.
  *
  * @param device_count  0: all devices of the context.
  * @param devices       Of the context; NULL if device_count is 0.

@@ -13,7 +13,7 @@
 #include "native.h"
 #include "result.h"
 
-/* 1.2 is all that is needed here; a program that wants more says so before. */
+/* OpenCL 1.2 is all that is needed here; a program that wants more says so before. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
@@ -227,7 +227,7 @@ SYCL_OPENCL_COUNT(event, cl_event, clGetEventInfo, CL_EVENT_REFERENCE_COUNT)
 #undef SYCL_OPENCL_GET_LIST
 #undef SYCL_OPENCL_COUNT
 
-/* J18: OpenCL's scalar types have the sizes that SYCL gives its aliases of them. */
+/** OpenCL's scalar types have the sizes that SYCL gives its aliases of them, or this does not compile (J18). */
 typedef char sycl_opencl_scalar_sizes[sizeof(cl_char) == 1 && sizeof(cl_uchar) == 1 && sizeof(cl_short) == 2 &&
 						      sizeof(cl_ushort) == 2 && sizeof(cl_int) == 4 &&
 						      sizeof(cl_uint) == 4 && sizeof(cl_long) == 8 &&

@@ -72,6 +72,10 @@ FNR == 1 {
 		origin = library(path)
 	if (origin == "libc" && path ~ /^(stddef|stdint)\.h$/)
 		next
+	# The two that are for their vendors own types; syclclient.h includes neither.
+	if ((FILENAME ~ /^include\/syclclient\/opencl\.h$/ && origin == "opencl") ||
+	    (FILENAME ~ /^include\/syclclient\/cuda\.h$/ && origin == "cuda"))
+		next
 	if (origin == "daemon/backends" && base == "backend.h")
 		origin = "backend.h"
 	if (origin == "backend.h" && folder ~ /^daemon\/backends/)

@@ -52,7 +52,7 @@ endif()
 if(TARGET client_service)
   sycl_test_objects(portable_objects SOURCES portable.c LIBS syclclient)
   sycl_test_objects(model_objects SOURCES client_async.c client_blocking_graphs.c client_blocking_groups.c client_blocking_images.c
-    client_blocking_kernels.c client_blocking_memory.c client_blocking_objects.c client_events.c client_frozen.c
+    client_blocking_kernels.c client_blocking_memory.c client_blocking_natives.c client_blocking_objects.c client_events.c client_frozen.c
     client_host_tasks.c client_order.c client_access.c client_copies.c client_ends.c client_parts.c client_kernels_states.c
     client_graph_common.c client_graph_record.c client_graph_launch.c client_graph_nodes.c client_graph_update.c
     LIBS syclclient)
@@ -86,12 +86,14 @@ if(TARGET client_service)
 endif()
 # OpenCL's objects in the same process (PoCL).
 find_library(SYCLD_TEST_OPENCL_LIBRARY OpenCL)
-if(TARGET syclclient AND SYCLD_TEST_OPENCL_LIBRARY AND OPENCL_INCLUDE)
+if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND OPENCL_INCLUDE)
   sycl_test(client_opencl SOURCES client_opencl.c client_opencl_memory.c client_opencl_programs.c LIBS syclclient
-    ${SYCLD_TEST_OPENCL_LIBRARY} TIMEOUT 300)
+    ${SYCLD_TEST_OPENCL_LIBRARY} ${CMAKE_DL_LIBS} TIMEOUT 300)
   if(TARGET client_opencl)
-    add_dependencies(client_opencl syclengine sycl-engine)
+    add_dependencies(client_opencl syclengine sycl-engine opencl_counter)
+    target_include_directories(client_opencl PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/opencl_counter)
     target_include_directories(client_opencl SYSTEM PRIVATE ${OPENCL_INCLUDE})
-    target_compile_definitions(client_opencl PRIVATE TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+    target_compile_definitions(client_opencl PRIVATE COUNTER_LIBRARY="$<TARGET_FILE:opencl_counter>"
+      TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
   endif()
 endif()

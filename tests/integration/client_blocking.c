@@ -111,6 +111,7 @@ static const char *const waits[] = {
 	"sycl_buffer_export",        "sycl_buffer_export_for",  "sycl_event_wait",        "sycl_event_wait_and_throw",
 	"sycl_host_accessor_create", "sycl_host_accessor_wait", "sycl_host_image_create", "sycl_queue_wait",
 	"sycl_queue_wait_and_throw", "sycl_stream_read",
+	"sycl_queue_get_native", /* of CUDA */
 };
 
 /* Is every function of the library in one of the two? */
@@ -149,6 +150,7 @@ Test(blocking, D18_B16_only_those_wait_that_say_so)
 	cr_assert(eq(int, pthread_create(&watcher, NULL, watch_calls, NULL), 0));
 	call_platforms(&gated);
 	call_kernels(&gated);
+	call_natives(&gated);
 	call_queues(&gated);
 	call_handlers(&gated);
 	call_copies(&gated);

@@ -51,5 +51,6 @@ void call_usm(const struct gated *gated);
 void call_images(const struct gated *gated);
 void call_kernels(const struct gated *gated);
 void call_graphs(const struct gated *gated);
+void call_natives(const struct gated *gated);
 
 #endif

@@ -1,6 +1,8 @@
 /* OpenCL's objects behind the library's, and the other way round: platforms, devices, contexts, queues, who owns what (J1 - J5). */
 #include "client_opencl.h"
+#include "opencl_counter.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -382,4 +384,74 @@ Test(opencl_ends, N2_N7_a_connection_ends_with_native_objects_in_it, .timeout = 
 	CL(clReleaseCommandQueue(cl_queue_of_test));
 	cr_assert(eq(u32, sycl_opencl_get_reference_count_context(cl_context_of_test), 1));
 	CL(clReleaseContext(cl_context_of_test));
+}
+
+static void count(struct opencl_counts *counts_out)
+{
+	void *layer = dlopen(COUNTER_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+	cr_assert(ne(ptr, layer, NULL), "the loader has not loaded the layer");
+	opencl_counts_function *ask = (opencl_counts_function *)dlsym(layer, "opencl_counts");
+	cr_assert(ask != NULL);
+	ask(counts_out);
+	(void)dlclose(layer);
+}
+
+/* One of each kind made and given, and work done with them. */
+static void use_all(void)
+{
+	uint32_t words[N] = {1};
+	cl_int code = CL_SUCCESS;
+	cl_mem memory = memory_of(words, N), listed = NULL;
+	cl_event gate = user_event();
+	cl_program program = program_of(twice_source, "");
+	cl_kernel native = clCreateKernel(program, "twice", &code);
+	CL(code);
+	sycl_context context = native_context();
+	sycl_queue queue = NULL;
+	sycl_event event = NULL;
+	sycl_buffer buffer = NULL;
+	sycl_kernel kernel = NULL;
+	sycl_kernel_bundle bundle = NULL;
+	MUST(sycl_opencl_make_queue(context, cl_queue_of_test, NULL, &queue));
+	MUST(sycl_opencl_make_event(context, 1, &gate, &event));
+	MUST(sycl_opencl_make_buffer(context, memory, event, &buffer));
+	MUST(sycl_opencl_make_kernel(context, native, &kernel));
+	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, program, &bundle));
+	launch(queue, kernel, buffer, NULL);
+	CL(clSetUserEventStatus(gate, CL_COMPLETE));
+	MUST(sycl_queue_wait(queue));
+	MUST(sycl_opencl_get_native_buffer(buffer, 1, &listed, NULL));
+	CL(clReleaseMemObject(listed));
+	MUST(sycl_kernel_bundle_release(bundle));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_event_release(event));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_context_release(context));
+	CL(clReleaseKernel(native));
+	CL(clReleaseProgram(program));
+	CL(clReleaseEvent(gate));
+	CL(clReleaseMemObject(memory));
+}
+
+Test(opencl_ends, N1_N7_each_reference_that_is_taken_is_given_back_once, .timeout = 60)
+{
+	struct opencl_counts counts;
+	(void)setenv("OPENCL_LAYERS", COUNTER_LIBRARY, 1);
+	with_opencl();
+	use_all();
+	use_all();
+	without_opencl();
+	count(&counts);
+	for (int i = 0; i < OPENCL_COUNTED; i++)
+		cr_expect(eq(u64, counts.given[i], counts.taken[i]), "kind %d", i);
+	for (int i = OPENCL_CONTEXTS; i <= OPENCL_EVENTS; i++)
+		cr_expect(gt(u64, counts.taken[i], 2), "nothing of kind %d was used", i);
+}
+
+Test(opencl_interop, J18_scalar_types_have_sycls_sizes)
+{
+	cr_assert(eq(sz, sizeof(sycl_opencl_scalar_sizes), 1)); /* the header compiles with these sizes alone */
+	cr_assert(eq(sz, sizeof(cl_half), 2));
+	cr_assert(eq(sz, sizeof(cl_long), 8));
 }

@@ -92,11 +92,13 @@ MAKES(clLinkProgram, cl_program, OPENCL_PROGRAMS,
       (c, n, d, o, m, p, f, u, e))
 REFERENCES(clRetainProgram, clReleaseProgram, cl_program, OPENCL_PROGRAMS)
 MAKES(clCreateKernel, cl_kernel, OPENCL_KERNELS, (cl_program p, const char *n, cl_int *e), (p, n, e))
+MAKES(clCloneKernel, cl_kernel, OPENCL_KERNELS, (cl_kernel k, cl_int *e), (k, e))
 REFERENCES(clRetainKernel, clReleaseKernel, cl_kernel, OPENCL_KERNELS)
 MAKES(clCreateSampler, cl_sampler, OPENCL_SAMPLERS,
       (cl_context c, cl_bool n, cl_addressing_mode a, cl_filter_mode f, cl_int *e), (c, n, a, f, e))
 REFERENCES(clRetainSampler, clReleaseSampler, cl_sampler, OPENCL_SAMPLERS)
 MAKES(clSVMAlloc, void *, OPENCL_SVM, (cl_context c, cl_svm_mem_flags f, size_t s, cl_uint a), (c, f, s, a))
+MAKES(clCreateUserEvent, cl_event, OPENCL_EVENTS, (cl_context c, cl_int *e), (c, e))
 REFERENCES(clRetainEvent, clReleaseEvent, cl_event, OPENCL_EVENTS)
 ENQUEUES(clEnqueueNDRangeKernel,
 	 (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g, const size_t *l, cl_uint n,
@@ -209,9 +211,9 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	OWN(clCreateBuffer) OWN(clCreateSubBuffer) OWN(clCreateImage) OWN(clRetainMemObject) OWN(clReleaseMemObject)
 	OWN(clCreateProgramWithSource) OWN(clCreateProgramWithBinary) OWN(clCreateProgramWithBuiltInKernels)
 	OWN(clCreateProgramWithIL) OWN(clLinkProgram) OWN(clRetainProgram) OWN(clReleaseProgram)
-	OWN(clCreateKernel) OWN(clCreateKernelsInProgram) OWN(clRetainKernel) OWN(clReleaseKernel)
+	OWN(clCreateKernel) OWN(clCloneKernel) OWN(clCreateKernelsInProgram) OWN(clRetainKernel) OWN(clReleaseKernel)
 	OWN(clCreateSampler) OWN(clRetainSampler) OWN(clReleaseSampler) OWN(clSVMAlloc) OWN(clSVMFree)
-	OWN(clRetainEvent) OWN(clReleaseEvent)
+	OWN(clCreateUserEvent) OWN(clRetainEvent) OWN(clReleaseEvent)
 	OWN(clEnqueueNDRangeKernel) OWN(clEnqueueCopyBuffer) OWN(clEnqueueCopyBufferRect)
 	OWN(clEnqueueWriteBuffer) OWN(clEnqueueReadBuffer) OWN(clEnqueueWriteBufferRect) OWN(clEnqueueReadBufferRect)
 	OWN(clEnqueueFillBuffer) OWN(clEnqueueCopyImage) OWN(clEnqueueWriteImage) OWN(clEnqueueReadImage)
