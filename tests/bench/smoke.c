@@ -19,6 +19,7 @@ static const char *const expected[] = {
 	"TC7.memory.client", "TC7.cpu",     "TC7.wakes",
 	"TC8.p50",        "TC8.p99",        "TC8.flood.p50",  "TC8.flood.p99",   "TC8.busy.p50",      "TC8.busy.p99",
 	"TC8.silent.p50", "TC8.silent.p99",
+	"TC13.graph",     "TC13.one_by_one",  "TC13.submit",
 };
 
 enum { RESULTS = sizeof(expected) / sizeof(*expected), RUNS = 2 };
