@@ -84,8 +84,9 @@ static void reply_allocated(const struct usm *usm)
 static void settle(struct usm *usm, const struct backend_fault *fault)
 {
 	if (fault) {
+		const struct backend_fault why = *fault; /* perhaps of what is given back */
 		undo(usm);
-		object_fail(&usm->object, usm->number, fault);
+		object_fail(&usm->object, usm->number, &why);
 		return;
 	}
 	usm->ready = true;
