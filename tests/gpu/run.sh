@@ -206,6 +206,18 @@ find_libraries() {
 	fi
 }
 
+# cuBLAS and cuFFT, which programs give their streams to: the toolkit's, or Python's packages.
+find_math_libraries() {
+	local library
+	[ -z "${SYCLD_TEST_CUBLAS_FOLDER:-}" ] || return
+	while IFS= read -r library; do
+		[ -e "${library%/*}/libcufft.so.12" ] || continue
+		export SYCLD_TEST_CUBLAS_FOLDER=${library%/*}
+		return
+	done < <(find /usr/local /usr/lib /opt -name libcublas.so.13 2>/dev/null)
+	say "not here: libcublas.so.13 beside libcufft.so.12"
+}
+
 # Folders for OCL_ICD_VENDORS, which ends in "/": NVIDIA's OpenCL, PoCL's, and both.
 make_vendors() {
 	mkdir -p "$scratch"/vendors/{nvidia,pocl,both} || return 1
@@ -434,6 +446,7 @@ two_gpus() {
 	done
 	under both program gpu_platforms_together 120 gpu_platforms
 	under both program gpu_order_together 90 gpu_order
+	under both program gpu_native_together 90 gpu_native
 	export SYCLD_RANDOM_SEED=1 SYCLD_RANDOM_GROUPS=100000
 	for name in model random; do
 		under pocl program "client_${name}_together" "$(client_seconds "$name")" "client_${name}_gpu"
@@ -531,6 +544,7 @@ prepare() {
 	export SYCLD_TEST_CUDA=real # tests that have a double of the driver leave it alone
 	link_build_folder || fail "cannot make $(cat "$here/build-folder")"
 	find_libraries
+	find_math_libraries
 	make_vendors || exit 1
 	facts >"$out/facts"
 	printf 'parts\t%s\n' "${parts_before:+$parts_before, then }${parts# }${quick:+ quick}" >>"$out/facts"
