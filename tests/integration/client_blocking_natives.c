@@ -39,20 +39,20 @@ static void call_gets(const struct gated *gated, sycl_backend is)
 static void call_makes(const struct gated *gated, sycl_backend is)
 {
 	const uint64_t none[1] = {0};
-	sycl_platform platform = NULL;
+	sycl_platform made_platform = NULL;
 	sycl_device device = NULL;
 	sycl_context context = NULL;
-	sycl_queue queue = NULL;
+	sycl_queue made_queue = NULL;
 	sycl_buffer buffer = NULL;
 	sycl_image image = NULL;
 	sycl_event event = NULL;
 	sycl_kernel kernel = NULL;
 	sycl_kernel_bundle bundle = NULL;
 	sycl_handler handler = NULL;
-	(void)CALL(sycl_platform_make_native, gated->platform, is, 0, &platform);
+	(void)CALL(sycl_platform_make_native, gated->platform, is, 0, &made_platform);
 	(void)CALL(sycl_device_make_native, gated->platform, is, 0, &device);
 	(void)CALL(sycl_context_make_native, gated->platform, is, 0, NULL, &context);
-	(void)CALL(sycl_queue_make_native, gated->context, is, 0, NULL, &queue);
+	(void)CALL(sycl_queue_make_native, gated->context, is, 0, NULL, &made_queue);
 	(void)CALL(sycl_buffer_make_native, gated->context, is, 0, NULL, &buffer);
 	(void)CALL(sycl_image_make_native, gated->context, is, 0, NULL, &image);
 	(void)CALL(sycl_event_make_native, gated->context, is, 1, none, &event);
