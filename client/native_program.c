@@ -239,7 +239,7 @@ SYCL_API sycl_result sycl_kernel_bundle_from_native_kernels(sycl_context handle,
 		result = find_programs(&plan, count, natives, programs, names);
 	if (!result)
 		result = make_bundle(&plan, &bundle);
-	if (!result)
+	if (!result && bundle)
 		result = name_kernels(bundle, programs, names, count);
 	if (result && bundle)
 		result = bundle_discard(bundle, result);

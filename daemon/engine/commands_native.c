@@ -140,7 +140,7 @@ static void tell(const struct native_request *request)
 {
 	struct session *session = request->session;
 	uint64_t id = request->object ? request->object->id : 0;
-	if (request->fault.status && request->makes) {
+	if (request->fault.status && request->makes && request->object) {
 		if (!request->object->released)
 			object_fail(request->object, request->number, &request->fault);
 	} else if (request->fault.status) {
@@ -198,6 +198,8 @@ static int get_memories(const Sycl__V1__NativeGet *message, struct sched_buffer 
 static int ask_object(const Sycl__V1__NativeGet *message, struct object *object, struct scheduler_device *device,
 		      struct native_request *request)
 {
+	if (!object)
+		return sched_native_get(device, (enum backend_native_kind)message->kind, request) < 0 ? -ENOMEM : 1;
 	switch (message->kind) {
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE: {
 		struct queue *queue = (struct queue *)object;
@@ -213,7 +215,7 @@ static int ask_object(const Sycl__V1__NativeGet *message, struct object *object,
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT:
 		return sched_native_get_event(((struct shared_event *)object)->share->sched, request) < 0 ? -ENOMEM : 1;
 	default:
-		return sched_native_get(device, (enum backend_native_kind)message->kind, request) < 0 ? -ENOMEM : 1;
+		return sched_native_get(device, BACKEND_NATIVE_CONTEXT, request) < 0 ? -ENOMEM : 1;
 	}
 }
 

@@ -95,9 +95,9 @@ static void create_kernel(struct scheduler_device *device, struct sched_kernel *
 		kernel->fault = kernel->program->fault;
 		return;
 	}
-	int result = kernel->native ? make_native_kernel(device, kernel)
-				    : device->ops->kernel_create(kernel->program->handle, kernel->name, &kernel->handle,
-								 &kernel->fault);
+	int result = kernel->program ? device->ops->kernel_create(kernel->program->handle, kernel->name, &kernel->handle,
+								  &kernel->fault)
+				     : make_native_kernel(device, kernel);
 	if (result == 0) {
 		kernel->fault = (struct backend_fault){.status = STATUS_SUCCESS};
 		device->ops->kernel_facts(kernel->handle, &kernel->facts);

@@ -48,7 +48,7 @@ void read_memory(cl_mem memory, uint32_t *words, uint32_t count);
 cl_program program_of(const char *source, const char *options);
 cl_event user_event(void);
 
-/* What was released is gone when its device's thread has let go of it: round trips until then, within ten seconds. */
+/* What was released is gone when its device's thread, and the driver's, have let go of it: round trips until then, within ten seconds. */
 #define LET_GO(query, object, wanted)                                                                                  \
 	do {                                                                                                           \
 		uint64_t end_ns_ = now_ns() + 10000000000u;                                                            \

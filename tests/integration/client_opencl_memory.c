@@ -62,7 +62,7 @@ Test(opencl_memory, J1_J2_J5_J6_a_kernel_of_the_context_works_in_the_native_memo
 	MUST(sycl_opencl_get_native_buffer(buffer, 1, &listed, &count));
 	cr_assert(eq(u32, count, 1));
 	cr_assert(eq(ptr, listed, memory));
-	cr_assert(eq(u32, sycl_opencl_get_reference_count_memory(memory), 3));
+	LET_GO(sycl_opencl_get_reference_count_memory, memory, 3); /* the driver's own for a command go a little after its end */
 	CL(clReleaseMemObject(listed));
 	read_memory(memory, words, N);
 	cr_assert(are_counted_from(words, 7));
@@ -218,7 +218,7 @@ Test(opencl_memory, J8_one_memory_for_each_context_that_has_used_the_buffer)
 	cr_assert(eq(u32, count, 2));
 	for (int i = 0; i < 2; i++) {
 		CL(clGetMemObjectInfo(listed[i], CL_MEM_CONTEXT, sizeof(cl_context), &of[i], NULL));
-		cr_assert(eq(u32, sycl_opencl_get_reference_count_memory(listed[i]), 2));
+		LET_GO(sycl_opencl_get_reference_count_memory, listed[i], 2);
 	}
 	cr_assert(ne(ptr, of[0], of[1]));
 	cr_assert(of[0] == cl_context_of_test || of[1] == cl_context_of_test);

@@ -173,7 +173,7 @@ int opencl_native_program(struct backend_device *device, enum backend_program_st
 {
 	struct backend_program *program = NULL;
 	int error = wrap(device, natives, count, &program, fault_out);
-	if (error < 0)
+	if (error < 0 || !program)
 		return error;
 	CLEANUP(free_pointer) cl_program_binary_type *types = calloc(count, sizeof(*types));
 	error = types ? 0 : no_memory(fault_out);
