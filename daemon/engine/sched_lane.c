@@ -73,8 +73,9 @@ static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
 {
 	struct scheduler_device *device = task->device;
 	*fixed_out = true;
-	if (task->home_lane > device->all_lane_count)
-		return &device->lanes[task->home_lane - 1]; /* a native queue's */
+	if (task->home_lane > device->all_lane_count && task->home_lane <= device->lane_end &&
+	    device->lanes[task->home_lane - 1].is_native)
+		return &device->lanes[task->home_lane - 1];
 	if (device->scheduler->lane_choice != SCHEDULER_LANES_BEST)
 		return task->forced_lane ? task->forced_lane : (task->forced_lane = lane_forced(device));
 	if (task->home_lane > 0 && task->home_lane <= device->lane_count)
