@@ -126,14 +126,14 @@ Test(opencl_interop, J1_J2_J4_a_context_retains_its_native_one_until_it_is_gone)
 	uint32_t count = 0;
 	cr_assert(eq(u32, sycl_opencl_get_reference_count_context(cl_context_of_test), 2)); /* the test, its queue */
 	sycl_context context = native_context();
-	cr_assert(eq(u32, sycl_opencl_get_reference_count_context(cl_context_of_test), 3));
+	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, 3); /* a queue that asked for the time is gone */
 	MUST(sycl_context_get_devices(context, 1, &listed, &count));
 	cr_assert(eq(u32, count, 1));
 	cr_assert(eq(ptr, listed, device));
 	MUST(sycl_device_release(listed));
 	MUST(sycl_opencl_get_native_context(context, &native));
 	cr_assert(eq(ptr, native, cl_context_of_test));
-	cr_assert(eq(u32, sycl_opencl_get_reference_count_context(cl_context_of_test), 4));
+	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, 4);
 	MUST(sycl_context_release(context));
 	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, 3);
 	CL(clReleaseContext(native));
@@ -373,16 +373,16 @@ Test(opencl_ends, N2_N7_a_connection_ends_with_native_objects_in_it, .timeout = 
 	MUST(sycl_context_release(context));
 	MUST(sycl_device_release(device));
 	MUST(sycl_platform_release(platform)); /* the engine is gone when this returns */
-	cr_assert(eq(u32, sycl_opencl_get_reference_count_memory(memory), 1));
-	cr_assert(eq(u32, sycl_opencl_get_reference_count_queue(cl_queue_of_test), 1));
+	LET_GO_ALONE(sycl_opencl_get_reference_count_memory, memory, 1);
+	LET_GO_ALONE(sycl_opencl_get_reference_count_queue, cl_queue_of_test, 1);
 	CL(clSetUserEventStatus(gate, CL_COMPLETE)); /* nobody is called for it any more */
-	cr_assert(eq(u32, sycl_opencl_get_reference_count_event(gate), 1));
+	LET_GO_ALONE(sycl_opencl_get_reference_count_event, gate, 1);
 	read_memory(memory, words, 1);
 	cr_assert(eq(u32, words[0], 1));
 	CL(clReleaseEvent(gate));
 	CL(clReleaseMemObject(memory));
 	CL(clReleaseCommandQueue(cl_queue_of_test));
-	cr_assert(eq(u32, sycl_opencl_get_reference_count_context(cl_context_of_test), 1));
+	LET_GO_ALONE(sycl_opencl_get_reference_count_context, cl_context_of_test, 1);
 	CL(clReleaseContext(cl_context_of_test));
 }
 

@@ -29,8 +29,6 @@ static int no_node(struct backend_fault *fault_out, const char *what)
 
 int opencl_graphs_open(struct backend_device *device, struct backend_fault *fault_out)
 {
-	cl_int code = CL_SUCCESS;
-
 	if (!(device->facts->features & BACKEND_FEATURE_GRAPH))
 		return 0;
 	struct opencl_graphs *graphs = calloc(1, sizeof(*graphs));
@@ -40,18 +38,24 @@ int opencl_graphs_open(struct backend_device *device, struct backend_fault *faul
 		free(graphs);
 		return invalid(fault_out, "the device has lost its command buffers");
 	}
-	graphs->queue = opencl_queue_create(device->cl, device->context, device->id, device->profiling, &code);
-	if (!graphs->queue) {
-		free(graphs);
-		return opencl_fault_code(fault_out, code, "make a command queue");
-	}
 	device->graphs = graphs;
 	return 0;
 }
 
+/* With the first graph: a queue holds its context, which may be the application's. */
+static int need_queue(struct backend_device *device, struct backend_fault *fault_out)
+{
+	cl_int code = CL_SUCCESS;
+
+	if (device->graphs->queue)
+		return 0;
+	device->graphs->queue = opencl_queue_create(device->cl, device->context, device->id, device->profiling, &code);
+	return device->graphs->queue ? 0 : opencl_fault_code(fault_out, code, "make a command queue");
+}
+
 void opencl_graphs_close(struct backend_device *device)
 {
-	if (device->graphs)
+	if (device->graphs && device->graphs->queue)
 		(void)device->cl->ReleaseCommandQueue(device->graphs->queue);
 	free(device->graphs);
 	device->graphs = NULL;
@@ -65,6 +69,9 @@ int opencl_graph_create(struct backend_device *device, struct backend_graph **gr
 
 	if (!device->graphs)
 		return no_node(fault_out, "a command of a device without command buffers");
+	int error = need_queue(device, fault_out);
+	if (error < 0)
+		return error;
 	struct backend_graph *graph = calloc(1, sizeof(*graph));
 	if (!graph)
 		return no_memory(fault_out);
