@@ -33,6 +33,16 @@ static void end(struct group *group, const struct backend_fault *fault)
 	host_task_end(group->task, fault);
 }
 
+/* Of a graph's launch those of its nodes. */
+static void end_event_waits(const struct group *group, const struct backend_fault *fault)
+{
+	if (group->task)
+		task_end_event_wait(group->task, fault);
+	for (uint32_t i = 0; group->run && i < group->run->submitted; i++)
+		if (group->run->nodes[i].task)
+			task_end_event_wait(group->run->nodes[i].task, fault);
+}
+
 static void abandon(struct group *group)
 {
 	struct backend_fault fault;
@@ -57,7 +67,7 @@ void host_tasks_abandon(struct session *session)
 	struct backend_fault fault;
 	(void)fault_set(&fault, STATUS_CONNECTION_LOST, "the session ends before the native event that is waited for has happened");
 	for (struct list *link = session->open_groups.next; link != &session->open_groups; link = link->next)
-		task_end_event_wait(list_entry(link, struct group, session_link)->task, &fault);
+		end_event_waits(list_entry(link, struct group, session_link), &fault);
 	while (!list_empty(&session->held_tasks))
 		abandon(list_entry(session->held_tasks.next, struct group, held_link));
 	graph_nodes_abandon(session);
