@@ -38,6 +38,8 @@
 /* Executable graphs. */
 #define GRAPH_NODES_MAX 16384u
 #define GRAPH_EDGES_MAX 262144u          /* of a graph */
+#define GRAPH_REQUIREMENTS_MAX 131072u   /* of all nodes of a graph */
+#define GRAPH_JOINS_MAX 4194304u         /* of a launch: what it waits for times nodes that come behind none */
 #define GRAPH_EDGES_SENT_MAX 8192u       /* in one record */
 #define GRAPH_BYTES_MAX (256ull << 20)   /* of a session: what the engine keeps of its graphs */
 #define CLUSTER_GROUPS_MAX 8u   /* what every device with clusters takes */

@@ -89,6 +89,21 @@ static int check_node(struct session *session, const Sycl__V1__CommandGroup *gro
 	return 0;
 }
 
+/* `before`: what they take the place of. 1: the graph has failed. */
+static int count_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group, size_t before)
+{
+	struct backend_fault fault;
+	uint64_t count = (uint64_t)graph->requirement_count - before + group->n_requirements;
+	if (count > GRAPH_REQUIREMENTS_MAX) {
+		(void)fault_set(&fault, STATUS_QUOTA, "the nodes of a graph may have %u requirements together",
+				GRAPH_REQUIREMENTS_MAX);
+		object_fail(&graph->object, 0, &fault);
+		return 1;
+	}
+	graph->requirement_count = (uint32_t)count;
+	return 0;
+}
+
 /* 0; 1 with a fault. */
 static int copy(struct graph *graph, const Sycl__V1__CommandGroup *group, Sycl__V1__CommandGroup **copy_out,
 		uint64_t *bytes_out, struct backend_fault *fault)
@@ -138,6 +153,8 @@ int command_graph_node(struct session *session, const Sycl__V1__GraphNode *messa
 	r = check_node(session, message->group);
 	if (r < 0)
 		return r;
+	if (count_requirements(graph, message->group, 0))
+		return 0;
 	if (copy(graph, message->group, &group, &bytes, &fault)) {
 		object_fail(&graph->object, 0, &fault);
 		return 0;
@@ -191,6 +208,8 @@ int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *m
 	    node->group->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH)
 		return session_violation(session, "node %u of a graph launches no kernel: it cannot be updated",
 					 message->node);
+	if (count_requirements(graph, message->group, node->group->n_requirements))
+		return 0;
 	if (copy(graph, message->group, &group, &bytes, &fault)) {
 		object_fail(&graph->object, 0, &fault);
 		return 0;

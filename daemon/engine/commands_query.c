@@ -59,13 +59,15 @@ static uint64_t since_start(const struct session *session, uint64_t ns)
 }
 
 /* The state is known of every group; times are kept by profiling queues, of their latest groups. */
-static int fill_profile(const struct session *session, const struct queue *queue, uint64_t number,
+static int fill_profile(struct session *session, const struct queue *queue, uint64_t number,
 			Sycl__V1__Profile *profile, struct backend_fault *fault)
 {
 	const struct window_entry *entry = group_window_find(&queue->window, number);
 	profile->state = STATE_COMPLETE;
 	if (entry) {
 		const struct group *group = list_entry(entry, struct group, entry);
+		/* All nodes may be looked at. */
+		session->record_cost += group->run ? group->run->count / 16 : 0;
 		bool running = group->run ? graph_run_running(group->run) : task_running(group->task);
 		profile->state = running ? STATE_RUNNING : STATE_SUBMITTED;
 		profile->submit_ns = since_start(session, group->submit_ns);

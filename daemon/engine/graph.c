@@ -115,6 +115,7 @@ void graph_seal(struct graph *graph)
 {
 	for (uint32_t i = 0; i < graph->node_count; i++) {
 		graph->host_count += graph->nodes[i].is_host_task;
+		graph->root_count += graph->nodes[i].edge_count == 0;
 		if (graph->nodes[i].has_successor)
 			continue;
 		graph->sink_count++;

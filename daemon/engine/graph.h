@@ -33,7 +33,9 @@ struct graph {
 	uint32_t *edges; /* by node: those before it */
 	uint32_t edge_count, edge_capacity;
 	uint32_t sink_count, sink; /* nodes that nothing comes behind; the last one of them */
+	uint32_t root_count;       /* nodes that come behind none */
 	uint32_t host_count;       /* host tasks */
+	uint32_t requirement_count; /* of all nodes */
 	uint64_t charged_bytes;    /* to the session */
 	struct group *last;        /* the latest launch, while it is open */
 	struct graph_run *spare;   /* memory of a launch that is over, for the next one; or NULL */

@@ -67,14 +67,18 @@ static int gather_before(struct launch *launch, struct backend_fault *fault)
 		return r;
 	const struct group *last = launch->graph->last;
 	uint32_t events = request.after_count - request.after_order_count;
-	if (last && graph_run_after(last->run, scratch) < 0)
+	if (last && last->run->gathered != scratch->gathering && graph_run_after(last->run, scratch) < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
 	if (request.failed_dependency) {
 		launch->dependency = *request.failed_dependency;
 		launch->failed_dependency = &launch->dependency;
 	}
-	return group_scratch_keep_before(scratch, events) < 0
-		       ? fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies")
+	if (group_scratch_keep_before(scratch, events) < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+	/* Each of the first nodes waits for each of them, in one record. */
+	return (uint64_t)scratch->before_count * launch->graph->root_count > GRAPH_JOINS_MAX
+		       ? fault_set(fault, STATUS_QUOTA, "%u nodes of a graph would wait for %u commands each",
+				   launch->graph->root_count, scratch->before_count)
 		       : 0;
 }
 
@@ -132,6 +136,8 @@ static struct task_request request_of(const struct launch *launch, struct graph_
 {
 	return (struct task_request){
 		.device = launch->queue->device,
+		/* What is submitted to a queue over a native one goes there; others keep nodes that go side by side. */
+		.home_lane = launch->queue->has_native_lane ? launch->queue->home_lane : 0,
 		.owner = &node->work,
 		.timed = launch->queue->profiling && launch->graph->profiling,
 		.account = launch->session->work,
@@ -248,7 +254,7 @@ static void open_group(struct launch *launch, struct group *group)
 	(void)object_ref(&queue->object);
 	(void)object_ref(&launch->graph->object);
 	session->groups_open += 1 + launch->graph->node_count;
-	session->record_cost += launch->graph->node_count;
+	session->record_cost += launch->graph->node_count + launch->graph->requirement_count;
 	group->session_number = ++session->group_count;
 	list_push_back(&session->open_groups, &group->session_link);
 	if (session->engine->scratch.waits_for_all)

@@ -30,6 +30,7 @@ struct graph_node_run {
 struct graph_run {
 	struct group *group; /* the launch */
 	struct graph *graph; /* a reference */
+	uint64_t gathered;   /* the latest collection of dependencies that has it */
 	uint32_t count;      /* nodes, and the end where it is a barrier */
 	uint32_t submitted;  /* of them: have, or had, a task */
 	uint32_t left;       /* of those: not over */

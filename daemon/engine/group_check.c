@@ -83,6 +83,10 @@ static int after_group(struct group_scratch *scratch, const struct group *group,
 		scratch->dependency = group->run->outcome.fault;
 		request->failed_dependency = &scratch->dependency;
 	}
+	/* However often it is named: it may stand for as many tasks as a graph has nodes. */
+	if (group->run->gathered == scratch->gathering)
+		return 0;
+	group->run->gathered = scratch->gathering;
 	return graph_run_after(group->run, scratch);
 }
 
@@ -237,6 +241,7 @@ int group_check_dependencies(struct session *session, const struct queue *queue,
 	if (message->n_depends_on > DEPENDENCIES_MAX)
 		return fault_set(fault, STATUS_QUOTA, "a command group may depend on %u events", DEPENDENCIES_MAX);
 	scratch->after_count = 0;
+	scratch->gathering++;
 	for (size_t i = 0; i < message->n_depends_on; i++) {
 		int r = check_event(session, queue, message->group, message->depends_on[i], request, fault);
 		if (r != 0)

@@ -28,6 +28,7 @@ struct group_scratch {
 	struct backend_launch_properties properties;
 	struct backend_rect rect;        /* of a copy */
 	struct arena *arena;             /* that a copy reads or writes, or NULL */
+	uint64_t gathering;              /* counts collections of dependencies */
 	bool waits_for_all;              /* a barrier: it stands for every group of its queue before it */
 };
 

@@ -26,7 +26,7 @@ int group_check_native_command(const struct session *session, const struct queue
 			       const Sycl__V1__NativeCommand *native, struct task_request *request,
 			       struct backend_fault *fault)
 {
-	if (!session->engine->options.in_application)
+	if (!session_has_natives(session))
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 				 "a native command needs an engine in the application's own process");
 	if (!native->function)
@@ -42,7 +42,7 @@ int group_check_native_command(const struct session *session, const struct queue
 
 void group_native_command_refused(const struct session *session, const Sycl__V1__CommandGroup *message)
 {
-	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE && session->engine->options.in_application &&
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE && session_has_natives(session) &&
 	    message->native->function)
 		(void)function_of(message->native)(context_of(message->native), NULL);
 }

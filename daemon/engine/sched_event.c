@@ -143,7 +143,8 @@ bool sched_event_hold(struct task *task)
 void task_end_event_wait(struct task *task, const struct backend_fault *fault)
 {
 	struct sched_event *event = task->send.event;
-	if (!event || !event->is_watched || task->state == TASK_DONE)
+	/* One that is over has let go of its event. */
+	if (task->state == TASK_DONE || !event || !event->is_watched)
 		return;
 	struct sched_cause *cause = sched_cause_create(fault);
 	task_doom(task, cause, true);

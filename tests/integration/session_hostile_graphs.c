@@ -458,6 +458,28 @@ Test(hostile, L1_graphs_beyond_the_limits_fail_and_the_session_lives)
 	hostile_expect_alive();
 }
 
+Test(hostile, L1_more_requirements_than_a_graph_may_have_fail_it_alone)
+{
+	enum { EACH = 1024, NODES = GRAPH_REQUIREMENTS_MAX / EACH + 1 };
+	static Sycl__V1__Requirement *list[EACH];
+	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	with_graphs();
+	requirement.buffer = hostile_buffer();
+	requirement.mode = ACCESS_MODE_READ;
+	for (uint32_t i = 0; i < EACH; i++)
+		list[i] = &requirement;
+	group.n_requirements = EACH;
+	group.requirements = list;
+	create(graph_id(0), NODES);
+	for (uint32_t i = 0; i + 1 < NODES; i++)
+		send_node(graph_id(0), &group, NULL, 0);
+	cr_assert(eq(u32, count_failed(), 0));
+	send_node(graph_id(0), &group, NULL, 0);
+	cr_assert(eq(u32, count_failed(), 1));
+	hostile_expect_alive();
+}
+
 Test(hostile, L1_more_nodes_in_flight_than_groups_are_allowed_fail_alone)
 {
 	struct engine_options options;
