@@ -99,7 +99,7 @@ static sycl_result add(struct graph *graph, const struct handler *handler, struc
 			count += put_all_before(graph, from, nodes + count);
 		const struct graph_addition addition = {
 			.handler = kept,
-			.type = barrier ? SYCL_GRAPH_NODE_BARRIER : graph_type_of(kept),
+			.type = barrier && handler->action == HANDLER_ACTION_NONE ? SYCL_GRAPH_NODE_BARRIER : graph_type_of(kept),
 			.recorded_from = from,
 			.before = nodes,
 			.before_count = count,

@@ -297,14 +297,14 @@ static void submission_fini(struct submission *s)
 	group_messages_fini(&s->messages);
 }
 
-static sycl_result send(struct handler *handler, struct handler *origin, sycl_event *event_out)
+static sycl_result send(struct handler *handler, struct handler *origin, bool is_step, sycl_event *event_out)
 {
 	struct connection *c = handler->object.connection;
 	take_answers(c);
 	sycl_result result = handler_check(handler);
 	if (result)
 		return result;
-	if (graph_records(handler))
+	if (!is_step && graph_records(handler))
 		return graph_record(handler, origin, event_out);
 	if (usm_is_staged(handler))
 		return usm_send_staged(handler, event_out);
@@ -331,15 +331,23 @@ static sycl_result send(struct handler *handler, struct handler *origin, sycl_ev
 
 sycl_result handler_send_whole(struct handler *handler, sycl_event *event_out)
 {
-	return send(handler, handler, event_out);
+	for (uint32_t i = 0; i < handler->depends_on.count; i++) {
+		sycl_result result = event_check_sent(handler_dependency_at(handler, i)->event);
+		if (result)
+			return result;
+	}
+	return send(handler, handler, true, event_out);
 }
 
 sycl_result handler_send(struct handler *handler, struct queue *queue, sycl_event *event_out)
 {
 	if (queue == handler->queue)
-		return send(handler, handler, event_out);
+		return send(handler, handler, false, event_out);
 	struct handler view = *handler; /* its lists are the handler's own */
 	view.queue = queue;
 	sycl_result result = check_for_other_queue(&view);
-	return result ? result : send(&view, handler, event_out);
+	if (!result && handler->on_device &&
+	    (queue->device != handler->queue->device || queue->context != handler->queue->context))
+		result = error_set(SYCL_ERROR_INVALID, "a host task for native handles is for queues of its own device and context");
+	return result ? result : send(&view, handler, false, event_out);
 }

@@ -124,6 +124,8 @@ static sycl_result make_memory(sycl_context handle, sycl_backend backend, uint64
 	sycl_result result = available ? event_pin(available, &event) : SYCL_SUCCESS;
 	if (!result && event && event->object.connection != context->object.connection)
 		result = error_set(SYCL_ERROR_INVALID, "the event belongs to another connection");
+	if (!result && event)
+		result = event_check_sent(event);
 	if (!result)
 		result = describe(context, backend, native, is_image, &facts);
 	return result ? result : make(context, native, &facts, event, buffer_out);

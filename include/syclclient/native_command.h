@@ -29,8 +29,8 @@
 
 SYCL_BEGIN_DECLS
 
-/** Native commands are there, with what they need of graphs (A25). */
-#define SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND 2
+/** Native commands are there; not as nodes of graphs, which would be 2 (A25). */
+#define SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND 1
 
 /** What a function that is called now may ask for; no object, not counted. */
 typedef struct sycl_interop_handle_s *sycl_interop_handle;
@@ -109,7 +109,8 @@ SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle interop,
 						    uint64_t *offset_bytes_out);
 
 /**
- * Is the command a node of a graph that is being finalized (K13)? Never blocks.
+ * Is the command a node of a graph that is being finalized (K13)? Graphs take none in this version: it never is. Never
+ * blocks.
  *
  * @param[out] has_out  1 or 0.
  * @retval SYCL_ERROR_INVALID_HANDLE  No handle of a function that this thread is in.
