@@ -119,7 +119,7 @@ rows() {
 	for file in /dev/nvidia[0-9]*; do
 		[ -e "$file" ] && gpus=$((gpus + 1))
 	done
-	awk -f "$top/tests/support/results.awk" "${files[@]}" >"$top/build/logs/results"
+	awk -v suites=1 -f "$top/tests/support/results.awk" "${files[@]}" >"$top/build/logs/results"
 	local shown=()
 	for file in "$top"/tests/gpu/last-run*.md; do
 		[ -e "$file" ] && shown+=("$file")
@@ -163,8 +163,8 @@ everything() {
 	lane "clang-tidy" tidy
 }
 
-# Random groups by the 100,000, events by the 10,000,000, connections by the 10,000.
-long_rows='client_random_(fake|cpu|two_cpus)|client_model_fake|processes_client_death'
+# Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000, connections by the 10,000.
+long_rows='client_(random|usm)_(fake|cpu|two_cpus)|client_model_(fake|cpu)|processes_client_death'
 
 long() {
 	lane "build (gcc)" compile build &&

@@ -60,7 +60,7 @@ struct executable_node {
 	struct handler
 		*handler; /* a reference; NULL: it only orders. Under the graph lock, but of a host task, which stays */
 	uint32_t first_edge, edge_count;
-	bool has_successor, is_host_task;
+	bool has_successor, is_host_task, is_native;
 };
 
 struct executable_graph {
@@ -77,6 +77,7 @@ struct executable_graph {
 	uint32_t *place; /* of each node of the origin: its first node here */
 	uint32_t place_count;
 	uint32_t host_count; /* host tasks */
+	uint32_t native_count; /* native commands: the service calls them before it is finalized */
 };
 
 DEFINE_PIN(graph, sycl_graph, HANDLE_GRAPH)

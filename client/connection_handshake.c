@@ -167,7 +167,8 @@ sycl_result connection_handshake(struct connection *c, const struct open_request
 	int r = say_hello(c, request->name, features);
 	ProtobufCMessage *message = NULL;
 	struct packet_fds fds = PACKET_FDS_INIT;
-	if (r >= 0)
+	/* Who is refused at once may be hung up on before the hello is sent: why, lies there to be read. */
+	if (r >= 0 || r == -EPIPE)
 		r = receive(c, request->deadline_ns, &message, &fds);
 	if (r == 0 || r == -EPIPE || r == -ECONNRESET) {
 		*went_away_out = true;

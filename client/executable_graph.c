@@ -60,6 +60,7 @@ static sycl_result add_node(struct executable_graph *to, struct handler *handler
 		.handler = handler,
 		.first_edge = to->edge_count,
 		.is_host_task = handler && handler->action == HANDLER_ACTION_HOST_TASK,
+		.is_native = handler && handler->action == HANDLER_ACTION_NATIVE,
 	};
 	if (handler)
 		object_ref(&handler->object);
@@ -166,6 +167,8 @@ sycl_result graph_flatten(const struct graph *graph, struct executable_graph *to
 	to->place_count = count;
 	for (uint32_t i = 0; i < to->count; i++)
 		to->host_count += to->nodes[i].is_host_task;
+	for (uint32_t i = 0; i < to->count; i++)
+		to->native_count += to->nodes[i].is_native;
 	return result;
 }
 
@@ -215,6 +218,13 @@ static sycl_result send_node(const struct executable_graph *graph, const struct 
 	sycl_result result = graph_node_message(&messages, node->handler);
 	if (result)
 		return result;
+	struct native_call *call = NULL;
+	if (node->is_native)
+		result = native_call_new(graph->object.connection, node->handler, &call);
+	if (result)
+		return result;
+	if (call)
+		messages.native.context = native_call_context(call);
 	uint32_t with_node = node->edge_count <= EDGES_WITH_NODE ? node->edge_count : 0;
 	Sycl__V1__GraphNode message = SYCL__V1__GRAPH_NODE__INIT;
 	message.graph = graph->remote.id;
@@ -225,6 +235,8 @@ static sycl_result send_node(const struct executable_graph *graph, const struct 
 	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_NODE;
 	command.graph_node = &message;
 	result = connection_send(graph->object.connection, &command);
+	if (result)
+		native_call_discard(call);
 	return result ? result : send_edges(graph, node, with_node);
 }
 
@@ -265,7 +277,12 @@ static sycl_result send_all(const struct executable_graph *graph)
 	finish.graph = graph->remote.id;
 	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_FINISH;
 	command.graph_finish = &finish;
-	return connection_send(c, &command);
+	if (graph->native_count == 0)
+		return connection_send(c, &command);
+	/* Their functions have been called when this returns (K15). */
+	struct pending pending = {.take = NULL};
+	finish.wants_answer = true;
+	return connection_request(c, &command, &pending, UINT64_MAX);
 }
 
 static sycl_result make(struct graph *from, uint32_t flags, struct executable_graph **graph_out)

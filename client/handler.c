@@ -167,6 +167,7 @@ sycl_result handler_clone(const struct handler *from, struct handler **clone_out
 		object_ref(&clone->event->object);
 	if (clone->graph)
 		object_ref(executable_graph_object(clone->graph));
+	native_action_hold(clone->native);
 	*clone_out = clone;
 	return SYCL_SUCCESS;
 }

@@ -28,6 +28,12 @@ struct sycl_interop_handle_s {
 };
 static _Thread_local struct sycl_interop_handle_s *running;
 
+void native_action_hold(struct native_action *action)
+{
+	if (action)
+		atomic_fetch_add_explicit(&action->references, 1, memory_order_relaxed);
+}
+
 void native_action_drop(struct native_action *action)
 {
 	if (!action || atomic_fetch_sub_explicit(&action->references, 1, memory_order_acq_rel) != 1)
@@ -89,7 +95,7 @@ sycl_result native_call_new(struct connection *c, const struct handler *handler,
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	call->calls = &c->native_calls;
 	call->action = handler->native;
-	atomic_fetch_add_explicit(&call->action->references, 1, memory_order_relaxed);
+	native_action_hold(call->action);
 	call->backend = handler->queue->line->backend;
 	call->accessor_count = count;
 	copy_accessors(call, handler);

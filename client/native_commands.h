@@ -21,6 +21,8 @@ struct native_action {
 	void *user_data;
 	sycl_user_data_destroy *destroy;
 };
+/* NULL is fine. */
+void native_action_hold(struct native_action *action);
 /* The last one calls `destroy`. NULL is fine. */
 void native_action_drop(struct native_action *action);
 

@@ -40,12 +40,15 @@
 #define GRAPH_EDGES_MAX 262144u          /* of a graph */
 #define GRAPH_REQUIREMENTS_MAX 131072u   /* of all nodes of a graph */
 #define GRAPH_JOINS_MAX 4194304u         /* of a launch: what it waits for times nodes that come behind none */
+#define GRAPH_VISITS_MAX 524288u         /* of a launch, node by node: parts of buffers that its nodes use */
 #define GRAPH_EDGES_SENT_MAX 8192u       /* in one record */
 #define GRAPH_BYTES_MAX (256ull << 20)   /* of a session: what the engine keeps of its graphs */
 #define CLUSTER_GROUPS_MAX 8u   /* what every device with clusters takes */
 
 /* Defaults of Limits (session.proto); the configuration may change them. */
 #define LIMIT_OBJECTS 65536u
+#define LIMIT_DEVICE_BYTES       (1ull << 46) /* as good as none */
+#define LIMIT_TENANT_ARENA_BYTES (1ull << 46)
 #define LIMIT_ARENAS 64u
 #define LIMIT_ARENA_BYTES (16ull << 30)
 #define LIMIT_BUFFER_BYTES (16ull << 30)

@@ -49,6 +49,20 @@ void ring_writer_commit(struct ring_writer *writer);
 int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_out, uint32_t *payload_bytes_out);
 void ring_reader_publish(struct ring_reader *reader);
 
+/*
+ * Where the next record begins; back there, and what was read since is read again, as if for the first time. Nothing may have
+ * been published in between.
+ */
+static inline uint64_t ring_reader_place(const struct ring_reader *reader)
+{
+	return reader->tail;
+}
+
+static inline void ring_reader_back(struct ring_reader *reader, uint64_t place)
+{
+	reader->tail = place;
+}
+
 /* Is there something to read? For the re-check between setting a sleep flag and sleeping. */
 bool ring_reader_has_more(struct ring_reader *reader);
 

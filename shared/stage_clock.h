@@ -51,9 +51,19 @@ static inline void stage_mark(uint64_t group, enum stage stage)
 
 #define STAGE_MARK(group, stage) stage_mark(group, stage)
 
+/* Of a burst of groups, whose numbers follow each other. */
+static inline void stage_mark_all(uint64_t first, uint32_t count, enum stage stage)
+{
+	for (uint32_t i = 0; i < count; i++)
+		stage_mark(first + i, stage);
+}
+
+#define STAGE_MARK_ALL(first, count, stage) stage_mark_all(first, count, stage)
+
 #else
 
 #define STAGE_MARK(group, stage) ((void)0)
+#define STAGE_MARK_ALL(first, count, stage) ((void)0)
 
 #endif
 

@@ -1,5 +1,6 @@
 /* syclctl: the operator's view of a running service. */
 #include "connection.h"
+#include "order.h"
 #include "protocol_limits.h"
 #include "show.h"
 
@@ -46,22 +47,38 @@ static void ask_version(Sycl__V1__AdminRequest *request)
 	request->version = &version_query;
 }
 
+static Sycl__V1__OrderCommand order = SYCL__V1__ORDER_COMMAND__INIT;
+
+static void ask_order(Sycl__V1__AdminRequest *request)
+{
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_ORDER;
+	request->order = &order;
+}
+
 /* What it can do; help is made of this. */
 static const struct verb {
 	const char *name;
+	const char *operands; /* of orders; NULL: none */
 	const char *summary;
 	int timeout_ms;
 	void (*ask)(Sycl__V1__AdminRequest *request); /* NULL: help */
 	bool (*show)(const Sycl__V1__AdminReply *reply);
 	bool (*json)(const Sycl__V1__AdminReply *reply);
 } verbs[] = {
-	{ "status", "the service, its devices, tenants and sessions", TIMEOUT_MS, ask_status, show_status, json_status },
-	{ "devices", "the devices; starts your engine to look for them", DISCOVERY_TIMEOUT_MS, ask_devices, show_devices,
+	{ "status", NULL, "the service, its devices, tenants and sessions", TIMEOUT_MS, ask_status, show_status, json_status },
+	{ "devices", NULL, "the devices; starts your engine to look for them", DISCOVERY_TIMEOUT_MS, ask_devices, show_devices,
 	  json_devices },
-	{ "sessions", "who uses the service now, and what they have done", TIMEOUT_MS, ask_sessions, show_sessions,
+	{ "sessions", NULL, "who uses the service now, and what they have done", TIMEOUT_MS, ask_sessions, show_sessions,
 	  json_sessions },
-	{ "version", "of this program and of the service", TIMEOUT_MS, ask_version, show_version, json_version },
-	{ "help", "this text", 0, NULL, NULL, NULL },
+	{ "kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions", TIMEOUT_MS, ask_order,
+	  show_order, json_order },
+	{ "pause", "WHOSE", "read nothing more of sessions; what was read runs", TIMEOUT_MS, ask_order, show_order, json_order },
+	{ "resume", "WHOSE", "take back pause and drain", TIMEOUT_MS, ask_order, show_order, json_order },
+	{ "drain", "--uid UID | --all", "let nobody new in", TIMEOUT_MS, ask_order, show_order, json_order },
+	{ "limit", "NAME=VALUE WHOSE", "change a limit (sycld.conf(5), [limits]); NAME=default", TIMEOUT_MS, ask_order,
+	  show_order, json_order },
+	{ "version", NULL, "of this program and of the service", TIMEOUT_MS, ask_version, show_version, json_version },
+	{ "help", NULL, "this text", 0, NULL, NULL, NULL },
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(*verbs) };
@@ -71,14 +88,22 @@ struct arguments {
 	const char *runtime_directory;
 	bool json;
 	unsigned watch_seconds; /* 0: once */
+	struct order_words words;
 };
 
 static void print_help(FILE *to)
 {
 	(void)fputs("Usage: syclctl VERB [OPTIONS]\n\n", to);
 	for (int i = 0; i < VERB_COUNT; i++)
-		(void)fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
+		(void)fprintf(to, "  %s%s%s\n      %s\n", verbs[i].name, verbs[i].operands ? " " : "",
+			      verbs[i].operands ? verbs[i].operands : "", verbs[i].summary);
 	(void)fputs("\n"
+		    "WHOSE is SESSION (a number of 'syclctl sessions'), --uid UID or --all. Orders are root's and the\n"
+		    "administrators' group's.\n"
+		    "\n"
+		    "  --uid UID           of this user\n"
+		    "  --all               of everybody\n"
+		    "  --reason TEXT       kill: for the client\n"
 		    "  --json              one JSON object instead of text\n"
 		    "  --runtime-dir DIR   the service in DIR (else the system's, else your own)\n"
 		    "  --watch SECONDS     again every so many seconds, until interrupted\n"
@@ -101,12 +126,15 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-enum { OPT_JSON = 1, OPT_RUNTIME, OPT_WATCH, OPT_HELP, OPT_VERSION };
+enum { OPT_JSON = 1, OPT_RUNTIME, OPT_WATCH, OPT_HELP, OPT_VERSION, OPT_UID, OPT_ALL, OPT_REASON };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "runtime-dir", required_argument, NULL, OPT_RUNTIME },
 	{ "watch", required_argument, NULL, OPT_WATCH },
+	{ "uid", required_argument, NULL, OPT_UID },
+	{ "all", no_argument, NULL, OPT_ALL },
+	{ "reason", required_argument, NULL, OPT_REASON },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -130,6 +158,15 @@ static int apply(int option, const char *value, struct arguments *arguments)
 			return wrong_usage("--watch wants seconds, from 1 to 86400, not ", value);
 		arguments->watch_seconds = (unsigned)seconds;
 		return STATUS_OK;
+	case OPT_UID:
+		arguments->words.uid = value;
+		return STATUS_OK;
+	case OPT_ALL:
+		arguments->words.all = true;
+		return STATUS_OK;
+	case OPT_REASON:
+		arguments->words.reason = value;
+		return STATUS_OK;
 	case OPT_HELP:
 		arguments->verb = find_verb("help");
 		return STATUS_OK;
@@ -150,6 +187,10 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 			return status;
 	}
 	for (; optind < argc; optind++) {
+		if (arguments->verb && arguments->verb->operands && arguments->words.count < ORDER_WORDS) {
+			arguments->words.word[arguments->words.count++] = argv[optind];
+			continue;
+		}
 		const struct verb *verb = find_verb(argv[optind]);
 		if (!verb)
 			return wrong_usage("no such verb: ", argv[optind]);
@@ -157,7 +198,12 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 			return wrong_usage("one verb is enough, and here is another: ", argv[optind]);
 		arguments->verb = verb;
 	}
-	return arguments->verb ? STATUS_OK : wrong_usage("a verb is missing", "");
+	if (!arguments->verb)
+		return wrong_usage("a verb is missing", "");
+	const char *wrong = "only orders are for somebody";
+	bool good = arguments->verb->operands ? order_read(arguments->verb->name, &arguments->words, &order, &wrong)
+					      : order_words_none(&arguments->words);
+	return good ? STATUS_OK : wrong_usage(wrong, "");
 }
 
 static int run_once(const struct arguments *arguments)

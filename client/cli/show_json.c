@@ -108,6 +108,23 @@ static json_t *device_object(const Sycl__V1__KnownDevice *device)
 			 "uids", uids);
 }
 
+/* Launches of executable graphs: by the device's driver as one, or node by node, and why. */
+static json_t *graphs_object(const Sycl__V1__EngineFacts *engine)
+{
+	json_t *replays = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+				    "switch", number(engine->graph_replays_switch),
+				    "device", number(engine->graph_replays_device),
+				    "host", number(engine->graph_replays_host),
+				    "size", number(engine->graph_replays_size),
+				    "backend", number(engine->graph_replays_backend),
+				    "queue", number(engine->graph_replays_queue),
+				    "node", number(engine->graph_replays_node));
+	return json_pack("{s:I, s:I, s:o}",
+			 "built", number(engine->graphs_built),
+			 "launches", number(engine->graph_launches),
+			 "replays", replays);
+}
+
 static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 {
 	json_t *object = json_pack("{s:I, s:I, s:s, s:o, s:f, s:I, s:I, s:o, s:b}",
@@ -122,7 +139,7 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 							   ? text(engine->last_failure)
 							   : json_null(),
 				   "reported", (int)engine->reported);
-	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 				   "resident_bytes", number(engine->resident_bytes),
 				   "descriptors", (json_int_t)engine->descriptors,
 				   "mappings", (json_int_t)engine->mappings,
@@ -132,8 +149,11 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				   "copies", number(engine->copies),
 				   "wakes_sent", number(engine->wakes_sent),
 				   "inline_launches", number(engine->inline_launches),
-				   "inline_completions", number(engine->inline_completions));
-	if (object && json_object_update_new(object, claims) < 0) {
+				   "inline_completions", number(engine->inline_completions),
+				   "bursts", number(engine->bursts),
+				   "burst_launches", number(engine->burst_launches));
+	if (object && (json_object_update_new(object, claims) < 0 ||
+		       json_object_set_new(object, "graphs", graphs_object(engine)) < 0)) {
 		json_decref(object);
 		return NULL;
 	}
@@ -223,6 +243,11 @@ bool json_devices(const Sycl__V1__AdminReply *reply)
 bool json_sessions(const Sycl__V1__AdminReply *reply)
 {
 	return print(json_pack("{s:o}", "sessions", session_list(reply)));
+}
+
+bool json_order(const Sycl__V1__AdminReply *reply)
+{
+	return print(json_pack("{s:I}", "sessions", (json_int_t)reply->ordered));
 }
 
 bool json_version(const Sycl__V1__AdminReply *reply)

@@ -479,6 +479,7 @@ struct backend_completion {
 	struct backend_fault fault;  /* status 0: success */
 	uint64_t start_ns, end_ns;   /* CLOCK_MONOTONIC; 0 where not known */
 	bool estimated;              /* as seen from the host: good for accounts, not for profiling */
+	uint32_t failed_launches;    /* of submit_burst, with a fault: bit n, the n-th launch did not run for that; the others did */
 };
 
 struct backend_ops {
@@ -656,7 +657,7 @@ struct backend_ops {
 	int (*graph_create)(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out);
 	int (*graph_add)(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
 			 uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out);
-	/* Then it can be submitted, and nothing can be added. `updatable`: graph_update will be called. May take milliseconds. */
+	/* Then it can be submitted, and nothing can be added. `updatable`: graph_update will be called. May take milliseconds; with QUIET_LOAD it may wait for what runs. */
 	int (*graph_finish)(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
 	/*
 	 * Optional (GRAPH_UPDATE). A node of a finished graph that is not in flight gets other arguments, ranges, memories or bytes;
@@ -690,6 +691,14 @@ struct backend_ops {
 	int (*submit)(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
 		      uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
 		      struct backend_fault *fault_out);
+	/*
+	 * Optional. `count` plain launches, a power of two, each behind the one before, as one command: it has one sequence and one completion.
+	 * They differ in values alone: those of each lie value_stride_bytes behind those of the one before. Not `timed`. All of it is
+	 * sent, or nothing is. -EAGAIN: not in this way; any other failure is that of some of them: submit them one by one.
+	 */
+	int (*submit_burst)(struct backend_lane *lane, const struct backend_command *command, uint32_t count,
+			    uint32_t value_stride_bytes, const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+			    struct backend_fault *fault_out);
 	/* Everything submitted so far must get going (clFlush). Called once after a batch of submits. */
 	void (*flush)(struct backend_device *device);
 	/*

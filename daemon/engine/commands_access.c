@@ -42,7 +42,7 @@ int command_host_access(struct session *session, const Sycl__V1__HostAccess *mes
 		r = group_check_ranges(&requirement, buffer->size_bytes, &fault);
 	if (r == 0)
 		r = group_check_image_whole(buffer, &requirement, &fault);
-	if (r == 0 && session->groups_open >= session->engine->options.limits.groups_in_flight)
+	if (r == 0 && session->groups_open >= session->limits.groups_in_flight)
 		r = fault_set(&fault, STATUS_QUOTA, "too many command groups and host accesses are in flight");
 	if (r == 0) {
 		requirement.buffer = buffer->sched;

@@ -165,9 +165,9 @@ static int take_source(struct session *session, const Sycl__V1__BundleBuild *mes
 		return fault_set(fault, STATUS_INVALID, "a source of more than %u bytes lies in an arena",
 				 INLINE_SOURCE_BYTES_MAX);
 	}
-	if (bytes > session->engine->options.limits.source_bytes)
+	if (bytes > session->limits.source_bytes)
 		return fault_set(fault, STATUS_QUOTA, "a source may have %" PRIu64 " bytes, not %" PRIu64,
-				 session->engine->options.limits.source_bytes, bytes);
+				 session->limits.source_bytes, bytes);
 	/* A client may change its arena meanwhile: what is hashed and what is built must be the same bytes. */
 	char *copy = malloc(bytes + 1);
 	if (!copy)
@@ -235,9 +235,9 @@ int bundle_check_options(const struct session *session, const char *options, str
 {
 	if (strlen(options) > OPTIONS_BYTES_MAX)
 		return fault_set(fault, STATUS_INVALID, "build options may have %u bytes", OPTIONS_BYTES_MAX);
-	if (session->builds_running >= session->engine->options.limits.builds)
+	if (session->builds_running >= session->limits.builds)
 		return fault_set(fault, STATUS_QUOTA, "a session may have %" PRIu64 " builds at one time",
-				 session->engine->options.limits.builds);
+				 session->limits.builds);
 	return 0;
 }
 
@@ -272,8 +272,8 @@ int bundle_submit(struct bundle *bundle, struct build_request *request, struct b
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 				 "sources cannot be built: this engine was started "
 				 "without a build program");
-	request->time_limit_ns = session->engine->options.limits.build_seconds * 1000000000u;
-	request->memory_limit_bytes = session->engine->options.limits.build_memory_bytes;
+	request->time_limit_ns = session->limits.build_seconds * 1000000000u;
+	request->memory_limit_bytes = session->limits.build_memory_bytes;
 	int r = build_service_submit(session->engine->builds, request, bundle_built, bundle, &bundle->job);
 	if (r < 0)
 		return fault_set(fault, STATUS_BUILD, "the build could not be started: %s", strerror(-r));

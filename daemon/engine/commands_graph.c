@@ -1,5 +1,6 @@
 /* Executable graphs: sent once, node by node (L1). One-way; what is wrong is told as ObjectFailed. Launches: graph_run.c. */
 #include "graph.h"
+#include "graph_whole.h"
 #include "session.h"
 
 static int check_agreed(struct session *session)
@@ -83,8 +84,9 @@ static int check_node(struct session *session, const Sycl__V1__CommandGroup *gro
 		return session_violation(session, "a graph's node names a queue, a slot, an event or a shape");
 	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
 		return session_violation(session, "a graph's node is a graph");
-	/* Its function is called once, and a node runs at each launch. */
-	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE)
+	/* Addresses of another process. */
+	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE &&
+	    (!session_has_natives(session) || !group->native->function))
 		return session_violation(session, "a graph's node is a native command");
 	return 0;
 }
@@ -139,7 +141,8 @@ static int connect_node(struct session *session, struct graph *graph, const uint
 	return 0;
 }
 
-int command_graph_node(struct session *session, const Sycl__V1__GraphNode *message)
+/* 0: the graph has it. 1: it was told why not. Negative: a violation. */
+static int take_node(struct session *session, const Sycl__V1__GraphNode *message)
 {
 	struct graph *graph;
 	struct backend_fault fault;
@@ -147,20 +150,29 @@ int command_graph_node(struct session *session, const Sycl__V1__GraphNode *messa
 	uint64_t bytes;
 	int r = find(session, message->graph, &graph);
 	if (r != 0)
-		return r < 0 ? r : 0;
+		return r;
 	if (graph->node_count == graph->node_limit || graph->finished)
 		return session_violation(session, "a graph of %u nodes gets one more", graph->node_limit);
 	r = check_node(session, message->group);
 	if (r < 0)
 		return r;
 	if (count_requirements(graph, message->group, 0))
-		return 0;
+		return 1;
 	if (copy(graph, message->group, &group, &bytes, &fault)) {
 		object_fail(&graph->object, 0, &fault);
-		return 0;
+		return 1;
 	}
 	graph_add(graph, group, bytes);
 	r = connect_node(session, graph, message->after, message->n_after);
+	return r < 0 ? r : 0;
+}
+
+int command_graph_node(struct session *session, const Sycl__V1__GraphNode *message)
+{
+	int r = take_node(session, message);
+	/* A function that no graph has is never called. */
+	if (r > 0 && message->group)
+		group_native_command_refused(session, message->group);
 	return r < 0 ? r : 0;
 }
 
@@ -179,13 +191,22 @@ int command_graph_edges(struct session *session, const Sycl__V1__GraphEdges *mes
 int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *message)
 {
 	struct graph *graph;
-	int r = find(session, message->graph, &graph);
+	struct backend_fault fault;
+	int r = check_agreed(session);
+	if (r == 0)
+		r = object_get(session, message->graph, OBJECT_GRAPH, &graph, &fault);
+	if (r > 0 && message->wants_answer)
+		reply_status(session, session->record, message->graph, &fault);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (graph->finished || graph->node_count != graph->node_limit)
 		return session_violation(session, "a graph of %u nodes is finished with %u", graph->node_limit,
 					 graph->node_count);
 	graph_seal(graph);
+	if (graph->native_count > 0)
+		return graph_whole_make(graph, message->wants_answer ? session->record : 0);
+	if (message->wants_answer)
+		reply_done(session, session->record);
 	return 0;
 }
 
@@ -214,10 +235,12 @@ int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *m
 		object_fail(&graph->object, 0, &fault);
 		return 0;
 	}
-	graph_group_free(node->group);
+	Sycl__V1__CommandGroup *before = node->group;
 	session->graph_bytes -= node->bytes;
 	graph->charged_bytes -= node->bytes;
 	node->group = group;
 	node->bytes = bytes;
+	graph_whole_changed(graph, message->node, before);
+	graph_group_free(before);
 	return 0;
 }

@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Does the session, and does the queue, take one more? */
-static int admit(struct session *session, struct queue *queue, struct backend_fault *fault)
+/* Does the session, and does the queue, take so many more? */
+static int admit(struct session *session, struct queue *queue, uint32_t count, struct backend_fault *fault)
 {
-	uint64_t most = session->engine->options.limits.groups_in_flight;
-	if (session->groups_open >= most)
+	uint64_t most = session->limits.groups_in_flight;
+	if (session->groups_open >= most || count > most - session->groups_open)
 		return fault_set(fault, STATUS_QUOTA,
 				 "%" PRIu64 " command groups are in flight, and no more are allowed", most);
 	if (!failure_list_open(&queue->failures, queue->window.last + 1))
@@ -41,7 +41,8 @@ int group_check_action(struct session *session, const struct queue *queue, const
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE:
 		return group_check_usm_advise(session, queue, message->usm_advise, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_NATIVE:
-		return group_check_native_command(session, queue, message->native, request, fault);
+		return group_check_native_command(session, queue, message->native, BACKEND_FEATURE_NATIVE, request,
+						  fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT:
 		return group_check_event(session, queue, message->record_event, TASK_EVENT_RECORD, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT:
@@ -62,6 +63,8 @@ int group_submit_fault(int error, const char *what, struct backend_fault *fault)
 	if (error == -EDQUOT)
 		return fault_set(fault, STATUS_QUOTA,
 				 "%s needs more memory than there is for a session's work in flight", what);
+	if (error == -ENOSPC)
+		return fault_set(fault, STATUS_QUOTA, "%s needs more memory on the device than this session, or all of this user's, may have", what);
 	if (error == -E2BIG)
 		return fault_set(fault, STATUS_QUOTA, "%s names too many parts of buffers", what);
 	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "%s could not be submitted: %s", what, strerror(-error));
@@ -81,15 +84,15 @@ static int submit(struct session *session, struct queue *queue, struct task_requ
 	/* Reading the clock takes a tenth of what a group takes here. */
 	group->submit_ns = queue->profiling ? clock_now_ns() : 0;
 	request->owner = &group->work;
-	STAGE_MARK(request->flight_group, STAGE_DECODED);
+	STAGE_MARK_ALL(request->flight_group, slots->entry.count, STAGE_DECODED);
 	int r = task_submit(session->engine->scheduler, request, &group->task);
 	if (r < 0) {
 		pool_give(&session->engine->groups, group);
 		return group_submit_fault(r, "the command group", fault);
 	}
-	group_window_open(&queue->window, &group->entry);
+	group_window_open_burst(&queue->window, &group->entry, slots->entry.count);
 	(void)object_ref(&queue->object);
-	session->groups_open++;
+	session->groups_open += slots->entry.count;
 	group->session_number = ++session->group_count;
 	list_push_back(&session->open_groups, &group->session_link);
 	if (group->arena)
@@ -101,7 +104,7 @@ static int submit(struct session *session, struct queue *queue, struct task_requ
 }
 
 static int check(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
-		 const struct group *slots, struct backend_fault *fault)
+		 const struct group_burst *burst, const struct group *slots, struct backend_fault *fault)
 {
 	session->engine->scratch.arena = NULL;
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
@@ -109,12 +112,18 @@ static int check(struct session *session, struct queue *queue, const Sycl__V1__C
 	struct task_request request = {
 		.device = queue->device,
 		.home_lane = queue->home_lane,
+		.home_is_fixed = queue->lane_is_known,
 		.timed = queue->profiling,
 		.account = session->work,
 		.flight_session = session->peer.session,
 		.flight_queue = message->queue,
 		.flight_group = message->group,
 	};
+	if (burst) {
+		request.launch.count = burst->count;
+		request.launch.values = burst->values;
+		request.launch.value_bytes = burst->value_bytes;
+	}
 	int r = group_check_requirements(session, message, &request, fault);
 	if (r == 0)
 		r = group_check_action(session, queue, message, &request, fault);
@@ -147,7 +156,7 @@ static void refuse(struct session *session, struct queue *queue, const Sycl__V1_
 static int read_slots(struct session *session, const Sycl__V1__CommandGroup *message, struct group *slots_out)
 {
 	*slots_out = (struct group){
-		.wants_slot = message->wants_slot, .slot = message->slot, .slot_value = message->slot_value};
+		.wants_slot = message->wants_slot, .slot = message->slot, .slot_value = message->slot_value, .entry.count = 1};
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK) {
 		slots_out->is_host_task = true;
 		slots_out->host_slot = message->host_task->slot;
@@ -161,8 +170,8 @@ static int read_slots(struct session *session, const Sycl__V1__CommandGroup *mes
 	return slots_out->is_host_task ? session_check_slot(session, slots_out->host_slot) : 0;
 }
 
-/* *taken_out: a task was made of it. */
-static int take(struct session *session, const Sycl__V1__CommandGroup *message, bool *taken_out)
+/* *taken_out: a task was made of it. `burst`: or NULL; 1: it is refused, and nobody has been told. */
+static int take(struct session *session, const Sycl__V1__CommandGroup *message, const struct group_burst *burst, bool *taken_out)
 {
 	struct queue *queue;
 	struct backend_fault fault;
@@ -176,6 +185,8 @@ static int take(struct session *session, const Sycl__V1__CommandGroup *message, 
 	struct group slots;
 	if (read_slots(session, message, &slots) < 0)
 		return -EPROTO;
+	if (!queue && burst)
+		return 1;
 	if (!queue) {
 		refuse_without_queue(session, message, &slots, &fault);
 		return 0;
@@ -184,12 +195,16 @@ static int take(struct session *session, const Sycl__V1__CommandGroup *message, 
 		return session_violation(session,
 					 "command group %" PRIu64 " of a queue came where %" PRIu64 " was expected",
 					 message->group, queue->window.last + 1);
-	session->usage.groups_submitted++;
+	if (burst)
+		slots.entry.count = burst->count;
 	if (r == 0)
-		r = admit(session, queue, &fault);
+		r = admit(session, queue, slots.entry.count, &fault);
 	if (r == 0)
-		r = check(session, queue, message, &slots, &fault);
+		r = check(session, queue, message, burst, &slots, &fault);
 	*taken_out = r == 0;
+	if (r > 0 && burst)
+		return 1;
+	session->usage.groups_submitted += slots.entry.count;
 	if (r > 0)
 		refuse(session, queue, message, &slots, &fault);
 	return r < 0 ? r : 0;
@@ -198,8 +213,14 @@ static int take(struct session *session, const Sycl__V1__CommandGroup *message, 
 int command_group(struct session *session, const Sycl__V1__CommandGroup *message)
 {
 	bool taken = false;
-	int r = take(session, message, &taken);
+	int r = take(session, message, NULL, &taken);
 	if (!taken)
 		group_native_command_refused(session, message);
 	return r;
+}
+
+int command_burst(struct session *session, const Sycl__V1__CommandGroup *message, const struct group_burst *burst)
+{
+	bool taken = false;
+	return take(session, message, burst, &taken);
 }

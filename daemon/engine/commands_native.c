@@ -204,6 +204,7 @@ static int ask_object(const Sycl__V1__NativeGet *message, struct object *object,
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE: {
 		struct queue *queue = (struct queue *)object;
 		uint32_t lane = queue->home_lane ? queue->home_lane : 1;
+		queue->lane_is_known = true;
 		return sched_native_get_lane(queue->device, lane, request) < 0 ? -ENOMEM : 1;
 	}
 	case SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY:

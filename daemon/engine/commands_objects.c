@@ -171,11 +171,20 @@ int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *m
 	return 0;
 }
 
+int device_admit(struct session *session, uint64_t size_bytes, struct backend_fault *fault)
+{
+	if (sched_quota_allows(sched_account_device(session->work), size_bytes))
+		return 0;
+	return fault_set(fault, STATUS_QUOTA,
+			 "a session may have %" PRIu64 " bytes on devices, all of this user's together %" PRIu64,
+			 session->limits.device_bytes, session->engine->options.limits.tenant_device_bytes);
+}
+
 int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_bytes,
 		 const Sycl__V1__ArenaRange *range, struct arena **arena_out, void **host_out,
 		 struct backend_fault *fault)
 {
-	const struct session_limits *limits = &session->engine->options.limits;
+	const struct session_limits *limits = &session->limits;
 	if (!range_inside(session->usage.buffer_bytes, charged_bytes, limits->buffer_bytes))
 		return fault_set(fault, STATUS_QUOTA, "a session's buffers may have %" PRIu64 " bytes together",
 				 limits->buffer_bytes);
@@ -193,6 +202,7 @@ void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_
 	buffer->charged_bytes = charged_bytes;
 	buffer->object.session->usage.buffer_bytes += charged_bytes;
 	buffer->arena = arena;
+	sched_buffer_charge(buffer->sched, buffer->object.session->work);
 	if (arena)
 		arena->users++;
 }
@@ -229,6 +239,7 @@ static int make_shared(struct session *session, struct buffer *buffer, const Syc
 	if (share_kind_feature(message->export_kind, &feature, fault) ||
 	    feature_device(session, message->device, feature, &found, fault) ||
 	    share_admit(session, message->size_bytes, &charged, fault) ||
+	    device_admit(session, message->size_bytes, fault) ||
 	    buffer_admit(session, charged, message->size_bytes, message->range, &arena, &host, fault))
 		return 1;
 	enum backend_export_kind kind = (enum backend_export_kind)message->export_kind;

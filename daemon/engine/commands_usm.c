@@ -34,7 +34,8 @@ static void undo(struct usm *usm)
 		usm->arena->users--;
 	usm->arena = NULL;
 	session->usage.buffer_bytes -= usm->charged_bytes;
-	usm->charged_bytes = 0;
+	sched_quota_give(sched_account_device(session->work), usm->device_bytes);
+	usm->charged_bytes = usm->device_bytes = 0;
 }
 
 void session_usm_go_on(struct session *session)
@@ -132,7 +133,7 @@ struct session *usm_registered(struct usm *usm, const struct backend_fault *faul
 static int check_numbers(const struct session *session, const Sycl__V1__UsmAllocate *message,
 			 struct backend_fault *fault)
 {
-	const struct session_limits *limits = &session->engine->options.limits;
+	const struct session_limits *limits = &session->limits;
 	uint64_t alignment = message->alignment_bytes;
 	if (message->kind < SYCL__V1__USM_KIND__USM_KIND_DEVICE || message->kind > SYCL__V1__USM_KIND__USM_KIND_SHARED)
 		return fault_set(fault, STATUS_INVALID, "%d is no kind of USM", (int)message->kind);
@@ -163,6 +164,7 @@ static int check_device(struct session *session, const Sycl__V1__UsmAllocate *me
 	if (r != 0)
 		return r;
 	usm->device_index = index;
+	usm->device = found->device;
 	usm->object.backend = (uint32_t)found->ops->kind;
 	usm->context = found->context;
 	(void)object_ref(&found->context->object);
@@ -192,7 +194,7 @@ static int find_place(struct session *session, const Sycl__V1__UsmAllocate *mess
 		      struct backend_fault *fault)
 {
 	struct arena *arena =
-		message->arena < session->engine->options.limits.arenas ? session->arenas[message->arena] : NULL;
+		message->arena < session->arena_room ? session->arenas[message->arena] : NULL;
 	if (!arena || !arena->is_placed)
 		return fault_set(fault, STATUS_INVALID, "there is no arena %u for USM", message->arena);
 	uint64_t begin = (uintptr_t)arena->region->address;
@@ -251,6 +253,12 @@ static int allocate(struct session *session, const Sycl__V1__UsmAllocate *messag
 			       : take_place(session, message, usm, fault);
 	if (usm->kind != BACKEND_USM_DEVICE && !session_in_process(session))
 		return fault_set(fault, STATUS_INVALID, "host and shared USM lie in an arena");
+	if (usm->kind != BACKEND_USM_HOST) {
+		if (device_admit(session, message->size_bytes, fault))
+			return 1;
+		sched_quota_take(sched_account_device(session->work), message->size_bytes);
+		usm->device_bytes = message->size_bytes;
+	}
 	r = sched_usm_allocate(found.device, usm->kind, message->size_bytes, message->alignment_bytes, usm,
 			       &usm->sched);
 	if (r < 0)

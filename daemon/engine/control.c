@@ -1,4 +1,5 @@
 #include "control.h"
+#include "engine_orders.h"
 #include "outbox.h"
 #include "packet.h"
 #include "scheduler.h"
@@ -185,6 +186,9 @@ static void handle(struct control *control, const Sycl__V1__Control *message, st
 		(void)engine_report(control->engine, &options);
 		break;
 	}
+	case SYCL__V1__CONTROL__BODY_ORDER:
+		(void)engine_order(control->engine, message->order);
+		break;
 	default:
 		break;
 	}

@@ -104,6 +104,13 @@ static void on_occupancy(void *context, void *owner, const struct backend_occupa
 	session_step(occupancy_known(owner, occupancy, fault));
 }
 
+static void on_graph_built(void *context, void *owner, struct sched_graph *sched, const struct backend_fault *fault)
+{
+	(void)context;
+	(void)sched;
+	session_step(graph_whole_built(owner, fault));
+}
+
 static void on_native(void *context, void *owner, uint64_t native, const struct backend_fault *fault)
 {
 	(void)context;
@@ -137,6 +144,7 @@ static const struct scheduler_callbacks callbacks = {
 	.on_buffer_imported = on_buffer_imported,
 	.on_event_ready = on_event_ready,
 	.on_occupancy = on_occupancy,
+	.on_graph_built = on_graph_built,
 	.on_native = on_native,
 	.on_usm_ready = on_usm_ready,
 	.on_host_ready = on_host_ready,
@@ -180,10 +188,12 @@ static int make_loop(struct engine *engine)
 	(void)uv_idle_init(&engine->loop, &engine->busy);
 	(void)uv_timer_init(&engine->loop, &engine->end_timer);
 	(void)uv_timer_init(&engine->loop, &engine->held_timer);
+	(void)uv_timer_init(&engine->loop, &engine->deadline_timer);
 	engine->prepare.data = engine;
 	engine->busy.data = engine;
 	engine->end_timer.data = engine;
 	engine->held_timer.data = engine;
+	engine->deadline_timer.data = engine;
 	r = uv_poll_init(&engine->loop, &engine->bells_poll, engine->bells);
 	if (r < 0)
 		return r;
@@ -220,7 +230,10 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 static void init(struct engine *engine, const struct engine_options *options)
 {
 	engine->options = *options;
+	engine->device_quota.most_bytes = options->limits.tenant_device_bytes;
 	engine->never_window = switch_is_off(SWITCH_WINDOW);
+	engine->never_whole = switch_is_off(SWITCH_GRAPH);
+	engine->never_burst = switch_is_off(SWITCH_BURST);
 	/* Looking on two processors takes one from the client, or from a device that computes on the CPU. */
 	engine->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 2;
 	engine->spin_ns = SPIN_PACE_MAX_NS;
@@ -293,6 +306,7 @@ struct engine *engine_free(struct engine *engine)
 		close_handle((uv_handle_t *)&engine->busy);
 		close_handle((uv_handle_t *)&engine->end_timer);
 		close_handle((uv_handle_t *)&engine->held_timer);
+		close_handle((uv_handle_t *)&engine->deadline_timer);
 		close_handle((uv_handle_t *)&engine->bells_poll);
 		(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
 		(void)uv_loop_close(&engine->loop);

@@ -1,4 +1,5 @@
 #include "engine_limits.h"
+#include "limit_list.h"
 #include "protocol_limits.h"
 
 #include <errno.h>
@@ -18,25 +19,54 @@ void session_limits_init(struct session_limits *limits)
 		.source_bytes = LIMIT_SOURCE_BYTES,
 		.build_seconds = LIMIT_BUILD_NS / 1000000000u,
 		.build_memory_bytes = LIMIT_BUILD_MEMORY_BYTES,
+		.device_bytes = LIMIT_DEVICE_BYTES,
+		.tenant_device_bytes = LIMIT_DEVICE_BYTES,
+		.tenant_arena_bytes = LIMIT_TENANT_ARENA_BYTES,
+		.group_seconds = 0,
 	};
 }
+
+#define ENTRY(limit, largest) {.name = #limit, .offset = offsetof(struct session_limits, limit), .most = (largest)},
 
 /* `most`: the largest value that makes sense; tables are made for it. */
 static const struct {
 	const char *name;
 	size_t offset;
 	uint64_t most;
-} names[] = {
-	{"objects", offsetof(struct session_limits, objects), 1u << 24},
-	{"arenas", offsetof(struct session_limits, arenas), 1u << 16},
-	{"arena_bytes", offsetof(struct session_limits, arena_bytes), 1ull << 46},
-	{"buffer_bytes", offsetof(struct session_limits, buffer_bytes), 1ull << 46},
-	{"groups_in_flight", offsetof(struct session_limits, groups_in_flight), 1u << 24},
-	{"builds", offsetof(struct session_limits, builds), 1024},
-	{"source_bytes", offsetof(struct session_limits, source_bytes), 1u << 30},
-	{"build_seconds", offsetof(struct session_limits, build_seconds), 86400},
-	{"build_memory_bytes", offsetof(struct session_limits, build_memory_bytes), 1ull << 46},
-};
+} names[SESSION_LIMITS] = {LIMIT_LIST(ENTRY)};
+
+static size_t find(const char *name, size_t length)
+{
+	size_t i = 0;
+	while (i < SESSION_LIMITS && (strlen(names[i].name) != length || strncmp(names[i].name, name, length) != 0))
+		i++;
+	return i;
+}
+
+int session_limits_find(const char *name)
+{
+	size_t index = find(name, strlen(name));
+	return index < SESSION_LIMITS ? (int)index : -EINVAL;
+}
+
+uint64_t session_limits_get(const struct session_limits *limits, int index)
+{
+	uint64_t value;
+	memcpy(&value, (const char *)limits + names[index].offset, sizeof(value));
+	return value;
+}
+
+int session_limits_put(struct session_limits *limits, int index, uint64_t value)
+{
+	struct session_limits defaults;
+	session_limits_init(&defaults);
+	if (value == 0)
+		value = session_limits_get(&defaults, index);
+	if (value > names[index].most)
+		return -EINVAL;
+	memcpy((char *)limits + names[index].offset, &value, sizeof(value));
+	return 0;
+}
 
 int session_limits_set(struct session_limits *limits, const char *assignment)
 {
@@ -46,16 +76,8 @@ int session_limits_set(struct session_limits *limits, const char *assignment)
 	char *end;
 	errno = 0;
 	unsigned long long value = strtoull(sign + 1, &end, 10);
-	if (errno || *end)
+	size_t index = find(assignment, (size_t)(sign - assignment));
+	if (errno || *end || value < 1 || index == SESSION_LIMITS)
 		return -EINVAL;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strlen(names[i].name) != (size_t)(sign - assignment) ||
-		    strncmp(names[i].name, assignment, (size_t)(sign - assignment)) != 0)
-			continue;
-		if (value < 1 || value > names[i].most)
-			return -EINVAL;
-		memcpy((char *)limits + names[i].offset, &(uint64_t){value}, sizeof(uint64_t));
-		return 0;
-	}
-	return -EINVAL;
+	return session_limits_put(limits, (int)index, value);
 }

@@ -47,6 +47,17 @@ static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *rep
 	report->copies = counters.moves;
 	report->inline_launches = counters.inline_launches;
 	report->inline_completions = counters.inline_completions;
+	report->graphs_built = engine->graphs_built;
+	report->graph_launches = engine->graph_launches;
+	report->graph_replays_switch = engine->graph_replays[GRAPH_REPLAY_SWITCH];
+	report->graph_replays_device = engine->graph_replays[GRAPH_REPLAY_DEVICE];
+	report->graph_replays_host = engine->graph_replays[GRAPH_REPLAY_HOST];
+	report->graph_replays_size = engine->graph_replays[GRAPH_REPLAY_SIZE];
+	report->graph_replays_backend = engine->graph_replays[GRAPH_REPLAY_BACKEND];
+	report->graph_replays_queue = engine->graph_replays[GRAPH_REPLAY_QUEUE];
+	report->graph_replays_node = engine->graph_replays[GRAPH_REPLAY_NODE];
+	report->bursts = counters.bursts;
+	report->burst_launches = counters.burst_launches;
 	report->commands_decoded = engine->commands_decoded;
 	report->wakes_sent = engine->wakes_sent;
 }

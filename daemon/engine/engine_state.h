@@ -3,13 +3,16 @@
 #define SYCL_ENGINE_ENGINE_STATE_H
 
 #include "engine.h"
+#include "graph_whole.h"
 #include "group_check.h"
+#include "group_window.h"
 #include "intrusive_list.h"
 #include "memory_region.h"
 #include "packet.h"
 #include "pool.h"
 #include "rivals.h"
 #include "scheduler.h"
+#include "shape.h"
 
 /* Bits of engine.wanted, set from other threads. */
 enum engine_wanted { ENGINE_WANTED_STOP = 1 };
@@ -37,6 +40,7 @@ struct engine {
 	uv_idle_t busy;       /* started while there is more to do, so that the loop does not sleep */
 	uv_poll_t bells_poll; /* of `bells` */
 	uv_timer_t end_timer;
+	uv_timer_t deadline_timer; /* while somebody has a deadline */
 	uv_timer_t held_timer; /* while some are held: not for long */
 	uint32_t handles; /* open ones of the above */
 	bool loop_made;
@@ -47,12 +51,15 @@ struct engine {
 	struct list sessions;
 	uint32_t session_count;
 	struct rivals rivals; /* sessions that had something to say */
+	bool never_burst;     /* groups that are alike are not taken together */
 	bool never_window;    /* neither in devices' lanes nor in turns a session is held back beside others */
 	struct list hot;    /* sessions whose rings are looked at in every turn */
 	struct list woken;  /* those that come before them in the next one, who rang first is first */
 	struct list held;   /* those that are not read for a moment, while the engine sleeps (read_ahead.h) */
 	struct list notify; /* sessions that were told something in this turn and may have to be woken */
 	struct list doomed; /* sessions to be closed at the end of this turn */
+	struct sched_quota device_quota; /* of all sessions */
+	uint64_t arena_bytes;            /* that all sessions have now */
 	struct list shared_memories, event_shares; /* shares.h */
 	bool may_spin;                    /* there are processors for it */
 	uint64_t spin_ns, quiet_since_ns; /* spin_pace.h; 0: the last turn found something */
@@ -60,11 +67,16 @@ struct engine {
 
 	struct decode_arena decode;
 	uint8_t *record; /* PACKET_BYTES_MAX: the private copy of a record */
+	uint8_t burst_values[(GROUP_BURST_MAX - 1) * SHAPE_BURST_VALUE_BYTES];
 	struct group_scratch scratch;
 	struct pool groups; /* memory for struct group */
 	uint64_t stamp; /* of the group at hand, marks what it has named; the engine's, as sessions share memory */
 
+	uint64_t order_stamp;    /* of the latest graph_order */
+	bool never_whole;        /* graphs are launched node by node */
 	uint64_t commands_decoded, wakes_sent;
+	/* Graphs that were made for a device; launches as one, and node by node for each reason. */
+	uint64_t graphs_built, graph_launches, graph_replays[GRAPH_REPLAY_REASONS];
 };
 
 /* engine_turn.c */

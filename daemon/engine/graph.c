@@ -71,6 +71,7 @@ void graph_add(struct graph *graph, Sycl__V1__CommandGroup *group, uint64_t byte
 		.bytes = bytes,
 		.first_edge = graph->edge_count,
 		.is_host_task = group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK,
+		.is_native = group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE,
 	};
 }
 
@@ -115,6 +116,7 @@ void graph_seal(struct graph *graph)
 {
 	for (uint32_t i = 0; i < graph->node_count; i++) {
 		graph->host_count += graph->nodes[i].is_host_task;
+		graph->native_count += graph->nodes[i].is_native;
 		graph->root_count += graph->nodes[i].edge_count == 0;
 		if (graph->nodes[i].has_successor)
 			continue;

@@ -15,12 +15,16 @@
 #include "objects.h"
 
 struct graph_run;
+struct graph_whole;
 
 struct graph_node {
 	Sycl__V1__CommandGroup *group; /* a copy */
 	uint64_t bytes;                /* of the copy */
 	uint32_t first_edge, edge_count;
 	bool has_successor, is_host_task;
+	bool is_native, is_taken; /* a native command; its function is the scheduler's to call */
+	bool changed;     /* in graph_whole.changed */
+	uint64_t carried; /* by the launch of this number, or 0: since it changed by none */
 };
 
 struct graph {
@@ -35,10 +39,12 @@ struct graph {
 	uint32_t sink_count, sink; /* nodes that nothing comes behind; the last one of them */
 	uint32_t root_count;       /* nodes that come behind none */
 	uint32_t host_count;       /* host tasks */
+	uint32_t native_count;     /* native commands */
 	uint32_t requirement_count; /* of all nodes */
 	uint64_t charged_bytes;    /* to the session */
 	struct group *last;        /* the latest launch, while it is open */
 	struct graph_run *spare;   /* memory of a launch that is over, for the next one; or NULL */
+	struct graph_whole *whole; /* launches as one (graph_whole.h); NULL before the first launch */
 };
 
 /*

@@ -1,9 +1,12 @@
 #include "graph_run.h"
 
 #include "clock.h"
+#include "graph_whole.h"
 #include "session.h"
 
 #include <string.h>
+
+#define VISITS_PER_RECORD 64u /* of parts of buffers: so many are as much work as a small record */
 
 /* Of a launch that is being submitted. */
 struct launch {
@@ -19,7 +22,6 @@ struct launch {
 static int admit(struct session *session, const struct queue *queue, const struct graph *graph,
 		 const Sycl__V1__GraphLaunch *message, struct backend_fault *fault)
 {
-	uint64_t most = session->engine->options.limits.groups_in_flight;
 	if (!graph->finished)
 		return session_violation(session, "a graph is launched that is not finished");
 	if (message->n_host_tasks != graph->host_count)
@@ -28,7 +30,20 @@ static int admit(struct session *session, const struct queue *queue, const struc
 	if (graph->context != queue->context || graph->device_index != queue->device_index)
 		return fault_set(fault, STATUS_INVALID,
 				 "the graph was made for another context or device than its queue's");
-	if (graph->node_count + 1 > most - session->groups_open)
+	return 0;
+}
+
+/* As a task for each node. */
+static int admit_nodes(const struct launch *launch, struct backend_fault *fault)
+{
+	const struct session *session = launch->session;
+	const struct graph *graph = launch->graph;
+	uint64_t most = session->limits.groups_in_flight;
+	/* Each of the first nodes waits for each of them, in one record. */
+	if ((uint64_t)session->engine->scratch.before_count * graph->root_count > GRAPH_JOINS_MAX)
+		return fault_set(fault, STATUS_QUOTA, "%u nodes of a graph would wait for %u commands each",
+				 graph->root_count, session->engine->scratch.before_count);
+	if (session->groups_open > most || graph->node_count + 1 > most - session->groups_open)
 		return fault_set(fault, STATUS_QUOTA,
 				 "%llu command groups and nodes are in flight, and %u more are not allowed",
 				 (unsigned long long)session->groups_open, graph->node_count + 1);
@@ -67,7 +82,9 @@ static int gather_before(struct launch *launch, struct backend_fault *fault)
 		return r;
 	const struct group *last = launch->graph->last;
 	uint32_t events = request.after_count - request.after_order_count;
-	if (last && last->run->gathered != scratch->gathering && graph_run_after(last->run, scratch) < 0)
+	if (last && last->run && last->run->gathered != scratch->gathering && graph_run_after(last->run, scratch) < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
+	if (last && !last->run && group_scratch_after(scratch, last->task) < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
 	if (request.failed_dependency) {
 		launch->dependency = *request.failed_dependency;
@@ -75,11 +92,7 @@ static int gather_before(struct launch *launch, struct backend_fault *fault)
 	}
 	if (group_scratch_keep_before(scratch, events) < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
-	/* Each of the first nodes waits for each of them, in one record. */
-	return (uint64_t)scratch->before_count * launch->graph->root_count > GRAPH_JOINS_MAX
-		       ? fault_set(fault, STATUS_QUOTA, "%u nodes of a graph would wait for %u commands each",
-				   launch->graph->root_count, scratch->before_count)
-		       : 0;
+	return 0;
 }
 
 static struct graph_run *take_run(struct graph *graph)
@@ -128,6 +141,7 @@ static int put_after(const struct launch *launch, const uint32_t *nodes, uint32_
 		request->failed_dependency = launch->failed_dependency;
 	}
 	request->after = scratch->after;
+	request->after_launches = scratch->after_launches;
 	request->after_count = scratch->after_count;
 	return 0;
 }
@@ -212,6 +226,7 @@ static int submit_end(struct launch *launch, struct backend_fault *fault)
 						 "the engine has no memory for dependencies");
 		}
 		request.after = scratch->after;
+		request.after_launches = scratch->after_launches;
 		request.after_count = scratch->after_count;
 	}
 	int r = submit(launch, index, &request, fault);
@@ -262,11 +277,28 @@ static void open_group(struct launch *launch, struct group *group)
 	launch->graph->last = group;
 }
 
+/* However many buffers' parts its nodes use: nobody else is served meanwhile. */
+static int check_visits(const struct launch *launch, uint64_t before, struct backend_fault *fault)
+{
+	struct session *session = launch->session;
+	uint64_t visits = scheduler_visits(session->engine->scheduler) - before;
+	if (visits <= GRAPH_VISITS_MAX)
+		return 0;
+	return fault_set(fault, STATUS_QUOTA, "the nodes of one launch of a graph use more than %u parts of buffers",
+			 GRAPH_VISITS_MAX);
+}
+
 static int submit_all(struct launch *launch, struct backend_fault *fault)
 {
+	uint64_t before = scheduler_visits(launch->session->engine->scheduler);
 	int r = 0;
-	for (uint32_t i = 0; i < launch->graph->node_count && r == 0; i++)
+	for (uint32_t i = 0; i < launch->graph->node_count && r == 0; i++) {
 		r = submit_node(launch, i, fault);
+		if (r == 0)
+			r = check_visits(launch, before, fault);
+	}
+	launch->session->record_cost +=
+		(uint32_t)((scheduler_visits(launch->session->engine->scheduler) - before) / VISITS_PER_RECORD);
 	return r == 0 ? submit_end(launch, fault) : r;
 }
 
@@ -305,6 +337,30 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 	return r > 0 ? 0 : r;
 }
 
+/* As one where that can be, else node by node. */
+static int run(struct launch *launch, const struct group *slots, struct backend_fault *fault)
+{
+	enum graph_replay_reason reason = GRAPH_REPLAY_NOT;
+	const struct graph_whole_launch whole = {
+		.session = launch->session,
+		.queue = launch->queue,
+		.graph = launch->graph,
+		.message = launch->message,
+		.slots = slots,
+		.failed_dependency = launch->failed_dependency,
+	};
+	int r = graph_whole_launch(&whole, &reason, fault);
+	if (r <= 1)
+		return r;
+	if (launch->graph->native_count > 0)
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "a graph with native commands is launched as one, on one native queue at a time, with what it "
+				 "was made with");
+	launch->session->engine->graph_replays[reason]++;
+	r = admit_nodes(launch, fault);
+	return r == 0 ? run_graph(launch, slots, fault) : r;
+}
+
 int graph_launch(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
 		 const struct group *slots, struct backend_fault *fault)
 {
@@ -319,9 +375,7 @@ int graph_launch(struct session *session, struct queue *queue, const Sycl__V1__C
 		r = fault_set(fault, STATUS_INVALID, "a launch of a graph requires nothing: its nodes do");
 	if (r == 0)
 		r = gather_before(&launch, fault);
-	if (r == 0)
-		r = run_graph(&launch, slots, fault);
-	return r;
+	return r == 0 ? run(&launch, slots, fault) : r;
 }
 
 int graph_run_after(const struct graph_run *run, struct group_scratch *scratch)

@@ -1,5 +1,6 @@
 #include "session.h"
 #include "clock.h"
+#include "graph_whole.h"
 #include "stage_clock.h"
 
 void queue_publish_mark(struct queue *queue)
@@ -40,6 +41,30 @@ void group_write_slots(struct session *session, const struct group *group, uint3
 		session_write_slot(session, group->slot, group->slot_value, status);
 }
 
+/* Some groups of a burst have failed: which, and why. */
+static void tell_failures(struct queue *queue, const struct group *group)
+{
+	uint64_t first = group->entry.number - group->entry.count + 1;
+	for (uint32_t i = 0; i < group->entry.count; i++) {
+		struct backend_fault fault;
+		task_launch_fault(group->task, i, &fault);
+		if (fault.status)
+			tell_failure(queue, first + i, &fault);
+		else
+			queue->object.session->usage.groups_completed++;
+	}
+}
+
+static void tell_outcome(struct queue *queue, const struct group *group, const struct task_outcome *outcome)
+{
+	if (!outcome->fault.status)
+		queue->object.session->usage.groups_completed += group->entry.count;
+	else if (group->entry.count > 1)
+		tell_failures(queue, group);
+	else
+		tell_failure(queue, group->entry.number, &outcome->fault);
+}
+
 void group_done(struct group *group, const struct task_outcome *outcome)
 {
 	struct queue *queue = group->queue;
@@ -52,22 +77,21 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	/* What the host saw of it is good for accounts only. */
 	keep_times(queue, group->entry.number, group->submit_ns, outcome->estimated ? 0 : outcome->start_ns,
 		   outcome->estimated ? 0 : outcome->end_ns);
-	if (outcome->fault.status)
-		tell_failure(queue, group->entry.number, &outcome->fault);
-	else
-		session->usage.groups_completed++;
+	tell_outcome(queue, group, outcome);
 
 	uint64_t mark = group_window_mark(&queue->window);
 	group_window_close(&queue->window, &group->entry);
 	if (queue->barrier == &group->entry)
 		queue->barrier = NULL;
-	STAGE_MARK(group->entry.number, STAGE_TOLD);
+	STAGE_MARK_ALL(group->entry.number - group->entry.count + 1, group->entry.count, STAGE_TOLD);
 	group_write_slots(session, group, outcome->fault.status ? 1 : 0);
 	if (group_window_mark(&queue->window) != mark)
 		queue_publish_mark(queue);
 	if (group->arena)
 		group->arena->users--;
-	session->groups_open--;
+	if (group->graph)
+		graph_whole_done(group);
+	session->groups_open -= group->entry.count;
 	list_remove(&group->session_link);
 	session_usm_go_on(session);
 	struct engine *engine = session->engine;

@@ -15,7 +15,8 @@ int group_scratch_init(struct group_scratch *scratch)
 	scratch->buffers = calloc(REQUIREMENTS_MAX, sizeof(struct buffer *));
 	scratch->arguments = calloc(KERNEL_ARGUMENTS_MAX, sizeof(*scratch->arguments));
 	scratch->after = calloc(scratch->after_capacity, sizeof(struct task *));
-	if (scratch->requirements && scratch->buffers && scratch->arguments && scratch->after)
+	scratch->after_launches = calloc(scratch->after_capacity, sizeof(uint32_t));
+	if (scratch->requirements && scratch->buffers && scratch->arguments && scratch->after && scratch->after_launches)
 		return 0;
 	group_scratch_fini(scratch);
 	return -ENOMEM;
@@ -28,10 +29,17 @@ void group_scratch_fini(struct group_scratch *scratch)
 	free(scratch->arguments);
 	free((void *)scratch->after);
 	free((void *)scratch->before);
+	free(scratch->after_launches);
+	free(scratch->before_launches);
 	*scratch = (struct group_scratch){.after_count = 0};
 }
 
 int group_scratch_after(struct group_scratch *scratch, struct task *task)
+{
+	return group_scratch_after_launch(scratch, task, 0);
+}
+
+int group_scratch_after_launch(struct group_scratch *scratch, struct task *task, uint32_t launch)
 {
 	if (scratch->after_count == scratch->after_capacity) {
 		if (scratch->after_capacity > UINT32_MAX / 2)
@@ -41,8 +49,13 @@ int group_scratch_after(struct group_scratch *scratch, struct task *task)
 		if (!after)
 			return -ENOMEM;
 		scratch->after = after;
+		uint32_t *launches = realloc(scratch->after_launches, capacity * sizeof(uint32_t));
+		if (!launches)
+			return -ENOMEM;
+		scratch->after_launches = launches;
 		scratch->after_capacity = capacity;
 	}
+	scratch->after_launches[scratch->after_count] = launch;
 	scratch->after[scratch->after_count++] = task;
 	return 0;
 }
@@ -55,10 +68,16 @@ int group_scratch_keep_before(struct group_scratch *scratch, uint32_t data)
 		if (!before)
 			return -ENOMEM;
 		scratch->before = before;
+		uint32_t *launches = realloc(scratch->before_launches, scratch->after_capacity * sizeof(uint32_t));
+		if (!launches)
+			return -ENOMEM;
+		scratch->before_launches = launches;
 		scratch->before_capacity = scratch->after_capacity;
 	}
-	if (scratch->after_count)
-		memcpy((void *)scratch->before, (const void *)scratch->after, scratch->after_count * sizeof(struct task *));
+	for (uint32_t i = 0; i < scratch->after_count; i++) {
+		scratch->before[i] = scratch->after[i];
+		scratch->before_launches[i] = scratch->after_launches[i];
+	}
 	scratch->before_count = scratch->after_count;
 	scratch->before_data = data;
 	return 0;
@@ -67,18 +86,24 @@ int group_scratch_keep_before(struct group_scratch *scratch, uint32_t data)
 int group_scratch_put_before(struct group_scratch *scratch, uint32_t *order_out)
 {
 	for (uint32_t i = 0; i < scratch->before_count; i++) {
-		if (group_scratch_after(scratch, scratch->before[i]) < 0)
+		if (group_scratch_after_launch(scratch, scratch->before[i], scratch->before_launches[i]) < 0)
 			return -ENOMEM;
 	}
 	*order_out = scratch->before_count - scratch->before_data;
 	return 0;
 }
 
-/* The tasks that stand for a group which is not complete; and why it has failed, if that is known already. */
-static int after_group(struct group_scratch *scratch, const struct group *group, struct task_request *request)
+/*
+ * The tasks that stand for a group which is not complete; and why it has failed, if that is known already. `request` NULL: only the
+ * order counts.
+ */
+static int after_group(struct group_scratch *scratch, const struct group *group, uint64_t number, struct task_request *request)
 {
-	if (!group->run)
-		return group_scratch_after(scratch, group->task);
+	if (!group->run) {
+		uint64_t first = group->entry.number - group->entry.count + 1;
+		uint32_t launch = request ? task_launch_bit(group->task, (uint32_t)(number - first)) : 0;
+		return group_scratch_after_launch(scratch, group->task, launch);
+	}
 	if (request && group->run->outcome.fault.status) {
 		scratch->dependency = group->run->outcome.fault;
 		request->failed_dependency = &scratch->dependency;
@@ -126,6 +151,13 @@ int group_check_ranges(struct task_requirement *requirement, uint64_t bytes, str
 	return 0;
 }
 
+bool group_names_twice(uint64_t stamp, struct buffer *buffer)
+{
+	bool twice = buffer->stamp != stamp && named_already(stamp, buffer->shared);
+	buffer->stamp = stamp;
+	return twice;
+}
+
 static int check_requirement(struct session *session, const Sycl__V1__Requirement *message, uint32_t index,
 			     struct backend_fault *fault)
 {
@@ -138,9 +170,8 @@ static int check_requirement(struct session *session, const Sycl__V1__Requiremen
 		return fault_set(fault, STATUS_ACCESSOR, "%u is no access mode", message->mode);
 	uint64_t stamp = session->engine->stamp;
 	/* Several parts of a buffer may be named, or the same one again: the scheduler unites their modes (C1). */
-	if (buffer->stamp != stamp && named_already(stamp, buffer->shared))
+	if (group_names_twice(stamp, buffer))
 		return fault_set(fault, STATUS_ACCESSOR, "two buffers of a command group are the same memory");
-	buffer->stamp = stamp;
 	struct task_requirement requirement = {.buffer = buffer->sched,
 					       .mode = message->mode,
 					       .offset_bytes = message->offset_bytes,
@@ -208,7 +239,7 @@ static int check_event(struct session *session, const struct queue *queue, uint6
 					 event->group, last);
 	const struct window_entry *entry = group_window_find(&other->window, event->group);
 	if (entry) {
-		if (after_group(scratch, list_entry(entry, struct group, entry), request) < 0)
+		if (after_group(scratch, list_entry(entry, struct group, entry), event->group, request) < 0)
 			return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
 	} else if (failure_list_find(&other->failures, event->group, &scratch->dependency)) {
 		request->failed_dependency = &scratch->dependency;
@@ -225,7 +256,7 @@ static int check_queue(struct group_scratch *scratch, const struct queue *queue,
 	const struct list *open = &queue->window.open;
 	for (const struct list *link = open->previous; link != open; link = link->previous) {
 		const struct window_entry *entry = list_entry(link, struct window_entry, order);
-		if (after_group(scratch, list_entry(entry, struct group, entry), NULL) < 0)
+		if (after_group(scratch, list_entry(entry, struct group, entry), entry->number, NULL) < 0)
 			return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for dependencies");
 		/* One stands for all before it. */
 		if (queue->in_order || entry == queue->barrier)
@@ -255,6 +286,7 @@ int group_check_dependencies(struct session *session, const struct queue *queue,
 	if (r != 0)
 		return r;
 	request->after = scratch->after;
+	request->after_launches = scratch->after_launches;
 	request->after_count = scratch->after_count;
 	/* The queue's own order passes no failure on: otherwise it would matter whether the earlier group was still open. */
 	request->after_order_count = scratch->after_count - events;

@@ -20,8 +20,10 @@ struct group_scratch {
 	struct buffer **buffers;               /* of the requirements */
 	struct task_argument *arguments;       /* KERNEL_ARGUMENTS_MAX */
 	struct task **after;                   /* grows */
+	uint32_t *after_launches;              /* of each: task_request.after_launches */
 	uint32_t after_count, after_capacity;
 	struct task **before; /* what a graph's launch waits for; grows */
+	uint32_t *before_launches;
 	uint32_t before_count, before_capacity;
 	uint32_t before_data; /* of them: the first so many, whose failure is the launch's */
 	struct backend_fault dependency; /* of an event that had failed */
@@ -36,6 +38,8 @@ int group_scratch_init(struct group_scratch *scratch);
 void group_scratch_fini(struct group_scratch *scratch);
 /* -ENOMEM */
 int group_scratch_after(struct group_scratch *scratch, struct task *task);
+/* One launch of a burst: task_launch_bit. */
+int group_scratch_after_launch(struct group_scratch *scratch, struct task *task, uint32_t launch);
 /* All tasks of `after` are put aside as `before`; the first `data` of them pass failures on. -ENOMEM */
 int group_scratch_keep_before(struct group_scratch *scratch, uint32_t data);
 /* `before` again at the end of `after`; how many of it only order. -ENOMEM */
@@ -46,6 +50,8 @@ int group_scratch_put_before(struct group_scratch *scratch, uint32_t *order_out)
  */
 int group_check_requirements(struct session *session, const Sycl__V1__CommandGroup *message,
 			     struct task_request *request, struct backend_fault *fault);
+/* Do two buffers that were asked about with this stamp have the same memory? */
+bool group_names_twice(uint64_t stamp, struct buffer *buffer);
 /*
  * The ranges of a requirement, as a client wrote them, against the size of its buffer: the range that orders, and inside
  * it what is accessed; both 0 become the whole.
@@ -69,9 +75,9 @@ int group_submit_fault(int error, const char *what, struct backend_fault *fault)
 /* The session takes one more host task; its slot was looked at before. */
 int group_check_host_task(struct session *session, const Sycl__V1__HostTask *message, struct task_request *request,
 			  struct backend_fault *fault);
-/* group_native_command.c */
+/* group_native_command.c. `feature`: that the device must have. */
 int group_check_native_command(const struct session *session, const struct queue *queue,
-			       const Sycl__V1__NativeCommand *native, struct task_request *request,
+			       const Sycl__V1__NativeCommand *native, uint32_t feature, struct task_request *request,
 			       struct backend_fault *fault);
 /* A group that no task was made of: its function, if it has one, will never be called. */
 void group_native_command_refused(const struct session *session, const Sycl__V1__CommandGroup *message);

@@ -23,7 +23,7 @@ static void *context_of(const Sycl__V1__NativeCommand *native)
 }
 
 int group_check_native_command(const struct session *session, const struct queue *queue,
-			       const Sycl__V1__NativeCommand *native, struct task_request *request,
+			       const Sycl__V1__NativeCommand *native, uint32_t feature, struct task_request *request,
 			       struct backend_fault *fault)
 {
 	if (!session_has_natives(session))
@@ -31,8 +31,9 @@ int group_check_native_command(const struct session *session, const struct queue
 				 "a native command needs an engine in the application's own process");
 	if (!native->function)
 		return fault_set(fault, STATUS_INVALID, "a native command without a function");
-	if (!(queue->facts->features & BACKEND_FEATURE_NATIVE))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "this device takes no native commands");
+	if (!(queue->facts->features & feature))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "this device takes no native commands%s",
+				 feature == BACKEND_FEATURE_GRAPH_NATIVE ? " in graphs" : "");
 	request->action = TASK_NATIVE;
 	request->what = "native command";
 	request->native.function = function_of(native);

@@ -53,24 +53,39 @@ int group_check_usm_argument(struct session *session, const struct queue *queue,
 	return r;
 }
 
-/* One end of a copy: an address, or instead of it a range of an arena. */
+/* One end of a copy: an address, or instead of it a range of an arena; *usm_out is left alone then. */
 static int check_end(struct session *session, const struct queue *queue, uint64_t address,
 		     const Sycl__V1__ArenaRange *range, uint64_t size_bytes, const char *what, void **end_out,
-		     bool *is_host_out, struct backend_fault *fault)
+		     bool *is_host_out, struct usm **usm_out, struct backend_fault *fault)
 {
-	struct usm *usm;
 	*is_host_out = range != NULL;
 	*end_out = pointer(address);
 	if (!range)
-		return find(session, queue, address, size_bytes, what, &usm, fault);
+		return find(session, queue, address, size_bytes, what, usm_out, fault);
 	if (address)
 		return fault_set(fault, STATUS_INVALID, "%s: both an address and a range of an arena", what);
 	return session_arena_range(session, range, size_bytes, 1, &session->engine->scratch.arena, end_out, fault);
 }
 
+/*
+ * Memory of another device than the queue's: a copy into it is its own device's, also one between two devices, which that
+ * one fetches (F6); so is one between it and memory of the host. Which device makes it is no matter of order: that is kept
+ * by what the task waits for. What is submitted to a stream of the application's has to go there.
+ */
+static void choose_device(const struct queue *queue, const struct usm *destination, const struct usm *source,
+			  struct task_request *request)
+{
+	const struct usm *owner = destination && destination->kind == BACKEND_USM_DEVICE ? destination : source;
+	if (!owner || !is_foreign(queue, owner) || queue->has_native_lane)
+		return;
+	request->device = owner->device;
+	request->home_lane = 0;
+}
+
 int group_check_usm_copy(struct session *session, const struct queue *queue, const Sycl__V1__UsmCopy *copy,
 			 struct task_request *request, struct backend_fault *fault)
 {
+	struct usm *destination = NULL, *source = NULL;
 	bool overlap;
 	request->action = TASK_USM_COPY;
 	request->what = "USM copy";
@@ -78,12 +93,13 @@ int group_check_usm_copy(struct session *session, const struct queue *queue, con
 	if (copy->destination_arena && copy->source_arena)
 		return fault_set(fault, STATUS_INVALID, "neither end of the copy is USM");
 	int r = check_end(session, queue, copy->destination, copy->destination_arena, copy->size_bytes, "destination",
-			  &request->usm.destination, &request->usm.host_destination, fault);
+			  &request->usm.destination, &request->usm.host_destination, &destination, fault);
 	if (r == 0)
 		r = check_end(session, queue, copy->source, copy->source_arena, copy->size_bytes, "source",
-			      &request->usm.source, &request->usm.host_source, fault);
+			      &request->usm.source, &request->usm.host_source, &source, fault);
 	if (r != 0)
 		return r;
+	choose_device(queue, destination, source, request);
 	/* A session may have USM in an arena whose bytes it names by their place there. */
 	overlap = ranges_overlap((uintptr_t)request->usm.destination, (uintptr_t)request->usm.source, copy->size_bytes);
 	return overlap ? fault_set(fault, STATUS_INVALID, "source and destination of the copy overlap") : 0;

@@ -18,7 +18,8 @@ void group_window_fini(struct group_window *window)
 
 static struct window_entry **bucket_of(const struct group_window *window, uint64_t number)
 {
-	return &window->buckets[number & (window->bucket_count - 1)];
+	/* Where all are bursts of one length, the last bits of all are alike. */
+	return &window->buckets[(number ^ number >> 4) & (window->bucket_count - 1)];
 }
 
 /* Numbers are consecutive, so each bucket holds about one. Without memory the chains just get longer. */
@@ -47,9 +48,17 @@ void group_window_skip(struct group_window *window)
 
 void group_window_open(struct group_window *window, struct window_entry *entry)
 {
+	group_window_open_burst(window, entry, 1);
+}
+
+void group_window_open_burst(struct group_window *window, struct window_entry *entry, uint32_t count)
+{
 	if (window->count >= window->bucket_count)
 		grow(window);
-	entry->number = ++window->last;
+	window->last += count;
+	window->bursts += count > 1;
+	entry->number = window->last;
+	entry->count = count;
 	struct window_entry **bucket = bucket_of(window, entry->number);
 	entry->bucket_next = *bucket;
 	*bucket = entry;
@@ -65,9 +74,10 @@ void group_window_close(struct group_window *window, struct window_entry *entry)
 	*place = entry->bucket_next;
 	list_remove(&entry->order);
 	window->count--;
+	window->bursts -= entry->count > 1;
 }
 
-struct window_entry *group_window_find(const struct group_window *window, uint64_t number)
+static struct window_entry *find_last(const struct group_window *window, uint64_t number)
 {
 	struct window_entry *entry = *bucket_of(window, number);
 	while (entry && entry->number != number)
@@ -75,9 +85,19 @@ struct window_entry *group_window_find(const struct group_window *window, uint64
 	return entry;
 }
 
+struct window_entry *group_window_find(const struct group_window *window, uint64_t number)
+{
+	struct window_entry *entry = find_last(window, number);
+	/* A burst is found by its last number: that of the first open group behind this one, if it is in one. */
+	for (uint32_t i = 1; !entry && window->bursts > 0 && i < GROUP_BURST_MAX && i <= window->last - number; i++)
+		entry = find_last(window, number + i);
+	return entry && entry->number - entry->count < number ? entry : NULL;
+}
+
 uint64_t group_window_mark(const struct group_window *window)
 {
 	if (list_empty(&window->open))
 		return window->last;
-	return list_entry(window->open.next, struct window_entry, order)->number - 1;
+	const struct window_entry *first = list_entry(window->open.next, struct window_entry, order);
+	return first->number - first->count;
 }

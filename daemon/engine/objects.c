@@ -1,5 +1,6 @@
 #include "objects.h"
 #include "graph.h"
+#include "graph_whole.h"
 #include "session.h"
 
 #include <string.h>
@@ -161,6 +162,8 @@ static struct object *end(struct object *object)
 	case OBJECT_GRAPH: {
 		struct graph *graph = (struct graph *)object;
 		session->graph_bytes -= graph->charged_bytes;
+		graph_whole_free(graph);
+		graph_natives_end(graph);
 		graph_fini(graph);
 		return graph->context ? &graph->context->object : NULL;
 	}
@@ -188,6 +191,7 @@ void object_unref(struct object *object)
 void object_release(struct object *object)
 {
 	object->released = true;
+	object->session->graph_releases += object->in_graph;
 	switch (object->type) {
 	case OBJECT_BUFFER:
 		buffer_share_end((struct buffer *)object);

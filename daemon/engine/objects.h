@@ -22,6 +22,7 @@ struct build_job;
 struct shared_memory;
 struct event_share;
 struct graph_run;
+struct graph;
 
 struct object {
 	struct session *session;
@@ -32,6 +33,7 @@ struct object {
 	bool released; /* the client's reference is gone */
 	bool silent;   /* its end is not told: the client has used the index again */
 	bool failed;
+	bool in_graph; /* a graph that is launched as one names it: its release is counted */
 	struct backend_fault *fault; /* of a failed one; NULL: memory for it was not to be had */
 };
 
@@ -50,6 +52,7 @@ struct queue {
 	uint32_t device_index;
 	uint32_t home_lane; /* of an in-order one */
 	bool has_native_lane; /* home_lane is this queue's own */
+	bool lane_is_known;   /* the application has been given its native handle, and may send to it */
 	bool in_order, profiling;
 	uint32_t slot;
 	struct group_window window;
@@ -67,6 +70,8 @@ struct buffer {
 	struct backend_image image; /* dimensions 0: a plain buffer */
 	uint64_t charged_bytes; /* to the session's limit */
 	uint64_t stamp; /* the latest group that has named it */
+	uint64_t order_stamp; /* the latest graph_order that has it, and where */
+	uint32_t order_place;
 	struct shared_memory *shared; /* what it shares with buffers of other sessions; NULL: nothing, or no more */
 	struct list shared_link;      /* of shared->buffers */
 	bool is_shared;               /* counts as a shared one of its session */
@@ -88,7 +93,8 @@ struct usm {
 	struct context *context; /* NULL in a failed one */
 	enum backend_usm_kind kind;
 	uint32_t device_index; /* host USM: of the context's first */
-	uint64_t address, size_bytes, charged_bytes;
+	struct scheduler_device *device;
+	uint64_t address, size_bytes, charged_bytes, device_bytes; /* device_bytes: charged, of a device's memory */
 	struct arena *arena;     /* in which it lies; NULL: the backend's */
 	struct sched_usm *sched; /* NULL: an arena's */
 	bool is_listed, ready;
@@ -142,13 +148,14 @@ struct group {
 	struct list held_link;               /* of session.held_tasks */
 	uint64_t start_ns;                   /* of a held one */
 	struct queue *queue;
-	struct task *task;     /* NULL: a launch of a graph, or being made */
+	struct task *task;     /* NULL: a launch of a graph node by node, or being made */
 	struct graph_run *run; /* of a launch of a graph (graph_run.h), else NULL */
+	struct graph *graph;   /* of a launch of a graph as one (graph_whole.h), else NULL */
 	struct arena *arena; /* that it copies from or to, or NULL */
 	struct list session_link; /* of session.open_groups */
 	uint64_t session_number;
 	uint64_t submit_ns; /* CLOCK_MONOTONIC; 0: its queue keeps no times */
-	struct window_entry entry;
+	struct window_entry entry; /* its count: of a burst, more than one group in this one struct */
 };
 
 struct host_accessor {

@@ -9,6 +9,7 @@ struct sched_account {
 	uint32_t references; /* the owner, tasks */
 	uint32_t sent; /* commands that are on a device */
 	struct sched_flow *flows;
+	struct sched_quota device;
 };
 
 int sched_account_create(uint64_t most_bytes, struct sched_account **account_out)
@@ -16,7 +17,8 @@ int sched_account_create(uint64_t most_bytes, struct sched_account **account_out
 	struct sched_account *account = malloc(sizeof(*account));
 	if (!account)
 		return -ENOMEM;
-	*account = (struct sched_account){.most_bytes = most_bytes, .references = 1};
+	*account = (struct sched_account){
+		.most_bytes = most_bytes, .references = 1, .device = {.most_bytes = UINT64_MAX}};
 	*account_out = account;
 	return 0;
 }
@@ -28,6 +30,41 @@ struct sched_account *sched_account_drop(struct sched_account *account)
 		free(account);
 	}
 	return NULL;
+}
+
+void sched_account_hold(struct sched_account *account)
+{
+	account->references++;
+}
+
+void sched_account_change(struct sched_account *account, uint64_t most_bytes)
+{
+	account->most_bytes = most_bytes;
+}
+
+struct sched_quota *sched_account_device(struct sched_account *account)
+{
+	return &account->device;
+}
+
+bool sched_quota_allows(const struct sched_quota *quota, uint64_t bytes)
+{
+	for (; quota; quota = quota->above)
+		if (quota->bytes > quota->most_bytes || bytes > quota->most_bytes - quota->bytes)
+			return false;
+	return true;
+}
+
+void sched_quota_take(struct sched_quota *quota, uint64_t bytes)
+{
+	for (; quota; quota = quota->above)
+		quota->bytes += bytes;
+}
+
+void sched_quota_give(struct sched_quota *quota, uint64_t bytes)
+{
+	for (; quota; quota = quota->above)
+		quota->bytes -= bytes;
 }
 
 uint64_t sched_account_bytes(const struct sched_account *account)

@@ -101,6 +101,7 @@ void sched_buffer_drop(struct sched_buffer *buffer)
 {
 	if (--buffer->references > 0)
 		return;
+	buffer->account = sched_account_drop(buffer->account);
 	/* The host's range may be reused only when no device has a view of it. */
 	buffer->frees_away = free_memories(&buffer->memories);
 	if (buffer->contents == &buffer->own) {
@@ -118,6 +119,9 @@ void sched_memory_freed(struct sched_memory *memory)
 	struct sched_buffer *buffer = memory->buffer;
 	struct sched_contents *contents = memory->contents;
 	memory->device->memories--;
+	if (memory->account)
+		sched_quota_give(sched_account_device(memory->account), memory->size_bytes);
+	(void)sched_account_drop(memory->account);
 	free(memory);
 	if (buffer && --buffer->frees_away == 0)
 		buffer_unused(buffer);
@@ -125,17 +129,44 @@ void sched_memory_freed(struct sched_memory *memory)
 		free(contents);
 }
 
+static void charge(struct sched_memory *memory, struct sched_account *account)
+{
+	sched_account_hold(account);
+	sched_quota_take(sched_account_device(account), memory->size_bytes);
+	memory->account = account;
+}
+
+void sched_buffer_charge(struct sched_buffer *buffer, struct sched_account *account)
+{
+	sched_account_hold(account);
+	buffer->account = account;
+	for (struct sched_memory *memory = buffer->contents->memories; memory; memory = memory->next)
+		if (!memory->account && !memory->imported)
+			charge(memory, account);
+}
+
 struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device)
+{
+	struct sched_memory *memory = NULL;
+	return sched_memory_need(buffer, device, &memory) < 0 ? NULL : memory;
+}
+
+int sched_memory_need(struct sched_buffer *buffer, struct scheduler_device *device, struct sched_memory **memory_out)
 {
 	struct sched_contents *contents = buffer->contents;
 	bool in_place = device->unified && sched_place_of(contents, device) == SCHED_HOST_PLACE;
 	struct sched_memory **list = in_place ? &buffer->memories : &contents->memories;
 	for (struct sched_memory *memory = *list; memory; memory = memory->next)
-		if (memory->device == device)
-			return memory;
+		if (memory->device == device) {
+			*memory_out = memory;
+			return 0;
+		}
+	struct sched_account *account = in_place ? NULL : buffer->account;
+	if (account && !sched_quota_allows(sched_account_device(account), contents->size_bytes))
+		return -ENOSPC;
 	struct sched_memory *memory = malloc(sizeof(*memory));
 	if (!memory)
-		return NULL;
+		return -ENOMEM;
 	bool buffers = in_place || contents == &buffer->own;
 	*memory = (struct sched_memory){
 		.next = *list,
@@ -147,7 +178,10 @@ struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct schedul
 		.image = contents->image,
 		.shared.descriptor = -1,
 	};
+	if (account)
+		charge(memory, account);
 	*list = memory;
 	device->memories++;
-	return memory;
+	*memory_out = memory;
+	return 0;
 }

@@ -180,10 +180,16 @@ void scheduler_counters(const struct scheduler *scheduler, struct scheduler_coun
 	*counters_out = scheduler->counters;
 }
 
+uint64_t scheduler_visits(const struct scheduler *scheduler)
+{
+	return scheduler->visits;
+}
+
 /* Objects that were released are still on their way through the device threads. */
 static void wait_until_back(struct scheduler *scheduler)
 {
 	struct sched_sleeper *sleeper = &scheduler->front_sleeper;
+	sched_notice_discard(scheduler); /* a graph that nobody asks for any more goes to its device once more */
 	while (scheduler->away > 0) {
 		drain(scheduler);
 		publish(scheduler);

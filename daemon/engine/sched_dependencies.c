@@ -222,8 +222,11 @@ static int prepare_spans(struct sched_access *access)
 int sched_accesses_prepare(struct sched_access *accesses, uint32_t count)
 {
 	uint64_t visits = 0;
+	struct scheduler *scheduler = accesses->buffer->scheduler;
 	for (uint32_t i = 0; i < count; i++) {
-		visits += relieve(&accesses[i], count);
+		uint32_t more = relieve(&accesses[i], count);
+		scheduler->visits += more;
+		visits += more;
 		if (visits > SCHED_VISITS_MAX)
 			return -E2BIG; /* before the other steps look at as many, each of them */
 	}
@@ -291,6 +294,7 @@ int sched_access_cost(const struct task *task, struct sched_access *access, stru
 
 int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cost, const struct sched_account *account)
 {
+	scheduler->visits += cost->visits;
 	uint64_t from_most = (uint64_t)scheduler->open_count + cost->tasks;
 	/* Each move: from the author and an earlier move, and to the task, perhaps twice. */
 	uint64_t edges = (cost->edges < from_most ? cost->edges : from_most) + 4 * (uint64_t)cost->tasks;

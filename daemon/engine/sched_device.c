@@ -1,4 +1,5 @@
 /* A device as the front thread sees it: start, messages out and in, stop. */
+#include "sched_graph.h"
 #include "sched_internal.h"
 
 #include "cleanup.h"
@@ -90,6 +91,9 @@ static void handle(struct scheduler_device *device, struct sched_message *messag
 		break;
 	case SCHED_MESSAGE_NATIVE:
 		sched_native_returned(object);
+		break;
+	case SCHED_MESSAGE_GRAPH:
+		sched_graph_returned(object);
 		break;
 	case SCHED_MESSAGE_HOST_REGISTER:
 	case SCHED_MESSAGE_HOST_UNREGISTER:

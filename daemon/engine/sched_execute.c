@@ -1,4 +1,5 @@
 /* The device thread's part of a task: objects made at first use, waits, submission, completion, failure. */
+#include "sched_graph.h"
 #include "sched_internal.h"
 
 #include "clock.h"
@@ -30,12 +31,24 @@ void sched_execute_forget(struct scheduler_device *device, struct task *task)
 		*at = task->send.failed_next;
 }
 
-static bool has_failed(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+static const struct task *find_failed(const struct sched_worker *worker, const struct task_predecessor *predecessor)
 {
 	for (const struct task *task = worker->failed; task; task = task->send.failed_next)
 		if (task->send.lane == predecessor->lane && task->send.sequence == predecessor->sequence)
-			return true;
-	return false;
+			return task;
+	return NULL;
+}
+
+static bool has_failed(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+{
+	return worker->failed && find_failed(worker, predecessor);
+}
+
+/* Of a burst the others may run still. */
+static bool has_failed_and_ended(const struct sched_worker *worker, const struct task_predecessor *predecessor)
+{
+	const struct task *task = worker->failed ? find_failed(worker, predecessor) : NULL;
+	return task && !(task->send.burst && task->send.burst->out > 0);
 }
 
 void sched_execute_failed(struct scheduler_device *device, struct task *task, const struct backend_fault *fault)
@@ -178,7 +191,7 @@ static enum backend_lane_kind lane_kind(const struct scheduler_device *device, u
 	return index == device->lane_count ? BACKEND_LANE_COPY_IN : BACKEND_LANE_COPY_OUT;
 }
 
-static int need_lane(struct scheduler_device *device, uint32_t index, struct backend_fault *fault)
+int sched_execute_need_lane(struct scheduler_device *device, uint32_t index, struct backend_fault *fault)
 {
 	struct sched_worker_lane *lane = &device->worker.lanes[index];
 	if (lane->handle)
@@ -238,10 +251,11 @@ static int fill_event(struct task_send *send, struct backend_fault *fault)
 	return 0;
 }
 
-/* Objects into the command. */
-static int fill_command(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
+int sched_execute_fill(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
 {
 	struct backend_command *command = &send->command;
+	if (send->graph)
+		return sched_graph_prepare(device, send, fault);
 	if (command->kind == BACKEND_COMMAND_LAUNCH)
 		return fill_launch(device, send, fault);
 	if (send->event)
@@ -273,7 +287,7 @@ static uint32_t fill_waits(const struct sched_worker *worker, const struct task_
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < send->predecessor_count; i++) {
 		const struct task_predecessor *predecessor = &send->predecessors[i];
-		if (predecessor->lane == send->lane || (worker->failed && has_failed(worker, predecessor)))
+		if (predecessor->lane == send->lane || has_failed_and_ended(worker, predecessor))
 			continue;
 		struct backend_lane *lane = worker->lanes[predecessor->lane].handle;
 		uint32_t at = 0;
@@ -354,24 +368,26 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 {
 	struct sched_worker *worker = &device->worker;
 	struct task_send *send = &task->send;
-	STAGE_MARK(send->flight_group, STAGE_ARRIVED);
-	int result = need_lane(device, send->lane, fault);
+	STAGE_MARK_ALL(send->flight_group, sched_launches(send), STAGE_ARRIVED);
+	int result = sched_execute_need_lane(device, send->lane, fault);
 	if (result == 0)
-		result = fill_command(device, send, fault);
+		result = sched_execute_fill(device, send, fault);
 	if (result < 0)
 		return result;
 	struct backend_wait waits[SCHED_PREDECESSORS_MAX];
 	uint32_t wait_count = fill_waits(worker, send, waits);
 	struct sched_worker_lane *lane = &worker->lanes[send->lane];
 	sched_flight_enter(&device->scheduler->flight, send);
-	result = device->ops->submit(lane->handle, &send->command, waits, wait_count, send->sequence, NULL, fault);
+	result = send->burst ? sched_burst_submit(device, task, waits, wait_count, fault)
+			     : device->ops->submit(lane->handle, &send->command, waits, wait_count, send->sequence, NULL, fault);
 	if (result < 0) {
 		sched_flight_leave(&device->scheduler->flight, send);
 		return result;
 	}
-	STAGE_MARK(send->flight_group, STAGE_LAUNCHED);
+	if (!send->burst)
+		STAGE_MARK(send->flight_group, STAGE_LAUNCHED);
 	worker->unflushed = true;
-	worker->in_flight++;
+	worker->in_flight += send->burst ? send->burst->out : 1;
 	worker->failing += sched_native_command_failed(send);
 	expect_transfer(worker, lane, send);
 	send->lane_next = NULL;
@@ -381,6 +397,15 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 		lane->first = task;
 	lane->last = task;
 	return 0;
+}
+
+/* None of it is in flight. */
+static void end_burst(struct scheduler_device *device, struct task *task)
+{
+	task->send.burst->over = task->send.burst->count;
+	if (sched_burst_cause(task->send.burst) && !task->send.remembered)
+		remember(&device->worker, task);
+	sched_worker_return(device, &task->message);
 }
 
 void sched_execute(struct scheduler_device *device, struct task *task)
@@ -398,7 +423,11 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 	}
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	int result = submit(device, task, &fault);
-	if (result < 0) {
+	if (result < 0 && task->send.burst && task->send.burst->failed && !fault.device_lost) {
+		end_burst(device, task);
+	} else if (result == 0 && fault.device_lost) {
+		sched_worker_lose(device, &fault);
+	} else if (result < 0) {
 		sched_fault_complete(&fault, result);
 		sched_execute_failed(device, task, &fault);
 	}
@@ -414,6 +443,11 @@ static struct sched_worker_lane *find_lane(struct sched_worker *worker, const st
 	return NULL;
 }
 
+static bool is_of(const struct task_send *send, const struct backend_completion *completion)
+{
+	return send->sequence - completion->sequence < sched_launches(send);
+}
+
 /* It ends with all the others, when everybody has been named that may have been running, which may be nobody. */
 static void note_loss(struct sched_worker *worker, const struct sched_worker_lane *lane,
 		      const struct backend_completion *completion)
@@ -427,10 +461,22 @@ static void note_loss(struct sched_worker *worker, const struct sched_worker_lan
 	if (completion->fault.native_code == 0 || completion->fault.not_begun)
 		return;
 	struct task *task = lane->first;
-	while (task && task->send.sequence != completion->sequence)
+	while (task && task->send.sequence < completion->sequence)
 		task = task->send.lane_next;
-	if (task)
+	if (task && is_of(&task->send, completion))
 		task->send.suspect = true;
+}
+
+/* One of a burst. True: it was the last. */
+static bool complete_launch(struct scheduler_device *device, struct task *task, const struct backend_completion *completion)
+{
+	bool is_last = sched_burst_completed(task, completion);
+	/* What needs it and comes meanwhile must not run. */
+	if (!is_last && sched_burst_cause(task->send.burst) && !task->send.remembered)
+		remember(&device->worker, task);
+	if (!is_last)
+		sched_flight_advance(&device->scheduler->flight, &task->send);
+	return is_last;
 }
 
 void sched_execute_completion(struct scheduler_device *device, const struct backend_completion *completion)
@@ -444,14 +490,21 @@ void sched_execute_completion(struct scheduler_device *device, const struct back
 		note_loss(worker, lane, completion);
 		return;
 	}
-	if (lane->first->send.sequence != completion->sequence)
-		return;
 	struct backend_fault fault = completion->fault;
 	struct task *task = lane->first;
+	if (!is_of(&task->send, completion))
+		return;
+	worker->in_flight--;
+	if (task->send.burst && !complete_launch(device, task, completion))
+		return;
 	lane->first = task->send.lane_next;
 	if (!lane->first)
 		lane->last = NULL;
-	worker->in_flight--;
+	if (task->send.burst) {
+		sched_flight_leave(&device->scheduler->flight, &task->send);
+		end_burst(device, task);
+		return;
+	}
 	worker->failing -= sched_native_command_failed(&task->send);
 	STAGE_MARK(task->send.flight_group, STAGE_COMPLETED);
 	learn_transfer(worker, lane, &task->send);

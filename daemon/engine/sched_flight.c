@@ -36,10 +36,11 @@ void sched_flight_enter(struct sched_flight *flight, const struct task_send *sen
 {
 	if (!flight->page || send->flight_session == 0)
 		return;
-	if (send->flight == SCHED_NO_FLIGHT) {
-		atomic_fetch_add(&flight->page->more, 1);
+	uint32_t more = sched_launches(send) - (send->flight != SCHED_NO_FLIGHT);
+	if (more > 0)
+		atomic_fetch_add(&flight->page->more, more);
+	if (send->flight == SCHED_NO_FLIGHT)
 		return;
-	}
 	struct flight_entry *entry = &flight->page->entries[send->flight];
 	entry->queue = send->flight_queue;
 	entry->group = send->flight_group;
@@ -49,10 +50,19 @@ void sched_flight_enter(struct sched_flight *flight, const struct task_send *sen
 
 void sched_flight_leave(struct sched_flight *flight, const struct task_send *send)
 {
-	if (!flight->page || send->flight_session == 0 || send->suspect)
+	if (!flight->page || send->flight_session == 0)
 		return;
-	if (send->flight == SCHED_NO_FLIGHT)
-		atomic_fetch_sub(&flight->page->more, 1);
-	else
+	/* Of a burst that is suspect those that are over are not. */
+	uint32_t less = send->suspect ? (send->burst ? send->burst->over : 0)
+				      : sched_launches(send) - (send->flight != SCHED_NO_FLIGHT);
+	if (less > 0)
+		atomic_fetch_sub(&flight->page->more, less);
+	if (!send->suspect && send->flight != SCHED_NO_FLIGHT)
 		atomic_store_explicit(&flight->page->entries[send->flight].session, 0, memory_order_release);
+}
+
+void sched_flight_advance(struct sched_flight *flight, const struct task_send *send)
+{
+	if (flight->page && send->flight_session != 0 && send->flight != SCHED_NO_FLIGHT)
+		flight->page->entries[send->flight].group = send->flight_group + send->burst->over;
 }

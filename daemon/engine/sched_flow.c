@@ -106,8 +106,9 @@ bool sched_flow_allows(const struct sched_flow *flow, uint32_t lane)
 void sched_flow_sent(struct task *task)
 {
 	struct sched_flow *flow = task->flow;
-	flow->sent++;
-	flow->lanes[task->send.lane].sent++;
+	uint32_t launches = sched_launches(&task->send);
+	flow->sent += launches;
+	flow->lanes[task->send.lane].sent += launches;
 	task->sent_ns = task->scheduler->now_ns;
 	sched_account_sent_more(flow->account);
 }
@@ -116,21 +117,22 @@ void sched_flow_sent(struct task *task)
  * A lane that others do not stand behind may be as deep as it likes while its commands come back soon: then what keeps its device
  * busy is more than the least. By one with each command, so it is twice as deep, or half, within the time that all of them take.
  */
-static void adapt(const struct scheduler_device *device, struct sched_lane *lane, uint64_t took_ns)
+static void adapt(const struct scheduler_device *device, struct sched_lane *lane, uint32_t launches, uint64_t took_ns)
 {
+	uint32_t most = device->features & BACKEND_FEATURE_SIDE_BY_SIDE ? SCHED_LANE_DEPTH_MOST - SCHED_LANE_DEPTH : 0;
 	if (took_ns > SCHED_LANE_DELAY_NS)
-		lane->deeper -= lane->deeper > 0;
-	else if (lane->count + 1 >= SCHED_LANE_DEPTH + lane->deeper &&
-		 SCHED_LANE_DEPTH + lane->deeper < SCHED_LANE_DEPTH_MOST)
-		lane->deeper += (device->features & BACKEND_FEATURE_SIDE_BY_SIDE) != 0;
+		lane->deeper -= lane->deeper < launches ? lane->deeper : launches;
+	else if (lane->count + launches >= SCHED_LANE_DEPTH + lane->deeper && lane->deeper < most)
+		lane->deeper += most - lane->deeper < launches ? most - lane->deeper : launches;
 }
 
 void sched_flow_back(struct task *task)
 {
 	struct sched_flow *flow = task->flow;
-	flow->sent--;
-	flow->lanes[task->send.lane].sent--;
-	adapt(task->device, &task->device->lanes[task->send.lane], task->scheduler->now_ns - task->sent_ns);
+	uint32_t launches = sched_launches(&task->send);
+	flow->sent -= launches;
+	flow->lanes[task->send.lane].sent -= launches;
+	adapt(task->device, &task->device->lanes[task->send.lane], launches, task->scheduler->now_ns - task->sent_ns);
 	sched_account_sent_less(flow->account);
 }
 

@@ -12,14 +12,24 @@ static bool is_gated(const struct scheduler_device *device)
 	return (device->features & BACKEND_FEATURE_QUIET_LOAD) != 0;
 }
 
+void sched_gate_ask(struct scheduler_device *device)
+{
+	if (atomic_exchange(&device->gate.asked, 1) == 0)
+		(void)sched_sleeper_wake(&device->port.sleeper);
+}
+
+bool sched_gate_is_open(struct scheduler_device *device)
+{
+	return !is_gated(device) || atomic_load(&device->gate.granted) || atomic_load(&device->quit);
+}
+
 void sched_gate_enter(struct scheduler_device *device)
 {
 	struct sched_gate *gate = &device->gate;
 	struct sched_sleeper *sleeper = &device->loader.port.sleeper;
 	if (!is_gated(device) || !device->loader.started)
 		return;
-	atomic_store(&gate->asked, 1);
-	(void)sched_sleeper_wake(&device->port.sleeper);
+	sched_gate_ask(device);
 	while (!atomic_load(&gate->granted) && !atomic_load(&device->quit)) {
 		sched_sleeper_prepare(sleeper);
 		if (!atomic_load(&gate->granted) && !atomic_load(&device->quit))

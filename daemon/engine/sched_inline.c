@@ -55,7 +55,7 @@ void sched_inline_learn(const struct task *task)
 static bool is_plain(const struct scheduler_device *device, const struct task_send *send)
 {
 	const struct backend_command *command = &send->command;
-	if (command->kind != BACKEND_COMMAND_LAUNCH || command->timed || command->launch.properties ||
+	if (command->kind != BACKEND_COMMAND_LAUNCH || send->burst || command->timed || command->launch.properties ||
 	    !send->kernel->handle || !is_seen(device, send))
 		return false;
 	for (uint32_t i = 0; i < command->launch.argument_count; i++) {

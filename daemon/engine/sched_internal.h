@@ -51,6 +51,9 @@
 #define SCHED_EDGES_KEPT       4096u
 #define SCHED_NODES_KEPT       4096u
 #define SCHED_STORAGE_BYTES    640u /* of a task that is kept for the next one */
+#define SCHED_BURSTS_KEPT      128u
+#define SCHED_BURST_STORAGE_BYTES 2048u /* the same of larger ones: bursts, mostly */
+#define SCHED_BURST_NS         100000u /* what a burst may take, by what its kernel took lately */
 #define SCHED_INTERVALS_MAX    4096u  /* of one buffer, for order and for places; see sched_dependencies.h */
 #define SCHED_INTERVALS_KEPT   64u    /* before equal ones are joined that nobody asks for in one: likely to be cut again */
 #define SCHED_LINKS_MAX        16384u /* of one buffer: readers that are linked into several spans */
@@ -75,6 +78,7 @@ enum sched_notice_kind {
 	SCHED_NOTICE_EVENT_READY,
 	SCHED_NOTICE_OCCUPANCY,
 	SCHED_NOTICE_NATIVE,
+	SCHED_NOTICE_GRAPH_BUILT,
 	SCHED_NOTICE_USM_READY,
 	SCHED_NOTICE_HOST_READY,
 	SCHED_NOTICE_PROCESS_LOST,
@@ -97,7 +101,11 @@ struct task_edge {
 	struct task_edge *next_out;
 	struct task_edge *previous_in, *next_in;
 	bool data, sent;
+	uint32_t launches; /* data, of a burst: SCHED_LAUNCHES_ALL for its contents, a bit per launch that `to` names */
 };
+
+#define SCHED_LAUNCHES_ALL (1u << 31)
+static_assert(SCHED_BURST_MAX < 31, "a bit each");
 
 enum task_use_kind {
 	TASK_USE_WRITE,
@@ -172,7 +180,9 @@ struct sched_memory {
 	enum backend_export_kind export_kind;
 	struct backend_image image; /* as of its contents */
 	bool imported; /* made from `shared` or `native`, never again */
+	struct sched_account *account; /* whose device memory it is; NULL: nobody's */
 	uint64_t native; /* the application's memory; 0: none */
+	uint64_t gathered; /* device thread: the latest making of a graph that has it in its list */
 	struct backend_shared_memory shared;
 	struct backend_fault fault; /* device thread: why it could not be imported */
 	/* Made by its device's thread; NULL: not made yet. Also read by the thread of a device that copies from it. */
@@ -212,6 +222,7 @@ struct sched_buffer {
 	struct scheduler *scheduler;
 	uint64_t number; /* in the order of making, for people */
 	void *owner, *host;
+	struct sched_account *account; /* pays for what it has on devices; NULL: nobody */
 	struct sched_notice notice;
 };
 
@@ -359,6 +370,7 @@ struct sched_kernel {
 	struct task *waiting; /* launches, by kernel_next */
 	struct sched_range seen; /* of the last launch that came back with success; dimensions 0: none has */
 	uint64_t seen_at;        /* device.novelties, then */
+	uint64_t period_ns;      /* of a launch, as those that came back lately took; 0: not known */
 	struct sched_notice notice;
 	/* loader, until it comes back */
 	struct backend_kernel *handle;
@@ -371,6 +383,19 @@ struct task_predecessor {
 	uint32_t lane;
 	bool data;
 	uint64_t sequence;
+};
+
+/* The launches of one task. */
+struct task_burst {
+	uint32_t count;
+	uint32_t value_stride; /* bytes from a launch's values to those of the next */
+	bool is_chained;       /* each needs what the one before it writes */
+	bool is_whole;         /* the device thread's: it was submitted as one command */
+	/* The device thread's, then the front's. */
+	uint32_t out;    /* in flight */
+	uint32_t over;   /* so many, from the first on, have come back or will not */
+	uint32_t failed; /* bit per launch that failed by itself: why, in `causes` */
+	struct sched_cause *causes[SCHED_BURST_MAX];
 };
 
 /* What the device thread has of a task between send and return. */
@@ -386,6 +411,8 @@ struct task_send {
 	struct sched_memory *source, *destination;
 	struct sched_event *event;
 	struct sched_native_command *native_command; /* of a native command, in the task's storage */
+	struct sched_graph_launch *graph;            /* of a graph's launch, in the task's storage */
+	struct task_burst *burst; /* in the task's storage; NULL: one command */
 	uint32_t flight; /* entry of the flight page */
 	uint64_t flight_session, flight_queue, flight_group;
 	char what[FLIGHT_KERNEL_NAME_BYTES];
@@ -431,7 +458,9 @@ struct task {
 	bool direct; /* `cause` is this task's own failure (or that of a move made for it) */
 	bool awaits_kernel;
 	bool held_by_host; /* a host task: held when its turn has come */
+	bool goes_alone;   /* what it waits for is over before it is sent */
 	uint32_t home_lane;             /* 0: any */
+	bool home_is_fixed;
 	struct sched_flow *flow;        /* since it was to be sent first; NULL: it was not */
 	uint64_t sent_ns;               /* scheduler.now_ns, then */
 	struct sched_lane *forced_lane; /* chosen for a test; NULL: not yet */
@@ -470,6 +499,7 @@ struct sched_lane {
 	uint32_t deeper; /* than SCHED_LANE_DEPTH it may be */
 	bool is_native;  /* over a queue of the application's; such are behind all others */
 	uint64_t sequence;
+	uint64_t moved; /* device.returned when the last one came back, or the first one was sent */
 };
 
 static inline bool sched_lane_is_full(const struct sched_lane *lane)
@@ -505,6 +535,7 @@ struct sched_worker_lane {
 struct sched_worker {
 	bool unusable; /* `gone`, as this thread sees it */
 	bool unflushed;
+	uint64_t graph_stamp; /* of the latest making of a graph */
 	bool fed;           /* the front has sent something, of which this thread has not taken notice */
 	uint32_t in_flight; /* submitted and not complete */
 	uint32_t failing;   /* native commands among them whose function has failed: what needs them need not be sent */
@@ -560,6 +591,7 @@ struct scheduler_device {
 	uint32_t holders, memories;     /* of one with a native context: who keeps it; what buffers have there */
 	uint32_t next_home;
 	uint32_t sent; /* in all lanes */
+	uint64_t returned;
 	struct list flows, line; /* of sessions; those with something parked, whose turn is next first */
 	struct sched_flow nobody;
 	struct rivals rivals; /* flows */
@@ -583,6 +615,7 @@ struct scheduler_device {
 	struct sched_loader loader;
 	struct sched_gate gate;
 	struct sched_worker worker;
+	struct sched_gate_head deadline_heads[SCHED_LANES_ALL]; /* the front's: sched_deadline.c */
 };
 
 /* Entries of the flight page that no task has. The front hands them out, the device thread fills and clears them. */
@@ -631,6 +664,7 @@ struct scheduler {
 	uint32_t open_count; /* with moves */
 	uint32_t away;       /* messages of all devices, waiting ones included */
 	struct scheduler_counters counters;
+	uint64_t visits; /* scheduler_visits */
 	struct sched_host *hosts;
 	/* The process was lost: why, and devices that have not yet said who was running. */
 	struct sched_cause *process_lost;
@@ -638,7 +672,7 @@ struct scheduler {
 	uint32_t losses_away;
 	struct sched_notice loss_notice;
 
-	struct pool tasks, edges, nodes; /* tasks: of SCHED_STORAGE_BYTES */
+	struct pool tasks, bursts, edges, nodes; /* tasks: of SCHED_STORAGE_BYTES; bursts: of SCHED_BURST_STORAGE_BYTES */
 	uint64_t pool_bytes; /* of tasks, edges and nodes in use */
 	struct sched_access *accesses; /* of the task that is being submitted */
 	uint32_t access_capacity;
@@ -651,6 +685,7 @@ struct scheduler {
 /* sched_account.c; an account may be NULL. */
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes);
 void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes);
+void sched_account_hold(struct sched_account *account);
 void sched_account_settle(struct task *task);
 /* One for each device on which it has had something. */
 struct sched_flow **sched_account_flows(struct sched_account *account);
@@ -688,6 +723,8 @@ void sched_fault_complete(struct backend_fault *fault, int negative_errno);
 /* sched_task.c */
 void task_open(struct task *task);
 void task_edge_add(struct task *from, struct task *to, bool data);
+/* `launches`: of a burst, SCHED_LAUNCHES_ALL or task_launch_bit. */
+void task_edge_add_data(struct task *from, struct task *to, uint32_t launches);
 /* It has failed, or will not run: no matter what state it is in. */
 void task_doom(struct task *task, struct sched_cause *cause, bool direct);
 /* Queue it if nothing keeps it from going on. */
@@ -698,6 +735,31 @@ void task_release(struct task *task);
 void task_outcome_fault(const struct task *task, struct backend_fault *fault_out);
 /* Let everything runnable go on. */
 void scheduler_run(struct scheduler *scheduler);
+
+/* sched_burst.c. How many commands of its lane a task is. */
+static inline uint32_t sched_launches(const struct task_send *send)
+{
+	return send->burst ? send->burst->count : 1;
+}
+size_t sched_burst_storage(const struct task_request *request);
+/* The first launch's arguments are filled in, its values at `values`; behind them is room for those of the others, and for the rest. */
+void sched_burst_fill(struct task_send *send, const struct task_request *request, uint8_t *values);
+/*
+ * Device thread: submit all. 0: some are in flight, and come back in any case; `fault_out` may say all the same that the device is
+ * lost. Negative: nothing is in flight; a fault of the device, or else those of the launches are in the burst.
+ */
+int sched_burst_submit(struct scheduler_device *device, struct task *task, const struct backend_wait *waits, uint32_t wait_count,
+		       struct backend_fault *fault_out);
+/* Device thread: a launch of it has come back. True: that was the last. */
+bool sched_burst_completed(struct task *task, const struct backend_completion *completion);
+/* Has it failed, for those that need what it writes? NULL: no. */
+struct sched_cause *sched_burst_cause(const struct task_burst *burst);
+/* Has it failed, for whoever is behind such an edge? NULL: no. */
+struct sched_cause *sched_launches_cause(const struct task *task, uint32_t launches);
+/* Front: nobody asks any more. */
+void sched_burst_end(struct task_burst *burst);
+/* Front: a launch, or several, came back with success. */
+void sched_burst_learn(const struct task *task);
 
 /* sched_flow.c */
 void sched_flow_init(struct scheduler_device *device);
@@ -719,10 +781,11 @@ struct task *sched_flow_unpark(struct sched_flow *flow, uint32_t lane);
 /* sched_lane.c */
 void sched_lane_dispatch(struct task *task);
 /*
- * Will it go to a copy lane? All sessions' moves share those. One that had to wait there, for a kernel that runs long or an
- * event that does not happen, would hold up everybody's (F8): it goes when nothing is left to wait for.
+ * Does it go only when nothing is left to wait for? What goes to a copy lane does: all sessions' moves share those, and one that
+ * had to wait there, for a kernel that runs long or an event that does not happen, would hold up everybody's (F8). So does a
+ * launch that changes its graph.
  */
-bool sched_lane_is_shared(const struct task *task);
+bool sched_lane_waits(const struct task *task);
 /* The device thread is done with it. */
 void sched_lane_return(struct task *task);
 /* After some came back: as many of those that waited for room as there is room, one of each flow in turn. */
@@ -777,6 +840,9 @@ void sched_objects_handle(struct scheduler_device *device, struct sched_message 
 
 /* sched_gate.c: the loader's thread, around what needs a quiet device. */
 void sched_gate_enter(struct scheduler_device *device);
+/* The same without waiting: ask, and has it been given (or is there no need)? */
+void sched_gate_ask(struct scheduler_device *device);
+bool sched_gate_is_open(struct scheduler_device *device);
 void sched_gate_leave(struct scheduler_device *device);
 /* The device's thread, in every turn. True: nothing may be sent now. */
 bool sched_gate_step(struct scheduler_device *device);
@@ -803,19 +869,21 @@ void sched_usm_returned(struct sched_usm *usm);
 void sched_usm_tell(struct sched_usm *usm);
 bool sched_usm_is_action(enum task_action action);
 /* `at`: storage for the pattern of a fill. */
-void sched_usm_fill_command(struct task *task, const struct task_request *request, uint8_t *at);
+void sched_usm_fill_command(struct task_send *send, const struct task_request *request, uint8_t *at);
 
 /* sched_native_command.c */
 size_t sched_native_command_storage(const struct task_request *request);
 /* `at`: so much storage. */
-void sched_native_command_fill(struct task *task, const struct task_request *request, uint8_t *at);
+void sched_native_command_fill(struct task_send *send, const struct task_request *request, uint8_t *at);
+/* The memory of a requirement, or NULL for one of no bytes. False: there are not so many. */
+bool sched_native_command_has(const struct sched_native_command *native, uint32_t index, struct sched_memory **memory_out);
 /* Device thread: its memories are made. */
 int sched_native_command_prepare(struct scheduler_device *device, struct sched_native_command *native,
 				 struct backend_fault *fault);
 /* Device thread: its function was called and has failed, though what it had sent runs on. Also of tasks that are none. */
 bool sched_native_command_failed(const struct task_send *send);
-/* The task is over: tell a function that was not called. Also of tasks that are none. */
-void sched_native_command_end(struct task *task);
+/* It is over: tell a function that was not called. Also of what is none. */
+void sched_native_command_end(struct task_send *send);
 
 /* sched_event.c */
 void sched_event_returned(struct sched_event *event);
@@ -848,6 +916,21 @@ void sched_flight_give(struct sched_flight *flight, uint32_t entry);
 void sched_flight_device_open(struct sched_flight *flight, uint32_t device);        /* device thread */
 void sched_flight_enter(struct sched_flight *flight, const struct task_send *send); /* device thread */
 void sched_flight_leave(struct sched_flight *flight, const struct task_send *send); /* device thread */
+/* Device thread: the first launches of a burst are over. It has one entry, which names the first that is not. */
+void sched_flight_advance(struct sched_flight *flight, const struct task_send *send);
+
+/* sched_submit.c. Room in scheduler.accesses. -ENOMEM. */
+int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count);
+
+/* sched_fill.c. How much its uses take of a task's storage; and its command. */
+size_t sched_uses_storage(const struct task_request *request);
+size_t sched_send_storage(const struct task_request *request);
+/* `at`: so much storage, 16-byte aligned. The memories are those of scheduler.accesses. */
+void sched_send_fill(struct task_send *send, const struct task_request *request, uint8_t *at);
+
+/* sched_execute.c, device thread: objects into a command that sched_send_fill has made. */
+int sched_execute_need_lane(struct scheduler_device *device, uint32_t index, struct backend_fault *fault);
+int sched_execute_fill(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault);
 
 /* sched_buffer.c */
 void sched_buffer_drop(struct sched_buffer *buffer);
@@ -863,7 +946,9 @@ static inline uint32_t sched_place_of(const struct sched_contents *contents, con
 {
 	return contents->image.dimensions > 0 || contents->home_device == device ? device->index + 1 : device->place;
 }
-/* Of that buffer on that device, made here if it is new. NULL: no memory. */
+/* Of that buffer on that device, made here if it is new. -ENOMEM; -ENOSPC: beyond a quota. */
+int sched_memory_need(struct sched_buffer *buffer, struct scheduler_device *device, struct sched_memory **memory_out);
+/* The same; NULL: neither there nor to be had. */
 struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct scheduler_device *device);
 
 /* sched_program.c */

@@ -1,4 +1,5 @@
 /* Which lane of its device a task goes to, and what happens around its way there and back. */
+#include "sched_graph.h"
 #include "sched_internal.h"
 
 #include "stage_clock.h"
@@ -28,13 +29,44 @@ static struct sched_lane *lane_behind(const struct task *task)
 	return lane;
 }
 
+/* How long one may have to wait there: what is in front, and the more others have come back meanwhile, the likelier long. */
+static uint64_t load_of(const struct scheduler_device *device, const struct sched_lane *lane)
+{
+	return lane->count == 0 ? 0 : lane->count + device->returned - lane->moved;
+}
+
 static struct sched_lane *lane_most_idle(struct scheduler_device *device)
 {
 	struct sched_lane *best = &device->lanes[0];
 	for (uint32_t i = 1; i < device->lane_count && best->count > 0; i++)
-		if (device->lanes[i].count < best->count)
+		if (load_of(device, &device->lanes[i]) < load_of(device, best))
 			best = &device->lanes[i];
 	return best;
+}
+
+static bool has_something_at(const struct task *task, const struct sched_lane *lane)
+{
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
+		if (edge->from->state == TASK_SENT && &task->device->lanes[edge->from->send.lane] == lane)
+			return true;
+	return false;
+}
+
+/*
+ * Behind its queue's last command, whose order the lane then keeps. If that is not there, but somebody else's, which may have
+ * no end (F8): behind what it depends on elsewhere, or where least is in the way.
+ */
+static struct sched_lane *lane_at_home(const struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	struct sched_lane *home = &device->lanes[task->home_lane - 1];
+	if (home->count == 0 || task->home_is_fixed || has_something_at(task, home))
+		return home;
+	struct sched_lane *other = lane_behind(task);
+	if (other)
+		return other;
+	other = lane_most_idle(device);
+	return load_of(device, other) < load_of(device, home) ? other : home;
 }
 
 /* Transfers that no queue has a lane for run beside the kernels, each way on its own. NULL: there is none. */
@@ -76,10 +108,15 @@ static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
 	if (task->home_lane > device->all_lane_count && task->home_lane <= device->lane_end &&
 	    device->lanes[task->home_lane - 1].is_native)
 		return &device->lanes[task->home_lane - 1];
+	/* Launches of one graph that are in flight are on one lane. */
+	if (task->send.graph && task->send.graph->graph->sent > 0)
+		return &device->lanes[task->send.graph->graph->sent_lane];
 	if (device->scheduler->lane_choice != SCHEDULER_LANES_BEST)
 		return task->forced_lane ? task->forced_lane : (task->forced_lane = lane_forced(device));
+	if (task->send.graph)
+		task->home_lane = (task->home_lane - 1) % device->lane_count + 1;
 	if (task->home_lane > 0 && task->home_lane <= device->lane_count)
-		return &device->lanes[task->home_lane - 1];
+		return lane_at_home(task);
 	struct sched_lane *lane = lane_for_copies(task);
 	if (!lane)
 		lane = lane_behind(task);
@@ -101,10 +138,15 @@ static void note_predecessors(struct task *task, uint32_t lane)
 	}
 }
 
-bool sched_lane_is_shared(const struct task *task)
+static bool is_shared(const struct task *task)
 {
 	return task->device->scheduler->lane_choice == SCHEDULER_LANES_BEST && task->home_lane == 0 &&
 	       lane_for_copies(task) != NULL;
+}
+
+bool sched_lane_waits(const struct task *task)
+{
+	return task->goes_alone || is_shared(task);
 }
 
 /* Those that only waited for this one to be on its way can go after it, if they are of the same device. */
@@ -112,8 +154,8 @@ static void let_followers_go(struct task *task)
 {
 	for (struct task_edge *edge = task->out; edge; edge = edge->next_out) {
 		struct task *to = edge->to;
-		if (edge->sent || to->front_only || to->device != task->device || to->state != TASK_PENDING ||
-		    sched_lane_is_shared(to))
+		if (edge->sent || edge->launches & ~SCHED_LAUNCHES_ALL || to->front_only || to->device != task->device ||
+		    to->state != TASK_PENDING || sched_lane_waits(to))
 			continue;
 		edge->sent = true;
 		to->unmet--;
@@ -136,7 +178,9 @@ static void send_to(struct task *task, struct sched_lane *lane)
 {
 	struct scheduler_device *device = task->device;
 	task->send.lane = (uint32_t)(lane - device->lanes);
-	task->send.sequence = ++lane->sequence;
+	uint32_t launches = sched_launches(&task->send);
+	lane->sequence += launches;
+	task->send.sequence = lane->sequence;
 	note_predecessors(task, task->send.lane);
 	if (task->send.flight_session != 0)
 		task->send.flight = sched_flight_take(&task->scheduler->flight);
@@ -146,11 +190,18 @@ static void send_to(struct task *task, struct sched_lane *lane)
 	else
 		lane->first = task;
 	lane->last = task;
-	lane->count++;
-	device->sent++;
+	if (lane->count == 0)
+		lane->moved = device->returned;
+	lane->count += launches;
+	device->sent += launches;
 	sched_flow_sent(task);
+	if (task->send.graph) {
+		task->send.graph->graph->sent++;
+		task->send.graph->graph->sent_lane = task->send.lane;
+	}
 	task->state = TASK_SENT;
-	STAGE_MARK(task->send.flight_group, STAGE_ORDERED);
+	STAGE_MARK_ALL(task->send.flight_group, launches, STAGE_ORDERED);
+	device->port.unpublished += launches - 1; /* counts what its thread gets to do */
 	sched_device_post(device, &task->message);
 	let_followers_go(task);
 }
@@ -180,8 +231,10 @@ static void leave_lane(struct sched_lane *lane, struct task *task)
 		task->lane_next->lane_previous = task->lane_previous;
 	else
 		lane->last = task->lane_previous;
-	lane->count--;
-	task->device->sent--;
+	lane->count -= sched_launches(&task->send);
+	task->device->sent -= sched_launches(&task->send);
+	task->device->returned += sched_launches(&task->send);
+	lane->moved = task->device->returned;
 	sched_flow_back(task);
 }
 
@@ -294,10 +347,14 @@ void sched_lane_return(struct task *task)
 	struct sched_lane *lane = &device->lanes[task->send.lane];
 	prefetch_uses(task);
 	leave_lane(lane, task);
+	if (task->send.graph)
+		task->send.graph->graph->sent--;
 	if (task->send.flight != SCHED_NO_FLIGHT)
 		sched_flight_give(&task->scheduler->flight, task->send.flight);
 	account(task);
 	struct sched_cause *cause = task->send.cause;
+	if (!cause && task->send.burst && sched_burst_cause(task->send.burst))
+		cause = task->send.cause = sched_cause_hold(sched_burst_cause(task->send.burst));
 	if (cause) {
 		sched_loss_seen(device, &cause->fault);
 		task_doom(task, cause, true);
@@ -305,6 +362,7 @@ void sched_lane_return(struct task *task)
 		task->send.cause = NULL;
 	} else if (!task->send.skipped) {
 		sched_inline_learn(task);
+		sched_burst_learn(task);
 	}
 	task->state = TASK_PENDING;
 	task->front_only = true;

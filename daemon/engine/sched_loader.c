@@ -43,10 +43,15 @@ static int make_native_program(struct scheduler_device *device, struct sched_pro
 					   &program->fault);
 }
 
+static bool is_loaded(struct scheduler_device *device, const struct sched_program *program)
+{
+	return device->ops->program_is_loaded &&
+	       device->ops->program_is_loaded(device->handle, program->binary, program->binary_bytes);
+}
+
 static int load_binary(struct scheduler_device *device, struct sched_program *program)
 {
-	bool loaded = device->ops->program_is_loaded &&
-		      device->ops->program_is_loaded(device->handle, program->binary, program->binary_bytes);
+	bool loaded = is_loaded(device, program);
 	if (!loaded)
 		sched_gate_enter(device);
 	int result = device->ops->program_load(device->handle, program->binary, program->binary_bytes, &program->handle,
@@ -189,9 +194,55 @@ void sched_loader_handle(struct scheduler_device *device, struct sched_message *
 	}
 }
 
-static bool must_rest(struct scheduler_device *device)
+/* Loads that wait for a quiet moment, and what comes behind them. Others go on meanwhile: no moment may come for long. */
+struct put_off {
+	struct sched_message *first, *last;
+};
+
+static bool is_put_off(const struct put_off *list, const struct sched_program *program)
 {
-	return !atomic_load(&device->quit) &&
+	const struct sched_message *message = list->first;
+	while (message && message != &program->message)
+		message = message->next;
+	return message != NULL;
+}
+
+static bool must_wait(struct scheduler_device *device, const struct put_off *list, struct sched_message *message)
+{
+	if (message->kind == SCHED_MESSAGE_KERNEL_CREATE) {
+		const struct sched_kernel *kernel = (struct sched_kernel *)(void *)message;
+		return kernel->program && is_put_off(list, kernel->program);
+	}
+	const struct sched_program *program = (struct sched_program *)(void *)message;
+	return message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !program->is_native && !atomic_load(&device->gone) &&
+	       !sched_gate_is_open(device) && !is_loaded(device, program);
+}
+
+static void put_off(struct scheduler_device *device, struct put_off *list, struct sched_message *message)
+{
+	message->next = NULL;
+	if (list->first)
+		list->last->next = message;
+	else
+		list->first = message;
+	list->last = message;
+	if (list->first->kind == SCHED_MESSAGE_PROGRAM_LOAD)
+		sched_gate_ask(device);
+}
+
+/* The first of them, if its turn has come. */
+static struct sched_message *take_put_off(struct scheduler_device *device, struct put_off *list)
+{
+	struct sched_message *message = list->first;
+	if (!message || (message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !sched_gate_is_open(device)))
+		return NULL;
+	list->first = message->next;
+	return message;
+}
+
+static bool must_rest(struct scheduler_device *device, const struct put_off *list)
+{
+	return !atomic_load(&device->quit) && !(list->first && sched_gate_is_open(device)) &&
 	       (!atomic_load(&device->opened) || !sched_mailbox_has_mail(&device->loader.port.out));
 }
 
@@ -202,12 +253,23 @@ static void *loader_main(void *argument)
 	char name[16];
 	(void)snprintf(name, sizeof(name), "loader-%u", device->index);
 	(void)pthread_setname_np(pthread_self(), name);
+	struct put_off list = {NULL, NULL};
 	for (;;) {
-		struct sched_message *message = NULL;
-		if (atomic_load(&device->opened))
+		struct sched_message *message = take_put_off(device, &list);
+		bool has_gate = message && message->kind == SCHED_MESSAGE_PROGRAM_LOAD;
+		if (!message && atomic_load(&device->opened)) {
 			message = sched_mailbox_read(&port->out);
+			if (message && must_wait(device, &list, message)) {
+				put_off(device, &list, message);
+				continue;
+			}
+		}
 		if (message) {
 			sched_loader_handle(device, message);
+			if (has_gate) /* it may have needed none in the end */
+				sched_gate_leave(device);
+			if (list.first && list.first->kind == SCHED_MESSAGE_PROGRAM_LOAD)
+				sched_gate_ask(device);
 			sched_mailbox_write(&port->back, message);
 			sched_worker_publish(device, port);
 			continue;
@@ -215,7 +277,7 @@ static void *loader_main(void *argument)
 		if (atomic_load(&device->quit))
 			return NULL;
 		sched_sleeper_prepare(&port->sleeper);
-		if (must_rest(device))
+		if (must_rest(device, &list))
 			sched_sleeper_sleep(&port->sleeper, SCHED_SLEEP_UNTIL_WOKEN);
 		sched_sleeper_cancel(&port->sleeper);
 	}

@@ -27,6 +27,7 @@ enum sched_message_kind {
 	SCHED_MESSAGE_EVENT_MAKE,     /* struct sched_event */
 	SCHED_MESSAGE_EVENT_FREE,
 	SCHED_MESSAGE_NATIVE, /* struct sched_native */
+	SCHED_MESSAGE_GRAPH,  /* struct sched_graph: make it, or a part of it, or end it */
 	SCHED_MESSAGE_LOSE, /* struct sched_loss: another device of the backend has lost the process */
 	/* to the loader, where the device has one */
 	SCHED_MESSAGE_PROGRAM_LOAD,

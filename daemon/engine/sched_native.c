@@ -227,8 +227,10 @@ int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device
 {
 	if (buffer->contents->size_bytes == 0)
 		return 0;
-	struct sched_memory *memory = sched_memory_of(buffer, device);
-	int result = memory ? get_memory(memory, true, owner) : -ENOMEM;
+	struct sched_memory *memory;
+	int result = sched_memory_need(buffer, device, &memory);
+	if (result == 0)
+		result = get_memory(memory, true, owner);
 	return result < 0 ? result : 1;
 }
 

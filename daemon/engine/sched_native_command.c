@@ -36,7 +36,7 @@ static int call(void *context, const struct backend_native_scope *scope)
 	return result;
 }
 
-void sched_native_command_fill(struct task *task, const struct task_request *request, uint8_t *at)
+void sched_native_command_fill(struct task_send *send, const struct task_request *request, uint8_t *at)
 {
 	uint32_t count = request->requirement_count;
 	struct sched_native_command *native = (struct sched_native_command *)(void *)at;
@@ -50,9 +50,9 @@ void sched_native_command_fill(struct task *task, const struct task_request *req
 	at += aligned(count * sizeof(struct sched_memory *));
 	native->handles = (struct backend_memory **)(void *)at;
 	for (uint32_t i = 0; i < count; i++)
-		native->memories[i] = task->scheduler->accesses[i].memory;
-	task->send.native_command = native;
-	struct backend_command *command = &task->send.command;
+		native->memories[i] = request->device->scheduler->accesses[i].memory;
+	send->native_command = native;
+	struct backend_command *command = &send->command;
 	command->kind = BACKEND_COMMAND_NATIVE;
 	command->native.function = call;
 	command->native.context = native;
@@ -78,10 +78,18 @@ bool sched_native_command_failed(const struct task_send *send)
 	return send->native_command && send->native_command->failed;
 }
 
-void sched_native_command_end(struct task *task)
+void sched_native_command_end(struct task_send *send)
 {
-	struct sched_native_command *native = task->send.native_command;
+	struct sched_native_command *native = send->native_command;
 	if (native && !native->called)
 		(void)native->function(native->context, NULL);
-	task->send.native_command = NULL;
+	send->native_command = NULL;
+}
+
+bool sched_native_command_has(const struct sched_native_command *native, uint32_t index, struct sched_memory **memory_out)
+{
+	if (index >= native->count)
+		return false;
+	*memory_out = native->memories[index];
+	return true;
 }

@@ -1,4 +1,5 @@
 /* Callbacks that are due: queued wherever something ends, called from scheduler_progress only. */
+#include "sched_graph.h"
 #include "sched_internal.h"
 
 #include <stdlib.h>
@@ -96,6 +97,9 @@ static void tell(const struct sched_notice *notice)
 	case SCHED_NOTICE_NATIVE:
 		sched_native_tell(notice->object);
 		break;
+	case SCHED_NOTICE_GRAPH_BUILT:
+		sched_graph_tell(notice->object);
+		break;
 	case SCHED_NOTICE_USM_READY:
 		sched_usm_tell(notice->object);
 		break;
@@ -131,7 +135,9 @@ void sched_notice_discard(struct scheduler *scheduler)
 {
 	struct sched_notice *notice;
 	while ((notice = take(scheduler)))
-		if (notice->kind == SCHED_NOTICE_BUFFER_FREED || notice->kind == SCHED_NOTICE_OCCUPANCY || notice->kind == SCHED_NOTICE_NATIVE ||
+		if (notice->kind == SCHED_NOTICE_GRAPH_BUILT)
+			sched_graph_tell(notice->object);
+		else if (notice->kind == SCHED_NOTICE_BUFFER_FREED || notice->kind == SCHED_NOTICE_OCCUPANCY || notice->kind == SCHED_NOTICE_NATIVE ||
 		    notice->kind == SCHED_NOTICE_HOST_READY)
 			free(notice->object);
 }

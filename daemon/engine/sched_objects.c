@@ -1,4 +1,5 @@
 /* Objects of a device that are made and freed on its own thread. */
+#include "sched_graph.h"
 #include "sched_internal.h"
 
 #include "status.h"
@@ -121,6 +122,9 @@ void sched_objects_handle(struct scheduler_device *device, struct sched_message 
 		break;
 	case SCHED_MESSAGE_NATIVE:
 		sched_native_handle(device, object);
+		break;
+	case SCHED_MESSAGE_GRAPH:
+		sched_graph_handle(device, object);
 		break;
 	case SCHED_MESSAGE_EVENT_FREE:
 		if (((struct sched_event *)object)->handle)

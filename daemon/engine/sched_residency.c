@@ -109,7 +109,8 @@ static int need_memory(struct sched_buffer *buffer, uint32_t place)
 {
 	if (place == SCHED_HOST_PLACE)
 		return 0;
-	return sched_memory_of(buffer, buffer->scheduler->devices[place - 1]) ? 0 : -ENOMEM;
+	struct sched_memory *memory;
+	return sched_memory_need(buffer, buffer->scheduler->devices[place - 1], &memory);
 }
 
 /* Its moves, in and home again. -ENOMEM. */

@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "sched_dependencies.h"
+#include "sched_graph.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -29,8 +30,8 @@ void task_open(struct task *task)
 		if (task->send.command.kind == BACKEND_COMMAND_COPY_PEER)
 			scheduler->counters.peer_moves++;
 	} else if (!is_own(task)) {
-		scheduler->counters.tasks_submitted++;
-		scheduler->counters.tasks_open++;
+		scheduler->counters.tasks_submitted += sched_launches(&task->send);
+		scheduler->counters.tasks_open += sched_launches(&task->send);
 	}
 }
 
@@ -47,27 +48,40 @@ static void task_close(struct task *task)
 		scheduler->open_last = task->open_previous;
 	scheduler->open_count--;
 	if (!is_own(task)) {
-		scheduler->counters.tasks_done++;
-		scheduler->counters.tasks_open--;
+		scheduler->counters.tasks_done += sched_launches(&task->send);
+		scheduler->counters.tasks_open -= sched_launches(&task->send);
 	}
 }
 
-void task_edge_add(struct task *from, struct task *to, bool data)
+/* There is one between the two already. */
+static void edge_unite(struct task_edge *edge, bool data, uint32_t launches)
+{
+	edge->data |= data;
+	edge->launches |= launches;
+	/* Which launches have failed is known when all of them are over. */
+	if (edge->sent && launches & ~SCHED_LAUNCHES_ALL) {
+		edge->sent = false;
+		edge->to->unmet++;
+	}
+}
+
+static void edge_add(struct task *from, struct task *to, bool data, uint32_t launches)
 {
 	/* Two buffers of one task may have the same contents. */
 	if (from == to)
 		return;
 	if (from->state == TASK_DONE || (from->state == TASK_RETURNING && to->role == TASK_ROLE_MOVE)) {
-		if (data && from->cause)
-			task_doom(to, from->cause, false);
+		struct sched_cause *cause = data ? sched_launches_cause(from, launches) : NULL;
+		if (cause)
+			task_doom(to, cause, false);
 		return;
 	}
 	if (from->mark == to->identity) {
-		from->mark_edge->data |= data;
+		edge_unite(from->mark_edge, data, launches);
 		return;
 	}
 	struct task_edge *edge = sched_take_edge(to->scheduler);
-	*edge = (struct task_edge){.from = from, .to = to, .data = data, .next_out = from->out, .next_in = to->in};
+	*edge = (struct task_edge){.from = from, .to = to, .data = data, .launches = launches, .next_out = from->out, .next_in = to->in};
 	from->out = edge;
 	if (to->in)
 		to->in->previous_in = edge;
@@ -75,10 +89,20 @@ void task_edge_add(struct task *from, struct task *to, bool data)
 	from->mark = to->identity;
 	from->mark_edge = edge;
 	edge->sent = from->state == TASK_SENT && !to->front_only && from->device == to->device &&
-		     !sched_lane_is_shared(to);
+		     !sched_lane_waits(to) && !(launches & ~SCHED_LAUNCHES_ALL);
 	to->open_in++;
 	if (!edge->sent)
 		to->unmet++;
+}
+
+void task_edge_add(struct task *from, struct task *to, bool data)
+{
+	edge_add(from, to, data, data ? SCHED_LAUNCHES_ALL : 0);
+}
+
+void task_edge_add_data(struct task *from, struct task *to, uint32_t launches)
+{
+	edge_add(from, to, true, launches);
 }
 
 static void edge_remove(struct task_edge *edge)
@@ -145,15 +169,16 @@ static void let_go(struct task *task, bool moves_only)
 	while (*at) {
 		struct task_edge *edge = *at;
 		struct task *to = edge->to;
-		bool data = edge->data;
+		uint32_t launches = edge->data ? edge->launches : 0;
 		if (moves_only && to->role != TASK_ROLE_MOVE) {
 			at = &edge->next_out;
 			continue;
 		}
 		*at = edge->next_out;
 		edge_remove(edge);
-		if (task->cause && data)
-			task_doom(to, task->cause, direct);
+		struct sched_cause *cause = launches ? sched_launches_cause(task, launches) : NULL;
+		if (cause)
+			task_doom(to, cause, direct);
 		task_consider(to);
 	}
 }
@@ -192,7 +217,9 @@ void task_finish(struct task *task)
 	if (task->send.event)
 		sched_event_drop(task->send.event);
 	if (task->send.native_command)
-		sched_native_command_end(task);
+		sched_native_command_end(&task->send);
+	if (task->send.graph)
+		sched_graph_end(task);
 	task_close(task);
 	struct task *writer = task->returning;
 	if (writer)
@@ -208,6 +235,8 @@ void task_release(struct task *task)
 	struct scheduler *scheduler = task->scheduler;
 	sched_cause_drop(task->cause);
 	task->cause = NULL;
+	if (task->send.burst)
+		sched_burst_end(task->send.burst);
 	sched_account_settle(task);
 	if (task->send.remembered) {
 		task->message.kind = SCHED_MESSAGE_FORGET;
@@ -225,6 +254,8 @@ void task_outcome_fault(const struct task *task, struct backend_fault *fault_out
 			*fault_out = task->cause->fault;
 		else
 			sched_cause_derive(task->cause, fault_out);
+	} else if (task->send.burst && task->send.burst->failed) {
+		*fault_out = task->send.burst->causes[__builtin_ctz(task->send.burst->failed)]->fault;
 	} else if (task->released) {
 		struct backend_fault fault = {.status = STATUS_RUNTIME};
 		(void)snprintf(fault.text, sizeof(fault.text), "the host access was released before it was granted");

@@ -59,7 +59,7 @@ bool sched_usm_is_action(enum task_action action)
 	       action == TASK_USM_ADVISE;
 }
 
-void sched_usm_fill_command(struct task *task, const struct task_request *request, uint8_t *at)
+void sched_usm_fill_command(struct task_send *send, const struct task_request *request, uint8_t *at)
 {
 	static const enum backend_command_kind kinds[] = {
 		[TASK_USM_COPY] = BACKEND_COMMAND_USM_COPY,
@@ -67,7 +67,7 @@ void sched_usm_fill_command(struct task *task, const struct task_request *reques
 		[TASK_USM_PREFETCH] = BACKEND_COMMAND_USM_PREFETCH,
 		[TASK_USM_ADVISE] = BACKEND_COMMAND_USM_ADVISE,
 	};
-	struct backend_command *command = &task->send.command;
+	struct backend_command *command = &send->command;
 	command->kind = kinds[request->action];
 	command->usm.destination = request->usm.destination;
 	command->usm.source = request->usm.source;

@@ -45,6 +45,18 @@ void sched_worker_publish(struct scheduler_device *device, struct sched_port *po
 	(void)sched_sleeper_wake(&device->scheduler->front_sleeper);
 }
 
+/*
+ * Where a driver makes some things only while nothing runs, lanes are made before anything does: one that comes later could
+ * wait for another session's kernel (F8). What fails here is tried again when it is needed.
+ */
+static void open_lanes(struct scheduler_device *device)
+{
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	for (uint32_t i = 0; i < device->all_lane_count && (device->features & BACKEND_FEATURE_QUIET_LOAD); i++)
+		if (sched_execute_need_lane(device, i, &fault) < 0)
+			return;
+}
+
 static void open_device(struct scheduler_device *device)
 {
 	struct sched_worker *worker = &device->worker;
@@ -69,6 +81,7 @@ static void open_device(struct scheduler_device *device)
 			fault.status = device->native_context ? STATUS_INVALID : STATUS_DEVICE_LOST;
 		sched_worker_gone(device, &fault, result);
 	} else {
+		open_lanes(device);
 		sched_flight_device_open(&device->scheduler->flight, device->index);
 	}
 	atomic_store(&device->opened, 1);
@@ -171,8 +184,8 @@ static bool take_messages(struct scheduler_device *device)
 	uint32_t count = 0;
 	struct sched_message *message;
 	while (count < MESSAGES_PER_TURN && (message = sched_mailbox_read(&device->port.out))) {
+		count += message->kind == SCHED_MESSAGE_SEND ? sched_launches(&((struct task *)(void *)message)->send) : 1;
 		handle(device, message);
-		count++;
 	}
 	sched_worker_flush(device);
 	return count > 0;

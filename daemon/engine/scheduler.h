@@ -30,9 +30,10 @@
  * commands, but not where lanes go side by side (BACKEND_FEATURE_SIDE_BY_SIDE); the rest waits here, and accounts that wait
  * for room get it in turn: so a command has no more than a window of each other account's before it (sched_flow.c). What
  * has no account is not limited.
- * Lanes: an in-order queue has one lane for good (home_lane; F1), other tasks go behind their latest dependency or to an
- * idle lane; moves, and transfers without a home, go to copy lanes where a device has them. Which lane it is changes
- * nothing but speed (F5).
+ * Lanes: an in-order queue has a lane of its own as far as there are enough (home_lane; F1). Where it shares one, a command
+ * that follows none of its queue's there goes to an idle lane rather than behind somebody else's, which may have no end
+ * (F8); where there is no idle one, not to one that stands still while others move. Other tasks go behind their latest dependency or to the lane where least seems to be in the way; moves, and
+ * transfers without a home, go to copy lanes where a device has them. Which lane it is changes nothing but speed (F5).
  * Shared buffers (export_kind, or imported): the contents live in one memory object of one device for good, which other
  * processes may see. What is written elsewhere is brought there at once; copies elsewhere last while they are used.
  * A failed task fails all that depend on it with STATUS_DEPENDENCY_FAILED and the first cause (M9): nothing runs on
@@ -61,7 +62,11 @@ struct sched_event;
 struct sched_host;
 struct sched_usm;
 struct sched_account;
+struct sched_graph;
+struct sched_graph_node;
 struct task;
+
+#define SCHED_BURST_MAX 16u
 
 struct task_outcome {
 	struct backend_fault fault;           /* status 0: success */
@@ -125,6 +130,8 @@ struct scheduler_callbacks {
 	/* NULL and why not. */
 	void (*on_occupancy)(void *context, void *owner, const struct backend_occupancy *occupancy,
 			     const struct backend_fault *fault);
+	/* A graph can be launched (status 0), or cannot: whatever it was, it is released as always. */
+	void (*on_graph_built)(void *context, void *owner, struct sched_graph *graph, const struct backend_fault *fault);
 	/* A question of "sched_native" below was answered (status 0), or cannot be. */
 	void (*on_native)(void *context, void *owner, uint64_t native, const struct backend_fault *fault);
 };
@@ -345,6 +352,36 @@ void sched_kernel_release(struct sched_kernel *kernel);
  */
 int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes, void *owner);
 
+struct task_request;
+
+/*
+ * Graphs of the backend's, for a device that has them (BACKEND_FEATURE_GRAPH): commands and their order, launched as one task
+ * (TASK_GRAPH). Nodes are added before sched_graph_build, each behind some that came before it. They hold the buffers and kernels
+ * that they name until the graph is gone or has others in their place; host memory and USM are the caller's to keep as long as it is launched.
+ */
+int sched_graph_create(struct scheduler_device *device, uint32_t node_limit, bool updatable, void *owner,
+		       struct sched_graph **graph_out); /* -ENOMEM */
+/*
+ * `request`: device, requirements and action; the caller has checked them. LAUNCH, COPY, FILL, USM_*, BARRIER, and NATIVE, whose
+ * function is called once, from the build, or with NULL when there was none. -EOPNOTSUPP: no other action can be a node, nor
+ * another device's. -ENOMEM.
+ */
+int sched_graph_add(struct sched_graph *graph, const struct task_request *request, const uint32_t *after, uint32_t after_count);
+uint64_t sched_graph_bytes(const struct sched_graph *graph); /* what its nodes take */
+/* on_graph_built follows, unless it is released before. */
+void sched_graph_build(struct sched_graph *graph);
+/*
+ * What a node is from a launch on: in front of `changes`, which are for one task_submit. `after` as of sched_graph_add. -ENOMEM,
+ * -EOPNOTSUPP. A launch that never runs leaves its changes undone: sched_graph_ran tells, by launches' numbers from 1 on.
+ */
+int sched_graph_change(struct sched_graph *graph, uint32_t node, const struct task_request *request, const uint32_t *after,
+		       uint32_t after_count, struct sched_graph_node **changes);
+/* Of changes that were not given to a task. NULL is fine. */
+void sched_graph_changes_free(struct sched_graph_node *changes);
+uint64_t sched_graph_launches(const struct sched_graph *graph); /* that were submitted */
+uint64_t sched_graph_ran(const struct sched_graph *graph); /* the latest of those whose changes are known to have been made */
+void sched_graph_release(struct sched_graph *graph); /* once, at any time; launches go on */
+
 struct task_requirement {
 	/* One may be named several times, for several ranges: where those overlap, their modes are united. Two buffers over
 	 * the same contents (sched_buffer_share) are not for one task. */
@@ -382,6 +419,7 @@ enum task_action {
 	TASK_USM_ADVISE,
 	TASK_HOST,   /* somebody else's work: held when its turn has come, until host_task_end */
 	TASK_NATIVE, /* BACKEND_FEATURE_NATIVE: a function that sends work to the lane itself */
+	TASK_GRAPH,  /* BACKEND_FEATURE_GRAPH: all nodes of a graph; `home_lane` is not 0 */
 };
 
 struct task_request {
@@ -389,6 +427,7 @@ struct task_request {
 	void *owner;
 	const char *what;   /* for the flight page: kernel's name or the kind of action */
 	uint32_t home_lane; /* of an in-order queue (scheduler_home_lane); 0: any */
+	bool home_is_fixed; /* somebody else sends to that lane, too: no other will do */
 	bool timed;         /* exact times are wanted: a profiling queue's */
 	uint64_t flight_session, flight_queue, flight_group;
 	struct sched_account *account; /* whose memory it takes; NULL: nobody counts */
@@ -398,6 +437,7 @@ struct task_request {
 	uint32_t after_count;
 	/* The last so many of `after` only order (in-order queue, barrier): their failure is not this task's. */
 	uint32_t after_order_count;
+	const uint32_t *after_launches; /* one for each of `after`, task_launch_bit of what it is about; NULL: all 0 */
 	const struct backend_fault
 		*failed_dependency; /* not NULL: an event it depends on had failed already: fail with this cause */
 	enum task_action action;
@@ -409,6 +449,14 @@ struct task_request {
 		const struct task_argument *arguments;
 		uint32_t argument_count;
 		const struct backend_launch_properties *properties; /* copied; NULL: plain */
+		/*
+		 * More than 1: a burst, of so many plain launches of a range that is not empty, each behind the one before, that differ in
+		 * their values alone; not `timed`. At most SCHED_BURST_MAX. Their groups' numbers follow each other, from flight_group on. No
+		 * buffer is named twice. `values`: of those behind the first, `value_bytes` for each, in the order of arguments, without gaps.
+		 */
+		uint32_t count;
+		const uint8_t *values;
+		uint32_t value_bytes;
 	} launch;
 	struct {
 		int32_t source, destination; /* index into requirements, or -1: `host` */
@@ -441,7 +489,18 @@ struct task_request {
 		backend_native_function *function;
 		void *context;
 	} native;
+	/*
+	 * GRAPH: built. What its nodes require together is `requirements`. As long as a launch is in flight the next one has its
+	 * home_lane. Changes, of sched_graph_change, are the task's once it was taken; it waits until launches before it are over.
+	 */
+	struct {
+		struct sched_graph *graph;
+		struct sched_graph_node *changes;
+	} graph;
 };
+
+/* Does nothing of it happen on a device? B22, B23: an empty range is only ordered. */
+bool sched_request_is_front_only(const struct task_request *request);
 
 /*
  * What the tasks of one user hold of the scheduler's memory, with their edges and the moves made for them, and the most
@@ -449,12 +508,31 @@ struct task_request {
  * released early). The account ends when the caller and the last task have let it go.
  */
 int sched_account_create(uint64_t most_bytes, struct sched_account **account_out); /* -ENOMEM */
+/* More or less than before; what is held already stays. */
+void sched_account_change(struct sched_account *account, uint64_t most_bytes);
 struct sched_account *sched_account_drop(struct sched_account *account);            /* NULL is fine; returns NULL */
 uint64_t sched_account_bytes(const struct sched_account *account);
 uint32_t sched_account_sent(const struct sched_account *account); /* commands that are on a device: they end by themselves */
 
 /*
- * The caller has checked ranges, arguments and modes. Never blocks. -ENOMEM; -EDQUOT: the account has no room for it;
+ * Memory on devices, of an account and of all accounts together (`above`, which outlives it): counted from when it is asked for
+ * until the device has given it back. A quota may be lowered below what is held: then nothing more is had.
+ */
+struct sched_quota {
+	uint64_t most_bytes, bytes;
+	struct sched_quota *above; /* NULL: none */
+};
+bool sched_quota_allows(const struct sched_quota *quota, uint64_t bytes);
+void sched_quota_take(struct sched_quota *quota, uint64_t bytes);
+void sched_quota_give(struct sched_quota *quota, uint64_t bytes);
+/* The account's; nothing is limited unless the caller sets it. */
+struct sched_quota *sched_account_device(struct sched_account *account);
+/* What this buffer has on devices is the account's from now on; once. What another process made is nobody's here. */
+void sched_buffer_charge(struct sched_buffer *buffer, struct sched_account *account);
+
+/*
+ * The caller has checked ranges, arguments and modes. Never blocks. -ENOMEM; -EDQUOT: the account has no room for it, or -ENOSPC:
+ * none on the device, by its quota;
  * -E2BIG: its requirements are of more parts of buffers than one task may name; otherwise every outcome comes by
  * on_task_done. The task handle is good (for `after` of others) until on_task_done was called for it.
  */
@@ -479,15 +557,42 @@ void host_access_release(struct task *task);
 bool task_held(const struct task *task);
 void host_task_end(struct task *task, const struct backend_fault *fault);
 
+/* Parts of buffers that submissions have looked at, ever: what one takes goes by how many it is. */
+uint64_t scheduler_visits(const struct scheduler *scheduler);
+
+/*
+ * Bursts. One task, one on_task_done; `outcome.fault` has a status if any of them has failed. What became of the launch with that
+ * index, status 0: it succeeded. From inside on_task_done alone.
+ */
+void task_launch_fault(const struct task *task, uint32_t index, struct backend_fault *fault_out);
+/* For after_launches: what depends on that launch alone fails if it does, not if another one of the burst does. */
+uint32_t task_launch_bit(const struct task *task, uint32_t index);
+/* How many launches of this kernel may be in a burst now: those behind the first hold up who waits for it. */
+uint32_t sched_kernel_burst(const struct sched_kernel *kernel);
+
 /* Is it running on its device, or held, now (1), waiting (0)? For event status. */
 bool task_running(const struct task *task);
+
+/*
+ * Has a command of a client run for longer than its session may have one (`deadline`: ns, 0: for ever)? To be asked again and again: it
+ * is noticed late by the time between. What an event or another command keeps from running does not run.
+ */
+typedef uint64_t scheduler_deadline(void *context, uint64_t session);
+struct scheduler_overdue {
+	uint64_t session, queue, group;
+	const char *what; /* the scheduler's, good until scheduler_progress */
+	enum backend_kind backend;
+};
+bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_deadline *deadline, void *context,
+		       struct scheduler_overdue *overdue_out);
 
 /* Counters for syclctl. */
 struct scheduler_counters {
 	uint64_t tasks_submitted, tasks_done, moves, moved_bytes_to_device, moved_bytes_to_host, device_wakes;
 	uint64_t peer_moves, moved_bytes_between_devices; /* by one copy; `moves` counts them too */
 	uint64_t inline_launches, inline_completions;     /* sent, and seen to be complete, by the front thread */
-	uint32_t tasks_open, buffers;                     /* tasks: without the scheduler's own moves */
+	uint64_t bursts, burst_launches;                  /* launches that were taken together; and how many of them */
+	uint32_t tasks_open, buffers;                     /* tasks: without the scheduler's own moves; a burst counts as its launches */
 	uint32_t host_registrations;                      /* ranges that devices have registered now */
 };
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out);

@@ -1,4 +1,5 @@
 #include "session.h"
+#include "engine_deadline.h"
 #include "clock.h"
 
 #include "session.pb-c.h"
@@ -103,9 +104,9 @@ static void allow_descriptors(int socket)
 	(void)setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &all, sizeof(all));
 }
 
-static uint64_t work_bytes(const struct engine *engine)
+static uint64_t work_bytes(const struct session_limits *limits)
 {
-	uint64_t bytes = engine->options.limits.groups_in_flight * SESSION_WORK_BYTES_PER_GROUP;
+	uint64_t bytes = limits->groups_in_flight * SESSION_WORK_BYTES_PER_GROUP;
 	return bytes > SESSION_WORK_BYTES_MIN ? bytes : SESSION_WORK_BYTES_MIN;
 }
 
@@ -115,7 +116,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	struct session *session = calloc(1, sizeof(*session));
 	struct arena **arenas = calloc(engine->options.limits.arenas, sizeof(struct arena *));
 	struct sched_account *work = NULL;
-	if (!session || !arenas || sched_account_create(work_bytes(engine), &work) < 0) {
+	if (!session || !arenas || sched_account_create(work_bytes(&engine->options.limits), &work) < 0) {
 		free(session);
 		free(arenas);
 		close_fd(&socket);
@@ -124,6 +125,10 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	}
 	session->engine = engine;
 	session->arenas = arenas;
+	session->limits = engine->options.limits;
+	session->arena_room = engine->options.limits.arenas;
+	*sched_account_device(work) =
+		(struct sched_quota){.most_bytes = engine->options.limits.device_bytes, .above = &engine->device_quota};
 	session->work = work;
 	session->peer = *peer;
 	session->start_ns = clock_now_ns();
@@ -144,11 +149,38 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	allow_descriptors(socket);
 	list_push_back(&engine->sessions, &session->link);
 	engine->session_count++;
+	if (session->limits.group_seconds > 0)
+		engine_deadline_review(engine);
 	/* From here on it is a session, which tells by itself how it ends. */
 	if (start_handles(session) < 0)
 		session_fail(session, STATUS_RUNTIME, "the session's socket cannot be watched");
 	else if (refusal)
 		session_fail(session, STATUS_QUOTA, "%s", refusal);
+	return 0;
+}
+
+static int more_arenas(struct session *session, uint64_t most)
+{
+	if (most <= session->arena_room)
+		return 0;
+	struct arena **arenas = realloc(session->arenas, most * sizeof(struct arena *));
+	if (!arenas)
+		return -ENOMEM;
+	memset(arenas + session->arena_room, 0, (most - session->arena_room) * sizeof(struct arena *));
+	session->arenas = arenas;
+	session->arena_room = most;
+	return 0;
+}
+
+int session_change_limits(struct session *session, const struct session_limits *limits)
+{
+	int r = more_arenas(session, limits->arenas);
+	if (r < 0)
+		return r;
+	session->limits = *limits;
+	session->objects.limit = (uint32_t)limits->objects;
+	sched_account_change(session->work, work_bytes(limits));
+	sched_account_device(session->work)->most_bytes = limits->device_bytes;
 	return 0;
 }
 
@@ -213,6 +245,7 @@ static void free_session(struct session *session)
 {
 	session_shapes_free(session);
 	free(session->arenas);
+	free(session->deferred);
 	object_table_fini(&session->objects);
 	usm_table_fini(&session->usm);
 	for (uint32_t i = 0; i < session->gone_count; i++)
@@ -236,8 +269,11 @@ void session_step(struct session *session)
 	session_arenas_free(session);
 	Sycl__V1__Usage usage;
 	session_usage_fill(session, &usage);
+	bool had_deadline = session->limits.group_seconds > 0;
 	free_session(session);
 	engine->session_count--;
+	if (had_deadline)
+		engine_deadline_review(engine);
 	/* Told when everything of it is free again. */
 	if (engine->observer.session_closed)
 		engine->observer.session_closed(engine->observer.context, number, command, reason, &usage);

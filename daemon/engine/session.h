@@ -73,12 +73,19 @@ struct session {
 	struct list waiting; /* replies and slot writes that found no room, in order */
 	uint64_t waiting_bytes;
 	bool more; /* the last turn left records in the submit ring */
+	uint32_t turn_left;     /* records that this turn may still read */
+	uint64_t unburst_queue; /* its groups up to this number were refused as a burst: they come one by one */
+	uint64_t unburst_to;
 	struct read_ahead ahead;
 
 	uint64_t features;                /* agreed on */
 	struct shape *shapes[SHAPES_MAX]; /* by their numbers; NULL: not defined */
 	struct object_table objects;
-	struct arena **arenas; /* limits.arenas */
+	struct session_limits limits;
+	uint32_t own_limits;   /* bit per limit that is this session's alone: what is said of all leaves it */
+	bool paused;           /* not read, until an operator lets it go on */
+	struct arena **arenas; /* arena_room */
+	uint64_t arena_room;   /* the most arenas that it has been allowed */
 	struct session_usage usage;
 	struct sched_account *work; /* what its tasks hold */
 	uint64_t groups_open;
@@ -90,6 +97,10 @@ struct session {
 	struct list held_tasks;   /* host tasks that the client runs: group.held_link */
 	struct list held_nodes;   /* the same of launches of graphs: graph_node_run.held_link */
 	uint64_t graph_bytes;     /* of executable graphs */
+	uint64_t graph_releases, arena_releases; /* of objects that graphs name, and of arenas: graph_whole.h */
+	struct graph *awaited;    /* it is not read until this graph is made; NULL: it is */
+	uint8_t *deferred;        /* the record that has come to it, to be run then; NULL: none */
+	uint32_t deferred_bytes;
 	uint32_t record_cost;     /* of the record at hand, beyond one */
 	struct session_grants grants; /* descriptors that came before the records that name them */
 	uint32_t shared_buffers, shared_events, exports_open;
@@ -110,6 +121,8 @@ struct session {
 /* session.c */
 /* Takes both descriptors, also on failure. `refusal` not NULL: it is told so, and closed. */
 int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer, const char *refusal);
+/* From now on; what it has already stays. -ENOMEM. */
+int session_change_limits(struct session *session, const struct session_limits *limits);
 /* Close it at the end of this turn, for this reason (the first one counts). */
 __attribute__((format(printf, 3, 4))) void session_fail(struct session *session, int32_t status, const char *format,
 							...);
@@ -164,6 +177,7 @@ struct arena {
 	uint32_t index;
 	uint32_t users; /* buffers, USM, and copies that are not complete */
 	bool is_placed; /* where the client has it too */
+	bool in_graph;  /* as of objects */
 	struct memory_region *region;
 	struct sched_host *host; /* known to the devices, or NULL */
 };
@@ -203,6 +217,8 @@ int feature_device(struct session *session, uint32_t device, uint32_t features, 
 /* commands_share.c: which feature a kind of sharing needs; what a shared buffer counts as. 0, or 1 with a fault. */
 int share_kind_feature(uint32_t kind, uint32_t *feature_out, struct backend_fault *fault);
 int share_admit(struct session *session, uint64_t size_bytes, uint64_t *charged_out, struct backend_fault *fault);
+/* Memory on a device at once: 0, or 1 with a fault. */
+int device_admit(struct session *session, uint64_t size_bytes, struct backend_fault *fault);
 /* A buffer's limit and its place in an arena (none for 0 bytes): 0, or 1 with a fault. */
 int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_bytes,
 		 const Sycl__V1__ArenaRange *range, struct arena **arena_out, void **host_out,
@@ -241,7 +257,18 @@ int command_bundle_build(struct session *session, const Sycl__V1__BundleBuild *m
 int command_bundle_link(struct session *session, const Sycl__V1__BundleLink *message);
 int command_kernel_create(struct session *session, const Sycl__V1__KernelCreate *message);
 int command_group(struct session *session, const Sycl__V1__CommandGroup *message);
-/* commands_resubmit.c: keep the group's shape; it is not run. A group by its shape: a RESUBMIT record's payload, copied. */
+/* What a burst has beside the message of its first group. */
+struct group_burst {
+	uint32_t count;        /* groups, their numbers one behind the other */
+	const uint8_t *values; /* of those behind the first: task_request.launch */
+	uint32_t value_bytes;
+};
+/* 1: it cannot be taken as one, and nothing has happened: each group by itself. */
+int command_burst(struct session *session, const Sycl__V1__CommandGroup *message, const struct group_burst *burst);
+/*
+ * commands_resubmit.c: keep the group's shape; it is not run. A group by its shape: a RESUBMIT record's payload, copied; with it those
+ * behind it in the ring that make a burst with it. How many groups that was, or negative.
+ */
 int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *message);
 int command_resubmit(struct session *session, const void *bytes, uint32_t count);
 void session_shapes_free(struct session *session);

@@ -32,7 +32,7 @@ static void grant(struct session *session, uint32_t index, const struct arena *a
 static int check_create(const struct session *session, const Sycl__V1__ArenaCreate *message,
 			struct backend_fault *fault)
 {
-	const struct session_limits *limits = &session->engine->options.limits;
+	const struct session_limits *limits = &session->limits;
 	if (message->arena >= limits->arenas)
 		return fault_set(fault, STATUS_QUOTA, "a session may have %" PRIu64 " arenas", limits->arenas);
 	if (session->arenas[message->arena])
@@ -45,6 +45,10 @@ static int check_create(const struct session *session, const Sycl__V1__ArenaCrea
 	if (!range_inside(session->usage.arena_bytes, message->size_bytes, limits->arena_bytes))
 		return fault_set(fault, STATUS_QUOTA, "a session's arenas may have %" PRIu64 " bytes together",
 				 limits->arena_bytes);
+	if (!range_inside(session->engine->arena_bytes, message->size_bytes,
+			  session->engine->options.limits.tenant_arena_bytes))
+		return fault_set(fault, STATUS_QUOTA, "the arenas of all of this user's sessions may have %" PRIu64 " bytes together",
+				 session->engine->options.limits.tenant_arena_bytes);
 	return 0;
 }
 
@@ -75,6 +79,7 @@ static int make(struct session *session, const Sycl__V1__ArenaCreate *message, s
 	arena->index = message->arena;
 	session->arenas[message->arena] = arena;
 	session->usage.arena_bytes += message->size_bytes;
+	session->engine->arena_bytes += message->size_bytes;
 	*arena_out = arena;
 	return 0;
 }
@@ -109,6 +114,8 @@ static void unmap(void *owner)
 static void arena_free(struct arena *arena)
 {
 	arena->session->usage.arena_bytes -= arena->region->size_bytes;
+	arena->session->arena_releases += arena->in_graph;
+	arena->session->engine->arena_bytes -= arena->region->size_bytes;
 	arena->session->arenas[arena->index] = NULL;
 	scheduler_host_unregister(arena->host, unmap, arena);
 }
@@ -116,7 +123,7 @@ static void arena_free(struct arena *arena)
 int command_arena_destroy(struct session *session, const Sycl__V1__ArenaDestroy *message)
 {
 	struct arena *arena =
-		message->arena < session->engine->options.limits.arenas ? session->arenas[message->arena] : NULL;
+		message->arena < session->arena_room ? session->arenas[message->arena] : NULL;
 	struct backend_fault fault;
 	if (!arena)
 		(void)fault_set(&fault, STATUS_INVALID, "there is no arena %u", message->arena);
@@ -133,7 +140,7 @@ int command_arena_destroy(struct session *session, const Sycl__V1__ArenaDestroy 
 
 void session_arenas_free(struct session *session)
 {
-	for (uint64_t i = 0; i < session->engine->options.limits.arenas; i++) {
+	for (uint64_t i = 0; i < session->arena_room; i++) {
 		if (session->arenas[i])
 			arena_free(session->arenas[i]);
 	}
@@ -145,7 +152,7 @@ int session_arena_range(struct session *session, const Sycl__V1__ArenaRange *ran
 	if (!range)
 		return fault_set(fault, STATUS_INVALID, "a range of an arena is missing");
 	struct arena *arena =
-		range->arena < session->engine->options.limits.arenas ? session->arenas[range->arena] : NULL;
+		range->arena < session->arena_room ? session->arenas[range->arena] : NULL;
 	if (!arena)
 		return fault_set(fault, STATUS_INVALID, "there is no arena %u", range->arena);
 	if (!range_inside(range->offset_bytes, range->size_bytes, arena->region->size_bytes))

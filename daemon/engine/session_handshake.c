@@ -52,7 +52,7 @@ static void fill_limits(const struct session_limits *limits, Sycl__V1__Limits *o
 static int send_welcome(struct session *session, uint64_t features)
 {
 	Sycl__V1__Limits limits;
-	fill_limits(&session->engine->options.limits, &limits);
+	fill_limits(&session->limits, &limits);
 	Sycl__V1__Welcome welcome = SYCL__V1__WELCOME__INIT;
 	welcome.protocol = PROTOCOL_VERSION;
 	welcome.features = features;

@@ -1,4 +1,5 @@
 /* The two rings of a session as the engine sees them: reading with a budget, writing with back-pressure. */
+#include "graph_whole.h"
 #include "session.h"
 #include "wake.h"
 
@@ -145,7 +146,7 @@ static bool flush_waiting(struct session *session)
 /* Must the session be left unread, because what it asks for could not be answered? */
 static bool stalled(const struct session *session)
 {
-	return !list_empty(&session->waiting) || outbox_waiting(&session->outbox);
+	return !list_empty(&session->waiting) || outbox_waiting(&session->outbox) || session->awaited;
 }
 
 void session_make_hot(struct session *session)
@@ -154,22 +155,52 @@ void session_make_hot(struct session *session)
 		list_push_back(&session->engine->woken, &session->hot_link);
 }
 
+/* A launch of a graph that the device makes first: the record is kept, and run when that is done. */
+static bool defers(struct session *session, const Sycl__V1__Command *command, uint32_t bytes)
+{
+	if (command->body_case != SYCL__V1__COMMAND__BODY_COMMAND_GROUP ||
+	    !graph_whole_awaits(session, command->command_group))
+		return false;
+	session->deferred = malloc(bytes ? bytes : 1);
+	if (!session->deferred) {
+		session->awaited = NULL; /* node by node then */
+		return false;
+	}
+	memcpy(session->deferred, session->engine->record, bytes);
+	session->deferred_bytes = bytes;
+	return true;
+}
+
+static int next_record(struct session *session, uint16_t *kind_out, uint32_t *bytes_out)
+{
+	struct engine *engine = session->engine;
+	if (!session->deferred) {
+		int r = ring_reader_next(&session->submit, engine->record, kind_out, bytes_out);
+		session->record += r > 0;
+		return r;
+	}
+	memcpy(engine->record, session->deferred, session->deferred_bytes);
+	*kind_out = RING_RECORD_MESSAGE;
+	*bytes_out = session->deferred_bytes;
+	free(session->deferred);
+	session->deferred = NULL;
+	return 1;
+}
+
 /* More than 0: ran one, and what it counts as. 0: there is none. Negative: the session has been told to close. */
 static int run_record(struct session *session)
 {
 	struct engine *engine = session->engine;
 	uint16_t kind;
 	uint32_t bytes;
-	int r = ring_reader_next(&session->submit, engine->record, &kind, &bytes);
+	int r = next_record(session, &kind, &bytes);
 	if (r == 0)
 		return 0;
 	if (r < 0)
 		return session_violation(session, "the submit ring's head, or the head of a record, is out of range");
-	session->record++;
 	engine->commands_decoded++;
 	if (kind == RING_RECORD_RESUBMIT) {
-		r = command_resubmit(session, engine->record, bytes);
-		return r < 0 ? r : 1;
+		return command_resubmit(session, engine->record, bytes);
 	}
 	ProtobufCMessage *message;
 	r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record, bytes, &message);
@@ -179,6 +210,8 @@ static int run_record(struct session *session)
 						      : "record %llu cannot be decoded",
 					 (unsigned long long)session->record);
 	session->record_cost = 0;
+	if (defers(session, (const Sycl__V1__Command *)message, bytes))
+		return 0;
 	r = session_command(session, (const Sycl__V1__Command *)message);
 	/* A thousand requirements are more work than one, and so are a graph's nodes. */
 	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES + session->record_cost);
@@ -205,11 +238,12 @@ uint32_t session_turn(struct session *session, bool shared)
 	wake_cancel_sleep(&session->header->engine_sleeps);
 	session->more = false;
 	session->ahead.most = shared ? READ_AHEAD_SHARED : READ_AHEAD_ALONE;
-	if (!flush_waiting(session) || stalled(session))
+	if (!flush_waiting(session) || stalled(session) || session->paused)
 		return 0;
 	uint32_t done = 0;
 	while (done < records && session->state == SESSION_OPEN && list_empty(&session->doomed_link) &&
 	       !stalled(session) && !is_far_ahead(session)) {
+		session->turn_left = records - done;
 		int r = run_record(session);
 		if (r < 0)
 			return done + 1;
@@ -229,6 +263,8 @@ uint32_t session_turn(struct session *session, bool shared)
 /* Room in the reply ring is asked for; what waits for the socket goes on when the socket is writable. */
 static bool sleep_stalled(struct session *session)
 {
+	if (session->awaited && list_empty(&session->waiting))
+		return true;
 	if (list_empty(&session->waiting))
 		return true;
 	wake_prepare_sleep(&session->header->engine_wants_room);
@@ -249,7 +285,7 @@ bool session_sleep(struct session *session)
 		return true;
 	} else {
 		wake_prepare_sleep(&session->header->engine_sleeps);
-		sleeps = !ring_reader_has_more(&session->submit);
+		sleeps = session->paused || !ring_reader_has_more(&session->submit);
 		if (!sleeps)
 			wake_cancel_sleep(&session->header->engine_sleeps);
 	}

@@ -14,6 +14,7 @@ struct shape {
 	uint32_t generation;
 	uint32_t rest_bytes; /* of a record behind its head */
 	uint32_t usm_count, value_bytes;
+	bool makes_bursts;
 	Sycl__V1__CommandGroup group;
 	Sycl__V1__Launch launch;
 	uint64_t global[DIMENSIONS_MAX], local[DIMENSIONS_MAX], offset[DIMENSIONS_MAX];
@@ -140,6 +141,25 @@ static void copy_launch(struct shape *shape, const Sycl__V1__Launch *launch)
 	copy_arguments(shape, launch);
 }
 
+static bool names_a_buffer_twice(const Sycl__V1__CommandGroup *message)
+{
+	for (size_t i = 0; i < message->n_requirements; i++)
+		for (size_t j = 0; j < i; j++)
+			if (message->requirements[i]->buffer == message->requirements[j]->buffer)
+				return true;
+	return false;
+}
+
+static bool makes_bursts(const Sycl__V1__CommandGroup *message, uint32_t value_bytes)
+{
+	const Sycl__V1__Launch *launch = message->launch;
+	for (size_t i = 0; i < launch->n_global; i++)
+		if (launch->global[i] == 0)
+			return false;
+	return message->n_depends_on == 0 && !message->after_all && !launch->cooperative && launch->n_cluster == 0 &&
+	       value_bytes <= SHAPE_BURST_VALUE_BYTES && !names_a_buffer_twice(message);
+}
+
 int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out)
 {
 	uint32_t usm, value_bytes;
@@ -153,6 +173,7 @@ int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out
 	shape->generation = message->shape_generation;
 	shape->usm_count = usm;
 	shape->value_bytes = value_bytes;
+	shape->makes_bursts = makes_bursts(message, value_bytes);
 	shape->rest_bytes = (uint32_t)(message->n_depends_on * sizeof(struct resubmit_event) + usm * sizeof(uint64_t) +
 				       value_bytes);
 	shape->group = *message;
@@ -218,4 +239,33 @@ int shape_apply(struct shape *shape, const void *bytes, size_t count, const Sycl
 		memcpy(shape->values, at, shape->value_bytes);
 	*group_out = &shape->group;
 	return 0;
+}
+
+bool shape_makes_bursts(const struct shape *shape)
+{
+	return shape->makes_bursts;
+}
+
+uint32_t shape_value_bytes(const struct shape *shape)
+{
+	return shape->value_bytes;
+}
+
+bool shape_repeats(const struct shape *shape, const void *bytes, size_t count, uint64_t number, const uint8_t **values_out)
+{
+	struct resubmit_record head;
+	if (count < sizeof(head) || count - sizeof(head) != shape->rest_bytes)
+		return false;
+	memcpy(&head, bytes, sizeof(head));
+	if (head.generation != shape->generation || head.rest_bytes != shape->rest_bytes || head.group != number || head.flags ||
+	    head.slot || head.slot_value)
+		return false;
+	const uint8_t *at = (const uint8_t *)bytes + sizeof(head);
+	for (uint32_t i = 0; i < shape->usm_count; i++) {
+		if (memcmp(at, &shape->usm[i]->usm_address, sizeof(uint64_t)) != 0)
+			return false;
+		at += sizeof(uint64_t);
+	}
+	*values_out = at;
+	return true;
 }

@@ -9,6 +9,8 @@
 
 #include "command.pb-c.h"
 
+#include <stdbool.h>
+
 struct shape;
 
 /*
@@ -25,5 +27,18 @@ uint32_t shape_generation(const struct shape *shape);
  * memory, not aligned. -EPROTO: its length, its flags or its generation are not this shape's.
  */
 int shape_apply(struct shape *shape, const void *bytes, size_t count, const Sycl__V1__CommandGroup **group_out);
+
+/*
+ * Bursts: groups of one shape, one behind the other, that may be taken as one task. Whether the shape is fit for that: it names no
+ * event, each buffer once at most, asks for nothing special, has values of SHAPE_BURST_VALUE_BYTES at most, and runs.
+ */
+#define SHAPE_BURST_VALUE_BYTES 64u
+bool shape_makes_bursts(const struct shape *shape);
+/*
+ * Does a RESUBMIT record (as for shape_apply) ask for the group that was applied last once more, as group `number`, with nothing
+ * else that is new but values, and without a slot of its own? Then `values_out` is set to shape_value_bytes of them, in the record.
+ */
+bool shape_repeats(const struct shape *shape, const void *bytes, size_t count, uint64_t number, const uint8_t **values_out);
+uint32_t shape_value_bytes(const struct shape *shape);
 
 #endif

@@ -1,6 +1,7 @@
 #include "configuration.h"
 
 #include "cleanup.h"
+#include "limit_list.h"
 
 #include <ini.h>
 
@@ -14,19 +15,20 @@
 #define SECOND_NS 1000000000ull
 #define DAY_SECONDS 86400u
 
-enum { COMPLAINT_BYTES = 256, KEYS_MAX = 32 };
+enum { COMPLAINT_BYTES = 256, KEYS_MAX = 64 };
 
-const char *const configuration_limit_names[CONFIGURATION_LIMITS] = {
-	"objects", "arenas", "arena_bytes", "buffer_bytes", "groups_in_flight", "builds", "source_bytes",
-	"build_seconds", "build_memory_bytes",
-};
+#define NAME(limit, most) #limit,
+#define MOST(limit, most) (most),
+
+const char *const configuration_limit_names[CONFIGURATION_LIMITS] = { LIMIT_LIST(NAME) };
+const uint64_t configuration_limit_most[CONFIGURATION_LIMITS] = { LIMIT_LIST(MOST) };
 
 struct reading {
 	struct configuration *configuration;
 	FILE *file;
 	int line;
 	bool continued;                  /* the last piece that was read had no end of line */
-	unsigned seen;                   /* bit per entry of keys[], then per limit, then per option of [cuda] */
+	uint64_t seen;                   /* bit per entry of keys[], then per limit, then per option of [cuda] */
 	int complaint_line;
 	char complaint[COMPLAINT_BYTES]; /* the first one */
 };
@@ -196,8 +198,8 @@ static char *next_line(char *buffer, int size, void *context)
 
 static bool seen_before(struct reading *reading, unsigned bit)
 {
-	bool before = reading->seen & (1u << bit);
-	reading->seen |= 1u << bit;
+	bool before = reading->seen >> bit & 1;
+	reading->seen |= 1ull << bit;
 	return before;
 }
 
@@ -210,9 +212,10 @@ static int read_limit(struct reading *reading, const char *name, const char *val
 			return complain(reading, "limits.%s is given twice", name);
 		bool bytes = strstr(name, "_bytes") != NULL;
 		uint64_t number;
-		if (!configuration_number(value, bytes, bytes ? UINT64_MAX >> 1 : UINT32_MAX, &number))
-			return complain(reading, "%s wants a number%s, not '%.64s'", name,
-					bytes ? " of bytes (K, M, G, T allowed)" : "", value);
+		if (!configuration_number(value, bytes, configuration_limit_most[i], &number) || number == 0)
+			return complain(reading, "%s wants a number%s from 1 to %llu, not '%.64s'", name,
+					bytes ? " of bytes (K, M, G, T allowed)" : "",
+					(unsigned long long)configuration_limit_most[i], value);
 		reading->configuration->limits[i] = (struct configuration_limit){ true, number };
 		return 1;
 	}

@@ -1,6 +1,6 @@
 /*
  * sycld.conf: sections [service], [isolation], [limits], [cuda]. Read at the start and again at SIGHUP; what it says holds for
- * engines started afterwards.
+ * engines started afterwards, its limits also for those that run.
  */
 #ifndef SYCLD_SUPERVISOR_CONFIGURATION_H
 #define SYCLD_SUPERVISOR_CONFIGURATION_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits of session.proto, in its order, then those of builds. */
-enum { CONFIGURATION_LIMITS = 9 };
+/* limit_list.h */
+enum { CONFIGURATION_LIMITS = 13 };
 /* Options of the CUDA backend. */
 enum { CONFIGURATION_CUDA_OPTIONS = 8 };
 
@@ -40,6 +40,7 @@ struct configuration {
 };
 
 extern const char *const configuration_limit_names[CONFIGURATION_LIMITS];
+extern const uint64_t configuration_limit_most[CONFIGURATION_LIMITS];
 
 /* configuration_cuda.c; in the order of `cuda` above. */
 extern const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS];

@@ -8,6 +8,7 @@
 #include "flight_page.h"
 #include "foreign_socket.h"
 #include "log.h"
+#include "orders.h"
 #include "refusal.h"
 #include "report.h"
 #include "runtime_directory.h"
@@ -181,6 +182,13 @@ static void refuse_waiting(struct engine *engine, const char *text)
 	struct session *session;
 	while ((session = take_waiting(engine)))
 		refuse_session(engine, session, STATUS_CONNECTION_LOST, text);
+}
+
+void engine_drop_waiting(struct engine *engine, struct session *session, const char *text)
+{
+	TAILQ_REMOVE(&engine->waiting, session, link);
+	engine->waiting_count--;
+	refuse_session(engine, session, STATUS_CONNECTION_LOST, text);
 }
 
 /* Those that an engine at its end has not looked at lose nothing by another one. */
@@ -475,6 +483,7 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 	(void)uv_timer_stop(&engine->deadline);
 	log_debug("engine", "pid %ld is ready after %llu ms", (long)engine->pid,
 		  (unsigned long long)milliseconds(clock_now_ns() - engine->since_ns));
+	orders_engine_ready(engine);
 	engine_flush(engine);
 	report_engine_ready(engine);
 	engine_check_idle(engine);

@@ -89,6 +89,9 @@ int engine_launch_standby(struct supervisor *supervisor, struct engine_process *
 /* Give it a session: handed on at once when it is ready, else kept until then. Takes the session. */
 void engine_give(struct engine *engine, struct session *session);
 
+/* One of those that wait for it is told why it is not served. The session ends. */
+void engine_drop_waiting(struct engine *engine, struct session *session, const char *text);
+
 /* The engine says that a session is open. */
 void engine_session_opened(struct engine *engine, struct session *session);
 

@@ -47,6 +47,22 @@ int engine_send_stop(struct engine *engine, uint64_t drain_ns)
 	return send_control(engine, &control, NULL, 0);
 }
 
+int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text, uint64_t value)
+{
+	Sycl__V1__SessionOrder order = SYCL__V1__SESSION_ORDER__INIT;
+	order.session = session;
+	order.act = (Sycl__V1__SessionOrder__Act)act;
+	order.value = value;
+	if (order.act == SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT)
+		order.limit = (char *)(uintptr_t)text;
+	else if (text)
+		order.reason = (char *)(uintptr_t)text;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_ORDER;
+	control.order = &order;
+	return engine->control < 0 ? -EPIPE : send_control(engine, &control, NULL, 0);
+}
+
 int engine_send_report_request(struct engine *engine, uint64_t request, bool discover)
 {
 	Sycl__V1__EngineReportRequest asked = SYCL__V1__ENGINE_REPORT_REQUEST__INIT;

@@ -13,6 +13,8 @@ struct tenant;
 /* Never block. 0, or a negative errno of message_send; -EAGAIN: the engine does not read. */
 int engine_send_session(struct engine *engine, const struct session *session);
 int engine_send_stop(struct engine *engine, uint64_t drain_ns);
+/* `session` 0: all of this engine's. `act`: of control.proto; `text`: a reason or a limit's name. */
+int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text, uint64_t value);
 int engine_send_report_request(struct engine *engine, uint64_t request, bool discover);
 /* To the standby: whose engine it becomes. `cache_directory` NULL: none. */
 int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant, const char *cache_directory);

@@ -22,7 +22,8 @@ enum { CONTROL_FD = 3, ARGUMENTS_MAX = 56, ENVIRONMENT_MAX = 64 };
 /* Everything an engine's environment may have; what a starter of the service set otherwise does not reach it. */
 static const char *const passed_always[] = {
 	"PATH", "LANG", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
-	"CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "CUDA_HOME", "SYCLD_DEBUG", SWITCH_INLINE, SWITCH_WINDOW,
+	"CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "CUDA_HOME", "SYCLD_DEBUG", SWITCH_BURST, SWITCH_GRAPH, SWITCH_INLINE,
+	SWITCH_WINDOW,
 	"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",
 };
 static const char *const passed_to_own[] = { "HOME", "XDG_CACHE_HOME", "POCL_CACHE_DIR" };

@@ -2,6 +2,7 @@
 
 #include "cleanup.h"
 #include "packet_socket.h"
+#include "process_uids.h"
 #include "text.h"
 
 #include <errno.h>
@@ -18,8 +19,6 @@
 #define SO_PEERPIDFD 77
 #endif
 
-enum { PROC_BYTES = 4096 };
-
 static int read_proc(pid_t pid, const char *name, char *buffer, size_t size)
 {
 	char path[64];
@@ -32,29 +31,6 @@ static int read_proc(pid_t pid, const char *name, char *buffer, size_t size)
 		return -errno;
 	buffer[count] = '\0';
 	return 0;
-}
-
-/* Is `uid` one of the process' uids (real, effective, saved, filesystem)? */
-static int process_has_uid(pid_t pid, uid_t uid)
-{
-	char status[PROC_BYTES];
-	int r = read_proc(pid, "status", status, sizeof(status));
-	if (r < 0)
-		return r;
-	const char *at = strstr(status, "\nUid:");
-	if (!at)
-		return -EPROTO;
-	at += strlen("\nUid:");
-	for (int i = 0; i < 4; i++) {
-		char *end = NULL;
-		unsigned long value = strtoul(at, &end, 10);
-		if (end == at)
-			return -EPROTO;
-		if ((uid_t)value == uid)
-			return 0;
-		at = end;
-	}
-	return -ESRCH;
 }
 
 static int is_alive(int pidfd)

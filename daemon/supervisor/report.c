@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "engine_control.h"
 #include "log.h"
+#include "orders.h"
 #include "status.h"
 #include "supervisor.h"
 
@@ -169,6 +170,10 @@ static int kind_of(const Sycl__V1__AdminRequest *request, enum inquiry_kind *kin
 
 void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__AdminRequest *request)
 {
+	if (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER) {
+		orders_take(supervisor, asker, request->order);
+		return;
+	}
 	enum inquiry_kind kind;
 	if (kind_of(request, &kind) < 0) {
 		admin_answer_error(asker, STATUS_INVALID, "this service does not know that request");

@@ -226,6 +226,17 @@ static void add_claims(const struct opened_report *report, Sycl__V1__EngineFacts
 	facts->wakes_sent = claim->wakes_sent;
 	facts->inline_launches = claim->inline_launches;
 	facts->inline_completions = claim->inline_completions;
+	facts->graphs_built = claim->graphs_built;
+	facts->graph_launches = claim->graph_launches;
+	facts->graph_replays_switch = claim->graph_replays_switch;
+	facts->graph_replays_device = claim->graph_replays_device;
+	facts->graph_replays_host = claim->graph_replays_host;
+	facts->graph_replays_size = claim->graph_replays_size;
+	facts->graph_replays_backend = claim->graph_replays_backend;
+	facts->graph_replays_queue = claim->graph_replays_queue;
+	facts->graph_replays_node = claim->graph_replays_node;
+	facts->bursts = claim->bursts;
+	facts->burst_launches = claim->burst_launches;
 }
 
 static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant)

@@ -7,6 +7,7 @@
 #include "engine_process.h"
 #include "foreign_socket.h"
 #include "log.h"
+#include "orders.h"
 #include "peer.h"
 #include "refusal.h"
 
@@ -193,14 +194,17 @@ static void on_reload(uv_signal_t *handle, int number)
 	struct supervisor *supervisor = handle->data;
 	char message[MESSAGE_BYTES];
 	notify_reloading();
+	struct configuration before = supervisor->configuration;
 	int r = configuration_load(supervisor->options.configuration, supervisor->options.user,
 				   &supervisor->configuration, message, sizeof(message));
 	if (r < 0)
 		log_error("configuration", "%s; what was read before stays", message);
 	else
-		log_info("configuration", "read again; holds for engines started from now on");
-	if (r == 0)
+		log_info("configuration", "read again; holds for engines started from now on, limits for all");
+	if (r == 0) {
+		orders_reloaded(supervisor, &before);
 		standby_renew(supervisor);
+	}
 	notify_reloaded();
 }
 

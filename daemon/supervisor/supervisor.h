@@ -41,6 +41,7 @@ struct supervisor {
 	uint64_t last_inquiry;
 	bool privileged; /* may become any uid; otherwise only this one is served */
 	bool stopping;
+	bool drained; /* nobody new is served, as an operator wants it */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
 	char engine_program[PATH_MAX];

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "engine.h"
 #include "log.h"
+#include "orders.h"
 #include "refusal.h"
 #include "supervisor.h"
 
@@ -66,7 +67,7 @@ static bool forget_one(struct supervisor *supervisor)
 	struct tenant *oldest = NULL;
 	struct tenant *tenant;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		if (TAILQ_EMPTY(&tenant->engines) && tenant->retry_at_ns <= now &&
+		if (TAILQ_EMPTY(&tenant->engines) && tenant->retry_at_ns <= now && !orders_hold(tenant) &&
 		    (!oldest || tenant->last_use_ns < oldest->last_use_ns))
 			oldest = tenant;
 	if (oldest)
@@ -200,7 +201,11 @@ void tenant_place(struct tenant *tenant, struct session *session)
 	if (tenant->supervisor->stopping) {
 		refuse(&refusal, STATUS_CONNECTION_LOST, "the service is stopping");
 		r = -ESHUTDOWN;
-	} else if (tenant->session_count >= tenant->supervisor->configuration.sessions_per_tenant) {
+	} else if (tenant->drained || tenant->supervisor->drained) {
+		refuse(&refusal, STATUS_CONNECTION_LOST, "the operator lets nobody new in: %s",
+		       tenant->drained ? "this user's sessions are to end" : "the service's sessions are to end");
+		r = -ESHUTDOWN;
+	} else if (tenant->session_count >= orders_sessions_most(tenant)) {
 		refuse(&refusal, STATUS_QUOTA, "this user has as many sessions as one may have (%u)",
 		       tenant->session_count);
 		r = -EDQUOT;

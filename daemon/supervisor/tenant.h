@@ -5,6 +5,7 @@
 #ifndef SYCLD_SUPERVISOR_TENANT_H
 #define SYCLD_SUPERVISOR_TENANT_H
 
+#include "configuration.h"
 #include "status.h"
 
 #include <stdbool.h>
@@ -35,6 +36,10 @@ struct tenant {
 	uint64_t retry_at_ns;    /* no engine is started before this */
 	uint64_t last_use_ns;
 	char last_failure[TENANT_FAILURE_BYTES];
+	/* As an operator wants it, until the service ends; a tenant with any of these is not forgotten. */
+	bool drained;           /* nobody new is served */
+	unsigned sessions_most; /* 0: as configured */
+	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	uint64_t warm_devices; /* for the engine that is being started */
 	/* It may not open the devices that one has prepared (never), or one did not become its engine; 0: it may have one. */
 	uint64_t no_standby_until_ns;

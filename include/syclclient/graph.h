@@ -74,7 +74,8 @@ typedef enum sycl_graph_node_type {
 	SYCL_GRAPH_NODE_MEMADVISE = 6,
 	SYCL_GRAPH_NODE_BARRIER = 7,  /**< a queue's, recorded */
 	SYCL_GRAPH_NODE_HOST_TASK = 8,
-	SYCL_GRAPH_NODE_EVENT = 9     /**< a shared event is recorded or waited for */
+	SYCL_GRAPH_NODE_EVENT = 9,    /**< a shared event is recorded or waited for */
+	SYCL_GRAPH_NODE_NATIVE_COMMAND = 10
 } sycl_graph_node_type;
 
 /**
@@ -114,7 +115,7 @@ SYCL_API sycl_result sycl_graph_get_device(sycl_graph graph, sycl_device *device
  *
  * What a graph cannot record is SYCL_ERROR_INVALID when it is submitted: a buffer that is written back to host memory
  * (L11). Copies between USM and memory of the program's own are SYCL_ERROR_FEATURE_NOT_SUPPORTED: use host tasks for
- * these, or USM of the host. So are native commands. A copy from the program's memory to a buffer reads that memory at each
+ * these, or USM of the host. A copy from the program's memory to a buffer reads that memory at each
  * launch: it must stay. A host task for native handles has what its node comes behind done when it begins, and nothing else.
  *
  * As long as a graph uses a buffer, a host accessor on it is SYCL_ERROR_INVALID (L11): release the graph first. Its
@@ -187,13 +188,16 @@ SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event eve
 
 /**
  * An executable graph of what the graph is now. It is sent to the service once, here; as often as wanted. Never waits
- * for a device.
+ * for a device. The functions of native commands in it are called before this returns, each once, on a thread of the engine's (K15).
  *
  * @param properties      NULL: none.
  * @param[out] graph_out  The caller's: sycl_executable_graph_release. It keeps what its nodes use (L16).
  * @retval SYCL_ERROR_INVALID  Wrong struct_bytes or flags.
  * @retval SYCL_ERROR_QUOTA    More nodes, with those of sub-graphs, than a graph may have; more objects than the
  * session may have.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  There are native commands in it, and the device has not SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH
+ *                                           (K19), or its driver cannot take all of the graph.
+ * @return A native command's failure.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_graph_finalize(sycl_graph graph, const struct sycl_graph_finalize_properties *properties,

@@ -21,6 +21,14 @@
  * - must not throw C++ exceptions nor leave by longjmp.
  *
  * The context is current on that thread, where the vendor has such a thing.
+ *
+ * As a node of a graph (graph.h) the function is called by sycl_graph_finalize, once for each executable graph and not by its launches
+ * (K15). sycl_interop_get_native_graph gives a graph to add nodes to, which is empty on CUDA, and on OpenCL the command buffer
+ * itself; what it adds comes behind the node's predecessors and before its successors (K16). The native queue is one of the
+ * engine's own, idle, for capturing into that graph and nothing else (K17): on CUDA cuStreamBeginCaptureToGraph, and the capture is
+ * ended before the function returns. What it adds must be good for as many launches as there will be. For devices with
+ * SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH (K19). An update that the driver cannot make in place fails the launch that brings it:
+ * functions are not called again.
  */
 #ifndef SYCLCLIENT_NATIVE_COMMAND_H
 #define SYCLCLIENT_NATIVE_COMMAND_H
@@ -29,8 +37,8 @@
 
 SYCL_BEGIN_DECLS
 
-/** Native commands are there; not as nodes of graphs, which would be 2 (A25). */
-#define SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND 1
+/** Native commands are there, also as nodes of graphs (A25). */
+#define SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND 2
 
 /** What a function that is called now may ask for; no object, not counted. */
 typedef struct sycl_interop_handle_s *sycl_interop_handle;
@@ -109,8 +117,7 @@ SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle interop,
 						    uint64_t *offset_bytes_out);
 
 /**
- * Is the command a node of a graph that is being finalized (K13)? Graphs take none in this version: it never is. Never
- * blocks.
+ * Is the command a node of a graph that is being finalized (K13)? Never blocks.
  *
  * @param[out] has_out  1 or 0.
  * @retval SYCL_ERROR_INVALID_HANDLE  No handle of a function that this thread is in.
@@ -119,7 +126,7 @@ SYCL_API sycl_result sycl_interop_get_native_memory(sycl_interop_handle interop,
 SYCL_API sycl_result sycl_interop_has_graph(sycl_interop_handle interop, uint32_t *has_out);
 
 /**
- * The graph to add nodes to: a CUgraph, a cl_command_buffer_khr. Never blocks.
+ * The graph to add nodes to: a CUgraph, a cl_command_buffer_khr. Good during the call. Never blocks.
  *
  * @retval SYCL_ERROR_INVALID  There is none: sycl_interop_has_graph says so (K14).
  * @return Also SYCL_ERROR_INVALID_HANDLE as the others.

@@ -34,7 +34,7 @@ enum {
 	SYCL_ERROR_KERNEL = -2,           /**< a kernel failed, or there is none of that name */
 	SYCL_ERROR_ACCESSOR = -3,         /**< an accessor cannot be used like this */
 	SYCL_ERROR_ND_RANGE = -4,         /**< ranges that do not fit each other, the kernel or the device */
-	SYCL_ERROR_EVENT = -5,            /**< SYCL's errc::event; only of a fault of the service's own */
+	SYCL_ERROR_EVENT = -5,            /**< SYCL's errc::event: a native event of the application's that ended with an error, or a fault of the service's own */
 	SYCL_ERROR_KERNEL_ARGUMENT = -6,  /**< an argument is missing, too many, of another kind or size */
 	SYCL_ERROR_BUILD = -7,            /**< the source does not compile: sycl_get_build_log */
 	SYCL_ERROR_INVALID = -8,          /**< a parameter or a state that the call does not allow */

@@ -19,6 +19,7 @@ struct bench {
 	bool quick;            /* tiny counts: shows that it works, the figures mean nothing */
 	unsigned idle_seconds; /* how long an idle service is watched */
 	const char *curve;     /* file for the picture of TC3's curve; NULL: none */
+	const char *trace;    /* file that the row sched replays; NULL: its own ones */
 	const char *pictures; /* folder for pictures of distributions; NULL: none */
 	FILE *out;
 	unsigned results;      /* told so far */
@@ -48,6 +49,7 @@ struct bench_row {
 
 int row_round_trip(struct bench *bench);
 int row_stream(struct bench *bench);
+int row_sched(struct bench *bench);
 int row_schedule(struct bench *bench);
 int row_submit(struct bench *bench);
 int row_graph(struct bench *bench);
@@ -69,6 +71,7 @@ int row_gpu_memory(struct bench *bench);
 int row_gpu_pages(struct bench *bench);
 int row_gpu_arena(struct bench *bench);
 int row_gpu_fault(struct bench *bench);
+int row_gpu_graph(struct bench *bench);
 int row_gpu_several(struct bench *bench);
 
 /* Is it as the target wants? False without a target. */

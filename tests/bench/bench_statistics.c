@@ -12,7 +12,8 @@ static int compare(const void *a, const void *b)
 
 void statistics_sort(double *samples, size_t count)
 {
-	qsort(samples, count, sizeof(*samples), compare);
+	if (count > 0) /* there may be no array then */
+		qsort(samples, count, sizeof(*samples), compare);
 }
 
 double statistics_percentile(const double *sorted, size_t count, double fraction)

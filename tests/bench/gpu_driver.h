@@ -15,6 +15,8 @@ struct gpu_context;
 struct gpu_module;
 struct gpu_function;
 struct gpu_stream;
+struct gpu_graph;
+struct gpu_graph_exec;
 
 /* Name here, the library's symbol, the parameters. All give a CUresult. */
 #define GPU_DRIVER_FUNCTIONS(X) \
@@ -46,6 +48,13 @@ struct gpu_stream;
 	  (gpu_address destination, const void *source, size_t bytes, struct gpu_stream *stream)) \
 	X(copy_out, "cuMemcpyDtoHAsync_v2", \
 	  (void *destination, gpu_address source, size_t bytes, struct gpu_stream *stream)) \
+	X(capture_begin, "cuStreamBeginCapture_v2", (struct gpu_stream *stream, int mode)) \
+	X(capture_end, "cuStreamEndCapture", (struct gpu_stream *stream, struct gpu_graph **graph_out)) \
+	X(graph_instantiate, "cuGraphInstantiateWithFlags", \
+	  (struct gpu_graph_exec **executable_out, struct gpu_graph *graph, unsigned long long flags)) \
+	X(graph_launch, "cuGraphLaunch", (struct gpu_graph_exec *executable, struct gpu_stream *stream)) \
+	X(graph_exec_destroy, "cuGraphExecDestroy", (struct gpu_graph_exec *executable)) \
+	X(graph_destroy, "cuGraphDestroy", (struct gpu_graph *graph)) \
 	X(error_name, "cuGetErrorName", (int result, const char **name_out))
 
 #define GPU_DRIVER_FIELD(name, symbol, parameters) int (*name) parameters;

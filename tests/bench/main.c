@@ -13,6 +13,7 @@ static const struct bench_row rows[] = {
 	{ "TC1.stages", "where the time of a command group goes", row_stages },
 	{ "TC2", "an in-order stream of 100,000 empty kernels", row_stream },
 	{ "TC3", "the scheduler alone: ordering a command group", row_schedule },
+	{ "sched", "a trace of thousands of clients through the dispatch gate, simulated", row_sched },
 	{ "TC4", "what one submission costs the calling thread", row_submit },
 	{ "TC4.counters", "allocations, locks and system calls for each command", row_counters },
 	{ "TC5", "a host accessor on 256 MiB that a kernel has written", row_host_accessor },
@@ -31,11 +32,12 @@ static const struct bench_row rows[] = {
 	{ "TG7", "on a GPU: 256 MiB of an application's own pages, there and back", row_gpu_pages },
 	{ "TG8", "on a GPU: 256 MiB of shared memory, there and back", row_gpu_arena },
 	{ "TG12", "on a GPU: one tenant's fault and its bystander", row_gpu_fault },
+	{ "TG13", "on a GPU: a chain of 100 small kernels as one graph", row_gpu_graph },
 	{ "TG14", "on two and on four GPUs: throughput against one", row_gpu_several },
 };
 
 enum { ROWS = sizeof(rows) / sizeof(*rows), OPT_JSON = 1, OPT_RUNS, OPT_LIST, OPT_QUICK, OPT_IDLE, OPT_LIBRARY,
-       OPT_CURVE, OPT_PICTURES, OPT_HELP };
+       OPT_CURVE, OPT_PICTURES, OPT_TRACE, OPT_HELP };
 
 static const char usage_text[] =
 	"Usage: syclbench [ROW ...] [OPTIONS]\n"
@@ -47,6 +49,7 @@ static const char usage_text[] =
 	"  --quick           tiny counts: shows that everything works; the figures mean nothing\n"
 	"  --curve FILE      TC3's curve as a picture (PNG)\n"
 	"  --pictures FOLDER distributions as pictures (PNG), one for each row that has samples\n"
+	"  --trace FILE      what sched replays, instead of its own traces (README.md has the format)\n"
 	"  --cuda-library L  the library that stands for NVIDIA's driver; with a double of it the figures mean nothing\n"
 	"  --list            the rows, and nothing else\n"
 	"  --help\n";
@@ -58,6 +61,7 @@ static const struct option options[] = {
 	{ "cuda-library", required_argument, NULL, OPT_LIBRARY },
 	{ "curve", required_argument, NULL, OPT_CURVE },
 	{ "pictures", required_argument, NULL, OPT_PICTURES },
+	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -99,6 +103,9 @@ static int take_option(int option, struct bench *bench)
 		return -1;
 	case OPT_PICTURES:
 		bench->pictures = optarg;
+		return -1;
+	case OPT_TRACE:
+		bench->trace = optarg;
 		return -1;
 	case OPT_LIBRARY:
 		gpu_use_library(optarg);

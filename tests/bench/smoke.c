@@ -63,6 +63,7 @@ static struct family {
 	{ "TC1.stages", 46, 0, 0 },
 	{ "TC2.stages", 19, 0, 0 },
 	{ "TC4.counters", 54, 0, 0 },
+	{ "sched.", 135, 0, 0 },
 };
 
 enum { FAMILIES = sizeof(families) / sizeof(*families) };

@@ -662,10 +662,11 @@ Test(graphs, L17_ten_thousand_graphs_leave_nothing_behind)
 	for (int i = 0; i < 5000; i++)
 		live_once(&stage, i % 50 == 0);
 	size_t before = mallinfo2().uordblks;
-	for (int i = 0; i < 5000; i++)
+	for (int i = 0; i < 10000; i++)
 		live_once(&stage, i % 50 == 0);
 	size_t after = mallinfo2().uordblks;
-	cr_assert_leq(after, before + (64u << 10), "%zu bytes before, %zu after", before, after);
+	/* What a driver keeps for itself grows by steps (130 KiB, H200); a block of each graph's would be more. */
+	cr_assert_leq(after, before + (160u << 10), "%zu bytes before, %zu after", before, after);
 	/* Nor do those that never came to be finished, or were never launched. */
 	for (int i = 0; i < 100; i++) {
 		struct backend_graph *graph = graph_make(&stage.fixture);

@@ -58,6 +58,66 @@ static void copy_between(struct gpu *gpu, enum backend_export_kind kind, bool la
 	free(bytes);
 }
 
+static unsigned char *usm_of(struct gpu *gpu, uint32_t device, enum backend_usm_kind kind, uint64_t bytes)
+{
+	struct backend_fault fault = {0};
+	void *pointer = NULL;
+
+	cr_assert_eq(gpu->ops->usm_alloc(gpu->devices[device], kind, bytes, 0, &pointer, &fault), 0, "%s",
+		     fault.text);
+	return pointer;
+}
+
+/* The same of device USM: in from the host, from GPU to GPU by the destination's lane, and out. */
+static void copy_usm_between(struct gpu *gpu)
+{
+	const uint64_t bytes = 3 * MIB + 5;
+	unsigned char *pages = usm_of(gpu, 0, BACKEND_USM_HOST, bytes);
+
+	for (uint32_t from = 0; from < 2; from++) {
+		unsigned char *source = usm_of(gpu, from, BACKEND_USM_DEVICE, bytes);
+		unsigned char *destination = usm_of(gpu, 1 - from, BACKEND_USM_DEVICE, bytes);
+		struct backend_command copy = {.kind = BACKEND_COMMAND_USM_COPY, .usm = {.size_bytes = bytes}};
+		gpu_pattern(pages, bytes, 40 + from);
+		copy.usm.destination = source;
+		copy.usm.source = pages;
+		gpu_do(gpu, from, 0, &copy);
+		memset(pages, 0, bytes);
+		copy.usm.destination = destination;
+		copy.usm.source = source;
+		gpu_do(gpu, 1 - from, 0, &copy);
+		copy.usm.destination = pages;
+		copy.usm.source = destination;
+		gpu_do(gpu, 1 - from, 0, &copy);
+		cr_assert(gpu_has_pattern(pages, bytes, 40 + from), "USM from %u to %u", from, 1 - from);
+		gpu->ops->usm_free(gpu->devices[from], BACKEND_USM_DEVICE, source);
+		gpu->ops->usm_free(gpu->devices[1 - from], BACKEND_USM_DEVICE, destination);
+	}
+	gpu->ops->usm_free(gpu->devices[0], BACKEND_USM_HOST, pages);
+}
+
+/* With USM alone, which has to find the way itself. */
+static void usm_by_way(const char *option, enum cuda_peer_path expected)
+{
+	const char *const options[] = {option, NULL};
+	struct gpu gpu;
+
+	if (!open_two(&gpu, options))
+		return;
+	copy_usm_between(&gpu);
+	cr_assert_eq(cuda_peer_path_of(gpu.devices[0], gpu.devices[1]), expected);
+	cr_assert_eq(cuda_peer_path_of(gpu.devices[1], gpu.devices[0]), expected);
+	gpu_close(&gpu);
+}
+
+Test(cuda_peer, F6_A11_device_usm_goes_each_way)
+{
+	usm_by_way("peer_path=direct", CUDA_PEER_DIRECT);
+	usm_by_way("peer_path=peer", CUDA_PEER_COPY);
+	usm_by_way("peer_path=managed", CUDA_PEER_MANAGED);
+	usm_by_way("peer_path=host", CUDA_PEER_HOST);
+}
+
 static void by_way(const char *option, enum cuda_peer_path expected)
 {
 	const char *const options[] = {option, NULL};
@@ -123,14 +183,15 @@ Test(cuda_peer, F6_the_next_way_where_one_does_not_exist)
 	};
 	struct gpu gpu;
 
+	if (!gpu_fake())
+		cr_skip_test("the driver's double alone can be told so");
 	for (size_t last = 0; last < sizeof(steps) / sizeof(*steps); last++) {
 		if (!open_two(&gpu, NULL))
 			return;
-		for (size_t i = 0; gpu.fake && i <= last; i++)
+		for (size_t i = 0; i <= last; i++)
 			gpu_command(&gpu, steps[i].line);
 		copy_between(&gpu, BACKEND_EXPORT_NONE, false);
-		if (gpu.fake)
-			cr_assert_eq(cuda_peer_path_of(gpu.devices[0], gpu.devices[1]), steps[last].expected);
+		cr_assert_eq(cuda_peer_path_of(gpu.devices[0], gpu.devices[1]), steps[last].expected);
 		gpu_command(&gpu, "forget");
 		gpu_close(&gpu);
 	}
@@ -141,17 +202,17 @@ Test(cuda_peer, F6_a_way_that_is_forced_and_does_not_exist_is_refused)
 	const char *const options[] = {"peer_path=direct", NULL};
 	struct gpu gpu;
 
+	if (!gpu_fake())
+		cr_skip_test("the driver's double alone can be told so");
 	if (!open_two(&gpu, options))
 		return;
-	if (gpu.fake) {
-		gpu_command(&gpu, "set no_peer 1");
-		struct backend_memory *source = gpu_memory(&gpu, 1, 4096, BACKEND_EXPORT_NONE);
-		struct backend_memory *destination = gpu_memory(&gpu, 0, 4096, BACKEND_EXPORT_NONE);
-		const struct backend_command copy = gpu_copy(source, 0, destination, 0, 4096);
-		gpu_submit_fails(&gpu, 0, &copy, STATUS_FEATURE_NOT_SUPPORTED);
-		gpu.ops->memory_free(source);
-		gpu.ops->memory_free(destination);
-	}
+	gpu_command(&gpu, "set no_peer 1");
+	struct backend_memory *source = gpu_memory(&gpu, 1, 4096, BACKEND_EXPORT_NONE);
+	struct backend_memory *destination = gpu_memory(&gpu, 0, 4096, BACKEND_EXPORT_NONE);
+	const struct backend_command copy = gpu_copy(source, 0, destination, 0, 4096);
+	gpu_submit_fails(&gpu, 0, &copy, STATUS_FEATURE_NOT_SUPPORTED);
+	gpu.ops->memory_free(source);
+	gpu.ops->memory_free(destination);
 	gpu_close(&gpu);
 }
 
@@ -207,5 +268,6 @@ Test(cuda_peer, F8_copies_between_devices_never_wait_for_a_kernel)
 {
 	beside_a_kernel("peer_path=auto");
 	beside_a_kernel("peer_path=peer");
+	beside_a_kernel("peer_path=managed");
 	beside_a_kernel("peer_path=host");
 }

@@ -474,6 +474,44 @@ Test(cuda_share, F10_the_size_of_a_handle_is_the_drivers)
 	gpu_close(&gpu);
 }
 
+/* Another user's process from then on: the driver itself would open its handle. */
+static void stranger(int socket)
+{
+	enum { ANOTHER = 65534 };
+	struct backend_fault fault = {0};
+	struct note note = {0};
+	struct gpu gpu;
+
+	gpu_open(&gpu, NULL);
+	struct backend_memory *memory = gpu_memory(&gpu, 0, MIB, BACKEND_EXPORT_CUDA_IPC);
+	cr_assert_eq(gpu.ops->memory_export(memory, &note.shared, &fault), 0, "%s", fault.text);
+	cr_assert_eq(setresuid(ANOTHER, ANOTHER, ANOTHER), 0);
+	send_note(socket, &note);
+	(void)receive_word(socket);
+	gpu.ops->memory_free(memory);
+	gpu_close(&gpu);
+}
+
+Test(cuda_share, F10_a_handle_of_another_user_is_refused)
+{
+	struct backend_memory *memory = NULL;
+	struct backend_fault fault = {0};
+	struct note note;
+	struct gpu gpu;
+	int socket = -1;
+
+	if (geteuid() != 0)
+		cr_skip_test("SKIPPED: two users need root");
+	pid_t pid = start_other(stranger, &socket);
+	gpu_open(&gpu, NULL);
+	receive_note(socket, &note);
+	cr_assert_eq(gpu.ops->memory_import(gpu.devices[0], &note.shared, MIB, &memory, &fault), -EACCES);
+	cr_expect(strstr(fault.text, "another user"), "%s", fault.text);
+	send_word(socket, 1);
+	end_other(pid, socket);
+	gpu_close(&gpu);
+}
+
 Test(cuda_share, what_a_device_cannot_share_is_said_clearly)
 {
 	const struct fake_cuda_control *fake = gpu_fake();
@@ -482,7 +520,7 @@ Test(cuda_share, what_a_device_cannot_share_is_said_clearly)
 	struct gpu gpu;
 
 	if (!fake)
-		return;
+		cr_skip_test("the driver's double alone can be told so");
 	cr_assert_eq(fake->command("attribute 102 0"), 0); /* virtual memory management */
 	gpu_open(&gpu, NULL);
 	cr_assert_eq(gpu.ops->memory_create(gpu.devices[0], MIB, NULL, BACKEND_EXPORT_VMM, &memory, &fault), -ENOTSUP);

@@ -270,24 +270,89 @@ static void check_sub_groups(struct run *run, uint32_t dimensions, const uint64_
 	run->fixture.ops->memory_free(memory);
 }
 
-Test(portable_groups, E17_E25_sub_groups_or_a_refusal)
+/* A device with sub-groups, or one without; skipped, not passed, on the other sort. */
+static void open_with_sub_groups(struct run *run, bool wanted)
+{
+	*run = (struct run){.fixture = {.wake_fd = -1}};
+	fixture_open(&run->fixture, 0);
+	if ((run->fixture.facts->sub_group_size_count > 0) == wanted)
+		return;
+	fixture_close(&run->fixture);
+	cr_skip_test("a device %s sub-groups", wanted ? "without" : "with");
+}
+
+Test(portable_groups, E25_without_sub_groups_a_kernel_with_them_is_refused)
+{
+	struct run run;
+
+	open_with_sub_groups(&run, false);
+	char *log = run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, sub_groups_source, strlen(sub_groups_source),
+				    "", -13 /* KERNEL_NOT_SUPPORTED */);
+	free(log);
+	fixture_close(&run.fixture);
+}
+
+Test(portable_groups, E17_E25_sub_groups_do_what_their_size_says)
 {
 	const uint64_t one[] = {40}, two[] = {4, 10}, three[] = {2, 4, 5};
-	struct run run = {.fixture = {.wake_fd = -1}};
+	struct run run;
 
-	fixture_open(&run.fixture, 0);
-	if (run.fixture.facts->sub_group_size_count == 0) {
-		char *log = run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, sub_groups_source,
-					    strlen(sub_groups_source), "", -13 /* KERNEL_NOT_SUPPORTED */);
-		free(log);
-		fixture_close(&run.fixture);
-		return;
-	}
+	open_with_sub_groups(&run, true);
 	run.program = fixture_build(&run.fixture, BACKEND_SOURCE_PORTABLE, sub_groups_source, "");
 	run.kernel = run_kernel(&run, "sub_groups");
 	bool shuffles = run.fixture.ops == &backend_cuda_ops;
 	check_sub_groups(&run, 1, one, shuffles);
 	check_sub_groups(&run, 2, two, shuffles);
 	check_sub_groups(&run, 3, three, shuffles);
+	run_close(&run);
+}
+
+/* In turn, each item comes last, by a long way: the others stand at the barrier already, and none of them keeps it from coming. */
+static const char late_source[] =
+	"SYCL_KERNEL void late(SYCL_GLOBAL(uint) out, SYCL_LOCAL(uint) seen) {\n"
+	"  uint k = (uint)sycl_local_linear_id(), n = (uint)sycl_local_range(0), sum = 0;\n"
+	"  for (uint turn = 0; turn < n; turn++) {\n"
+	"    if (k == turn) {\n"
+	"      uint x = turn + (uint)sycl_group_linear_id();\n"
+	"      for (uint i = 0; i < 500; i++) x = x * 1664525u + 1013904223u;\n"
+	"      seen[turn] = x;\n"
+	"    }\n"
+	"    sycl_group_barrier();\n"
+	"    sum += seen[turn] * (turn + 1);\n"
+	"  }\n"
+	"  out[sycl_global_linear_id()] = sum;\n"
+	"}\n";
+
+static uint32_t late_sum(uint32_t group, uint32_t items)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t turn = 0; turn < items; turn++) {
+		uint32_t x = turn + group;
+		for (int i = 0; i < 500; i++)
+			x = x * 1664525u + 1013904223u;
+		sum += x * (turn + 1);
+	}
+	return sum;
+}
+
+Test(portable_groups, E12_who_stands_at_a_barrier_stops_nobody)
+{
+	enum { GROUPS = 5, ITEMS = 48 };
+	const uint64_t global = GROUPS * ITEMS;
+	uint32_t got[GROUPS * ITEMS];
+	struct run run;
+
+	run_open(&run, BACKEND_SOURCE_PORTABLE, late_source, "", "late");
+	struct backend_memory *memory = run_memory(&run, NULL, sizeof(got));
+	const struct backend_argument arguments[] = {
+		global_argument(memory), {.kind = BACKEND_ARGUMENT_LOCAL, .local_bytes = ITEMS * sizeof(uint32_t)}};
+	struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 2);
+	command.launch.local[0] = ITEMS;
+	run_command(&run, &command);
+	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
+	for (uint32_t i = 0; i < GROUPS * ITEMS; i++)
+		cr_assert_eq(got[i], late_sum(i / ITEMS, ITEMS), "item %u", i);
+	run.fixture.ops->memory_free(memory);
 	run_close(&run);
 }

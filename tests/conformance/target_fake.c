@@ -6,6 +6,7 @@ static void prepare(void)
 {
 	const struct fake_device_options unified = {.unified = true};
 	const struct fake_device_options graphs = {
+		.bursts = true,
 		.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE,
 	};
 

@@ -24,6 +24,8 @@ static const char source[] =
 	"}\n"
 	"SYCL_KERNEL void count_up(SYCL_GLOBAL(uint) y)\n"
 	"{ sycl_atomic_add(y, 1u); }\n"
+	"SYCL_KERNEL void nowhere(ulong address)\n"
+	"{ *(SYCL_GLOBAL(uint))address = 1; }\n"
 	"SYCL_KERNEL void multiply(SYCL_GLOBAL(uint) y, uint a)\n"
 	"{ y[sycl_global_linear_id()] *= a; }\n";
 

@@ -18,6 +18,8 @@ struct work {
 	sem_t called;
 	sycl_result result;
 	bool copies;       /* accessor 0 to accessor 1 */
+	const uint32_t *from; /* host USM, which no accessor names: BYTES of it to `to`; NULL: none */
+	uint32_t *to;         /* device USM */
 	CUfunction kernel; /* launched on accessor 0 behind the gate; NULL: none */
 	const struct native_gate *gate;
 	uint32_t value;
@@ -74,6 +76,8 @@ static sycl_result run(sycl_interop_handle interop, void *user_data)
 	if (work->copies)
 		NATIVE_MUST(NATIVE(cuMemcpyDtoDAsync)(work->memories[1] + work->offsets[1],
 						      work->memories[0] + work->offsets[0], BYTES, stream));
+	if (work->from)
+		NATIVE_MUST(NATIVE(cuMemcpyHtoDAsync)((uintptr_t)work->to, work->from, BYTES, stream));
 	if (work->kernel)
 		launch(work, stream);
 	atomic_fetch_add(&work->calls, 1);
@@ -169,7 +173,7 @@ Test(gpu_native, K6_each_function_is_called_once)
 
 /*
  * A kernel of another queue is held. The function is called meanwhile; what it sends, a copy of what the kernel
- * writes, comes after it. Once the order is an accessor's, once an event's alone.
+ * writes, comes after it. The order is an accessor's.
  */
 Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 {
@@ -186,7 +190,7 @@ Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 	for (uint32_t round = 0; round < 2; round++) {
 		native_gate_set(&gate, false);
 		sycl_event filled = native_gated_fill(&gate, first, from, 10 + round);
-		sycl_event copied = submit(second, &work, from, to, round ? filled : NULL);
+		sycl_event copied = submit(second, &work, from, to, NULL);
 		wait_called(&work);
 		native_expect_open(copied);
 		native_gate_set(&gate, true);
@@ -202,6 +206,78 @@ Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 	order_end(&order);
 }
 
+/* Work of a queue that nothing stands in the way of, submitted now, has ended. */
+static void let_others_run(const struct order *order, const struct native_gate *gate, sycl_queue idle)
+{
+	sycl_buffer marks = order_buffer(order, idle);
+
+	native_increment(gate, idle, marks, NULL);
+	MUST(sycl_queue_wait(idle));
+	MUST(sycl_buffer_release(marks));
+}
+
+/* Host USM, all 0: every device of the context reaches it. */
+static uint32_t *host_words(sycl_queue queue)
+{
+	void *words = NULL;
+
+	MUST(sycl_malloc_host(queue, BYTES, 0, &words));
+	memset(words, 0, BYTES);
+	return words;
+}
+
+/*
+ * A native command on `here` copies USM that a held kernel on `there` writes; no accessor names it, the kernel's event
+ * is all that orders the two. `idle` is a queue of the device of `here`: what it runs meanwhile gives a copy that waits
+ * for nothing the time to be made, of words that are 0 yet.
+ */
+static void expect_after_event(const struct order *order, sycl_queue there, sycl_queue here, sycl_queue idle,
+			       uint32_t value)
+{
+	struct native_gate gate, idle_gate;
+	struct work work;
+	uint32_t *from = host_words(there), *to = order_memory(here, BYTES);
+
+	begin(&work);
+	work.from = from;
+	work.to = to;
+	native_gate_begin(&gate, there);
+	native_gate_begin(&idle_gate, idle);
+	native_gate_set(&gate, false);
+	sycl_event filled = native_gated_fill_usm(&gate, there, from, value);
+	sycl_event copied = submit(here, &work, NULL, NULL, filled);
+	let_others_run(order, &idle_gate, idle);
+	native_expect_open(copied);
+	native_gate_set(&gate, true);
+	finish(copied);
+	finish(filled);
+	order_expect_log(here, to, value);
+	cr_assert_eq(atomic_load(&work.calls), 1);
+	native_gate_end(&idle_gate);
+	native_gate_end(&gate);
+	MUST(sycl_free(there, from));
+	MUST(sycl_free(here, to));
+}
+
+/* Queues in order and out of order, from one to the other, and within one that is out of order. */
+Test(gpu_native, K8_an_event_alone_orders_on_the_same_queue_and_on_others)
+{
+	struct order order;
+
+	order_begin(&order, "", 1);
+	sycl_queue first = order_queue(&order, 0, true), second = order_queue(&order, 0, true),
+		   loose = order_queue(&order, 0, false), idle = order_queue(&order, 0, true);
+	expect_after_event(&order, first, second, idle, 51);
+	expect_after_event(&order, first, loose, idle, 52);
+	expect_after_event(&order, loose, first, idle, 53);
+	expect_after_event(&order, loose, loose, idle, 54);
+	MUST(sycl_queue_release(first));
+	MUST(sycl_queue_release(second));
+	MUST(sycl_queue_release(loose));
+	MUST(sycl_queue_release(idle));
+	order_end(&order);
+}
+
 /*
  * Memory that nothing orders but events: the native command depends on two queues, and whichever is held is waited for.
  */
@@ -210,50 +286,50 @@ Test(gpu_native, K8_every_one_of_several_dependencies_counts)
 	struct order order;
 	struct native_gate gate;
 	struct work work;
-	sycl_queue queues[3];
-	sycl_buffer sources[2];
+	sycl_queue queues[4];
+	uint32_t *sources[2];
 
 	order_begin(&order, "", 1);
 	begin(&work);
-	for (uint32_t i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		queues[i] = order_queue(&order, 0, true);
 	native_gate_begin(&gate, queues[0]);
 	for (uint32_t i = 0; i < 2; i++)
-		sources[i] = order_buffer(&order, queues[0]);
-	sycl_buffer to = order_buffer(&order, queues[0]);
-	work.copies = true;
+		sources[i] = host_words(queues[0]);
+	work.to = order_memory(queues[0], BYTES);
 	for (uint32_t slow = 0; slow < 2; slow++) {
 		sycl_handler handler = NULL;
 		sycl_event events[2], copied = NULL;
 		/* The quick one is over before the slow one begins. */
 		native_gate_set(&gate, true);
-		events[1 - slow] = native_gated_fill(&gate, queues[1 - slow], sources[1 - slow], 3);
+		events[1 - slow] = native_gated_fill_usm(&gate, queues[1 - slow], sources[1 - slow], 3);
 		MUST(sycl_event_wait(events[1 - slow]));
 		native_gate_set(&gate, false);
-		events[slow] = native_gated_fill(&gate, queues[slow], sources[slow], 20 + slow);
+		events[slow] = native_gated_fill_usm(&gate, queues[slow], sources[slow], 20 + slow);
+		work.from = sources[slow];
 		MUST(sycl_handler_begin(queues[2], &handler));
-		MUST(sycl_handler_set_accessor(handler, 0, sources[slow], SYCL_ACCESS_READ));
-		MUST(sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_WRITE));
 		for (uint32_t i = 0; i < 2; i++)
 			MUST(sycl_handler_depends_on(handler, events[i]));
 		MUST(sycl_handler_native_command(handler, run, &work, ended));
 		MUST(sycl_handler_submit(handler, &copied));
+		let_others_run(&order, &gate, queues[3]);
 		native_expect_open(copied);
 		native_gate_set(&gate, true);
 		finish(copied);
 		for (uint32_t i = 0; i < 2; i++)
 			finish(events[i]);
-		order_expect(to, 20 + slow);
+		order_expect_log(queues[2], work.to, 20 + slow);
 	}
 	native_gate_end(&gate);
 	for (uint32_t i = 0; i < 2; i++)
-		MUST(sycl_buffer_release(sources[i]));
-	MUST(sycl_buffer_release(to));
-	for (uint32_t i = 0; i < 3; i++)
+		MUST(sycl_free(queues[0], sources[i]));
+	MUST(sycl_free(queues[0], work.to));
+	for (uint32_t i = 0; i < 4; i++)
 		MUST(sycl_queue_release(queues[i]));
 	order_end(&order);
 }
 
+/* A kernel of another device: its event alone, then an accessor that brings what it wrote. */
 Test(gpu_native, K8_a_dependency_on_another_device)
 {
 	struct order order;
@@ -262,13 +338,15 @@ Test(gpu_native, K8_a_dependency_on_another_device)
 
 	order_begin(&order, "", 2);
 	begin(&work);
-	sycl_queue there = order_queue(&order, 1, true), here = order_queue(&order, 0, true);
+	sycl_queue there = order_queue(&order, 1, true), here = order_queue(&order, 0, true),
+		   idle = order_queue(&order, 0, true);
+	expect_after_event(&order, there, here, idle, 30);
 	native_gate_begin(&gate, there);
 	sycl_buffer from = order_buffer(&order, there), to = order_buffer(&order, here);
 	work.copies = true;
 	native_gate_set(&gate, false);
 	sycl_event filled = native_gated_fill(&gate, there, from, 31);
-	sycl_event copied = submit(here, &work, from, to, filled);
+	sycl_event copied = submit(here, &work, from, to, NULL);
 	native_expect_open(copied);
 	native_gate_set(&gate, true);
 	finish(copied);
@@ -281,6 +359,7 @@ Test(gpu_native, K8_a_dependency_on_another_device)
 	MUST(sycl_buffer_release(to));
 	MUST(sycl_queue_release(here));
 	MUST(sycl_queue_release(there));
+	MUST(sycl_queue_release(idle));
 	order_end(&order);
 }
 

@@ -74,7 +74,9 @@ void native_gate_set(const struct native_gate *gate, bool is_open)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-sycl_event native_gated_fill(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer, uint32_t value)
+/* Into the buffer, or into the words where there is none. */
+static sycl_event gated_fill(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer, uint32_t *words,
+			     uint32_t value)
 {
 	const uint32_t looks = ORDER_LOOKS;
 	sycl_handler handler = NULL;
@@ -82,12 +84,25 @@ sycl_event native_gated_fill(const struct native_gate *gate, sycl_queue queue, s
 
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_usm(handler, 0, (const void *)(uintptr_t)gate->word));
-	MUST(sycl_handler_set_accessor(handler, 1, buffer, SYCL_ACCESS_WRITE));
+	if (buffer)
+		MUST(sycl_handler_set_accessor(handler, 1, buffer, SYCL_ACCESS_WRITE));
+	else
+		MUST(sycl_handler_set_usm(handler, 1, words));
 	MUST(sycl_handler_set_value(handler, 2, sizeof(value), &value));
 	MUST(sycl_handler_set_value(handler, 3, sizeof(looks), &looks));
 	MUST(sycl_handler_parallel_for(handler, gate->fill, sycl_range1(ORDER_ITEMS)));
 	MUST(sycl_handler_submit(handler, &event));
 	return event;
+}
+
+sycl_event native_gated_fill(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer, uint32_t value)
+{
+	return gated_fill(gate, queue, buffer, NULL, value);
+}
+
+sycl_event native_gated_fill_usm(const struct native_gate *gate, sycl_queue queue, uint32_t *words, uint32_t value)
+{
+	return gated_fill(gate, queue, NULL, words, value);
 }
 
 void native_increment(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer, sycl_event *event_out)

@@ -37,6 +37,8 @@ void native_gate_set(const struct native_gate *gate, bool is_open);
  * Fills a buffer of ORDER_ITEMS words when the gate is open; `queue` of the gate's context. The event is the caller's.
  */
 sycl_event native_gated_fill(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer, uint32_t value);
+/* The same into ORDER_ITEMS words of USM, which nothing orders but the event. */
+sycl_event native_gated_fill_usm(const struct native_gate *gate, sycl_queue queue, uint32_t *words, uint32_t value);
 /* Adds 1 to each word. `event_out` may be NULL. */
 void native_increment(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer, sycl_event *event_out);
 /*

@@ -3,12 +3,14 @@
 
 #include "gpu_driver.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 TestSuite(gpu_order, .timeout = 120);
 
 enum {
-	MEETING = 8, /* kernels that await each other; fewer than there are lanes */
+	MEETING = 16, /* kernels that await each other: twice as many as the driver has queues to a device by itself */
 	QUEUES = 1000,
 	FEW_LANES = 4,
 	CROWD_LOOKS = 1000,
@@ -86,7 +88,8 @@ static void submit_meeting(sycl_queue queue, sycl_kernel meet, uint32_t *words, 
 static void let_them_meet(bool in_order, uint32_t wanted, uint32_t looks, uint32_t got[2 + MEETING])
 {
 	struct order order;
-	order_begin(&order, "", 1);
+	/* Connections: CUDA_DEVICE_MAX_CONNECTIONS of the engine's process. */
+	order_begin(&order, "cuda:lanes=16 cuda:connections=32", 1);
 	sycl_queue queue = order_queue(&order, 0, in_order);
 	sycl_kernel meet = order_kernel(queue, "meet");
 	uint32_t *words = order_memory(queue, (2 + MEETING) * sizeof(*words));
@@ -155,6 +158,104 @@ Test(gpu_order, F3_a_thousand_queues_run_on_the_streams_of_the_pool)
 	MUST(sycl_free(first, words));
 	MUST(sycl_kernel_release(crowd));
 	MUST(sycl_queue_release(first));
+	order_end(&order);
+}
+
+/*
+ * A kernel that goes on until another one has come, of a client with many queues more than there are streams: all of them
+ * get their work done meanwhile, also those that share its stream (F8).
+ */
+Test(gpu_order, F8_a_kernel_that_goes_on_holds_up_no_other_queue)
+{
+	enum { COUNT = 40, TIMES = 25 };
+	sycl_queue queues[COUNT];
+	struct order order;
+	uint32_t got[4] = { 0 };
+	order_begin(&order, "cuda:lanes=8 cuda:connections=32", 1);
+	for (uint32_t i = 0; i < COUNT; i++)
+		queues[i] = order_queue(&order, 0, true);
+	sycl_kernel meet = order_kernel(queues[0], "meet"), crowd = order_kernel(queues[0], "crowd");
+	uint32_t *words = order_memory(queues[0], sizeof(got)), *counts = order_memory(queues[0], 3 * sizeof(uint32_t));
+	submit_crowd(queues[1], crowd, counts); /* on the device by now */
+	MUST(sycl_queue_wait(queues[1]));
+	submit_meeting(queues[0], meet, words, 0, 2, 1u << 30);
+	for (uint32_t round = 0; round < TIMES; round++) {
+		for (uint32_t i = 1; i < COUNT; i++) {
+			submit_crowd(queues[i], crowd, counts);
+			/* First one by one: whether what a stream has before it is long, nobody knows at once. */
+			if (round == 0)
+				MUST(sycl_queue_wait_for(queues[i], 20000000000ull));
+		}
+		for (uint32_t i = 1; i < COUNT; i++)
+			MUST(sycl_queue_wait_for(queues[i], 20000000000ull));
+	}
+	submit_meeting(queues[1], meet, words, 1, 2, 1u << 30);
+	MUST(sycl_queue_wait(queues[0]));
+	MUST(sycl_queue_wait(queues[1]));
+	order_fetch(queues[0], got, words, sizeof(got));
+	cr_assert_eq(got[0], 2u);
+	cr_assert_eq(got[1], 0u, "the first had given up: the others waited for it");
+	order_fetch(queues[0], got, counts, 3 * sizeof(uint32_t));
+	cr_assert_eq(got[2], TIMES * (COUNT - 1) + 1u);
+	MUST(sycl_free(queues[0], words));
+	MUST(sycl_free(queues[0], counts));
+	for (uint32_t i = 0; i < COUNT; i++)
+		MUST(sycl_queue_release(queues[i]));
+	MUST(sycl_kernel_release(meet));
+	MUST(sycl_kernel_release(crowd));
+	order_end(&order);
+}
+
+struct load {
+	sycl_queue queue;
+	sycl_kernel kernel;
+	_Atomic bool is_done;
+};
+
+/* Code that the device has not seen: loading it stops all launches of a process until what runs has ended. */
+static void *load_another(void *argument)
+{
+	struct load *load = argument;
+	load->kernel = order_kernel(load->queue, "chain");
+	atomic_store(&load->is_done, true);
+	return NULL;
+}
+
+/* A kernel goes on, another client's code is to be loaded: that waits for a moment without kernels, and nobody else does. */
+Test(gpu_order, F8_F11_what_is_loaded_beside_a_kernel_holds_up_nobody)
+{
+	struct order order;
+	struct load load = { .is_done = false };
+	pthread_t thread;
+	order_begin(&order, "cuda:connections=32", 1);
+	sycl_queue first = order_queue(&order, 0, true), second = order_queue(&order, 0, true);
+	load.queue = order_queue(&order, 0, true);
+	sycl_kernel meet = order_kernel(first, "meet"), crowd = order_kernel(first, "crowd");
+	uint32_t *words = order_memory(first, 4 * sizeof(uint32_t)), *counts = order_memory(first, 3 * sizeof(uint32_t));
+	uint32_t got[4] = { 0 };
+	submit_crowd(second, crowd, counts);
+	MUST(sycl_queue_wait(second));
+	submit_meeting(first, meet, words, 0, 2, 1u << 30);
+	cr_assert_eq(pthread_create(&thread, NULL, load_another, &load), 0);
+	for (uint32_t i = 0; i < 1000; i++) {
+		submit_crowd(second, crowd, counts);
+		MUST(sycl_queue_wait_for(second, 20000000000ull));
+	}
+	submit_meeting(second, meet, words, 1, 2, 1u << 30);
+	MUST(sycl_queue_wait(first));
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+	cr_assert(atomic_load(&load.is_done));
+	order_fetch(first, got, words, sizeof(got));
+	cr_assert_eq(got[0], 2u);
+	cr_assert_eq(got[1], 0u, "the kernel had given up: the others waited for it");
+	MUST(sycl_free(first, words));
+	MUST(sycl_free(first, counts));
+	MUST(sycl_kernel_release(load.kernel));
+	MUST(sycl_kernel_release(meet));
+	MUST(sycl_kernel_release(crowd));
+	MUST(sycl_queue_release(load.queue));
+	MUST(sycl_queue_release(first));
+	MUST(sycl_queue_release(second));
 	order_end(&order);
 }
 

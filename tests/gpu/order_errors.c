@@ -3,7 +3,7 @@
 
 enum { OUT_OF_MEMORY = 2, SMALL_BYTES = 1 << 20 };
 
-/* No event of this version has one of the vendor's behind it, whatever the group does, before it is complete and after. */
+/* No event of a group has one of the vendor's behind it, whatever the group does, before it is complete and after. */
 static void expect_no_native(sycl_event event)
 {
 	uint32_t has = 7;

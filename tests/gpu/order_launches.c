@@ -306,3 +306,41 @@ Test(gpu_order, E15_a_fatbin_is_a_program)
 	MUST(sycl_queue_release(queue));
 	order_end(&order);
 }
+
+/* Each call has 64 words of its own, which the compiler cannot do without: 200 calls need more than the usual kilobyte. */
+static const char deep_source[] =
+	"__device__ __noinline__ unsigned deeper(unsigned depth, volatile unsigned *out)\n{\n"
+	"\tvolatile unsigned words[64];\n\tfor (unsigned i = 0; i < 64; i++) words[i] = depth + i;\n"
+	"\tunsigned below = depth > out[1] ? deeper(depth - 1, out) : 0;\n"
+	"\treturn below + words[depth % 64] - depth % 64;\n}\n"
+	"extern \"C\" __global__ void deep(unsigned *out, unsigned depth) { out[0] = deeper(depth, out); }\n";
+
+/* The stack of a kernel's threads is what the configuration says (stack_bytes). What too small a one does is F12's. */
+Test(gpu_order, F12_a_larger_stack_takes_a_deeper_recursion)
+{
+	const uint32_t depth = 200;
+	struct order order;
+	sycl_kernel kernel = NULL;
+	sycl_kernel_bundle bundle = NULL;
+	sycl_handler handler = NULL;
+	uint32_t got = 0;
+	if (order_library())
+		cr_skip_test("the double runs no machine code");
+	order_begin(&order, "cuda:stack_bytes=131072", 1);
+	sycl_queue queue = order_queue(&order, 0, true);
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_CUDA_CPP, deep_source, NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, "deep", &kernel));
+	uint32_t *out = order_memory(queue, ORDER_ITEMS * sizeof(uint32_t));
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_usm(handler, 0, out));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(depth), &depth));
+	MUST(sycl_handler_single_task(handler, kernel));
+	MUST(sycl_handler_submit(handler, NULL));
+	order_fetch(queue, &got, out, sizeof(got));
+	cr_assert_eq(got, depth * (depth + 1) / 2);
+	MUST(sycl_free(queue, out));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_kernel_bundle_release(bundle));
+	MUST(sycl_queue_release(queue));
+	order_end(&order);
+}

@@ -156,53 +156,152 @@ Test(gpu_platforms, A27_a_buffer_goes_from_backend_to_backend_and_back)
 	platforms_end(&platforms);
 }
 
-/* Each backend's kernel waits for the other's event; buffers of their own make no order. */
-Test(gpu_platforms, B20_events_order_groups_of_two_backends)
-{
+/* Two backends: of each a queue, one more of the same device, which nothing stands in the way of, and a buffer of its own. */
+struct pair {
 	struct platforms platforms;
+	sycl_queue queues[2], beside[2];
+	sycl_kernel kernels[2], kernels_beside[2];
 	sycl_buffer buffers[2];
+	uint32_t *word; /* of CUDA's context and of the program: the gate of platforms_hold */
+};
+
+static sycl_buffer zeroed_buffer(sycl_platform connection, sycl_queue queue)
+{
 	const uint32_t zero = 0;
-	platforms_begin(&platforms, 1);
-	need_other(&platforms);
-	sycl_queue queues[] = { platforms_queue(NULL, platforms.devices[0]), platforms_queue(NULL, platforms.other) };
-	sycl_kernel kernels[] = { platforms_kernel(queues[0]), platforms_kernel(queues[1]) };
-	sycl_event before = NULL;
-	for (int i = 0; i < 2; i++) {
-		MUST(sycl_buffer_create(platforms.connection, NULL, WORDS * 4, SYCL_HOST_NONE, &buffers[i]));
-		MUST(sycl_queue_fill(queues[i], buffers[i], 0, WORDS * 4, &zero, sizeof(zero), NULL));
-	}
-	for (int step = 0; step < 20; step++) {
-		sycl_event event = NULL;
-		sycl_command_status status;
-		platforms_add(queues[step % 2], kernels[step % 2], buffers[step % 2], WORDS, 1, before, &event);
-		MUST(sycl_event_wait(event));
-		if (before) {
-			MUST(sycl_event_get_status(before, &status));
-			cr_assert_eq(status, SYCL_COMMAND_COMPLETE);
-			MUST(sycl_event_release(before));
-		}
-		before = event;
-	}
-	MUST(sycl_event_release(before));
-	for (int i = 0; i < 2; i++) {
-		platforms_expect(buffers[i], WORDS, 10);
-		MUST(sycl_buffer_release(buffers[i]));
-		MUST(sycl_kernel_release(kernels[i]));
-		MUST(sycl_queue_release(queues[i]));
-	}
-	platforms_end(&platforms);
+	sycl_buffer buffer = NULL;
+	MUST(sycl_buffer_create(connection, NULL, WORDS * 4, SYCL_HOST_NONE, &buffer));
+	MUST(sycl_queue_fill(queue, buffer, 0, WORDS * 4, &zero, sizeof(zero), NULL));
+	return buffer;
 }
 
-Test(gpu_platforms, H1_H3_H4_times_count_from_the_connection)
+static void pair_begin(struct pair *pair)
 {
-	struct platforms platforms;
+	void *word = NULL;
+	platforms_begin(&pair->platforms, 1);
+	need_other(&pair->platforms);
+	for (int i = 0; i < 2; i++) {
+		sycl_device device = i ? pair->platforms.other : pair->platforms.devices[0];
+		pair->queues[i] = platforms_queue(NULL, device);
+		pair->beside[i] = platforms_queue(NULL, device);
+		pair->kernels[i] = platforms_kernel(pair->queues[i]);
+		pair->kernels_beside[i] = platforms_kernel(pair->beside[i]);
+		pair->buffers[i] = zeroed_buffer(pair->platforms.connection, pair->queues[i]);
+		MUST(sycl_queue_wait(pair->queues[i]));
+	}
+	MUST(sycl_malloc_host(pair->queues[0], sizeof(*pair->word), 0, &word));
+	pair->word = word;
+}
+
+static void pair_end(struct pair *pair)
+{
+	MUST(sycl_free(pair->queues[0], pair->word));
+	for (int i = 0; i < 2; i++) {
+		MUST(sycl_buffer_release(pair->buffers[i]));
+		MUST(sycl_kernel_release(pair->kernels[i]));
+		MUST(sycl_kernel_release(pair->kernels_beside[i]));
+		MUST(sycl_queue_release(pair->beside[i]));
+		MUST(sycl_queue_release(pair->queues[i]));
+	}
+	platforms_end(&pair->platforms);
+}
+
+/* Work of the same device that came later has ended, and the event's command has not begun. */
+static void expect_behind(struct pair *pair, int which, sycl_event event)
+{
+	sycl_command_status status = SYCL_COMMAND_COMPLETE;
+	sycl_buffer buffer = zeroed_buffer(pair->platforms.connection, pair->beside[which]);
+	platforms_add(pair->beside[which], pair->kernels_beside[which], buffer, WORDS, 7, NULL, NULL);
+	platforms_expect(buffer, WORDS, 7);
+	MUST(sycl_event_get_status(event, &status));
+	cr_assert_eq(status, SYCL_COMMAND_SUBMITTED);
+	cr_assert_eq(sycl_event_wait_for(event, 1000000), SYCL_ERROR_TIMEOUT);
+	MUST(sycl_buffer_release(buffer));
+}
+
+static void finish(sycl_event event)
+{
+	MUST(sycl_event_wait(event));
+	MUST(sycl_event_release(event));
+}
+
+/* A kernel runs on the GPU and does not end; the other backend's awaits its event, and CUDA's next one that one's. */
+Test(gpu_platforms, B20_events_of_a_running_CUDA_kernel_order_groups_of_two_backends)
+{
+	struct pair pair;
+	sycl_event held = NULL, there = NULL, back = NULL;
+	pair_begin(&pair);
+	sycl_kernel hold = platforms_hold_kernel(pair.queues[0]);
+	*pair.word = 0;
+	platforms_hold(pair.queues[0], hold, pair.word, pair.buffers[0], &held);
+	platforms_add(pair.queues[1], pair.kernels[1], pair.buffers[1], WORDS, 10, held, &there);
+	expect_behind(&pair, 1, there);
+	platforms_add(pair.beside[0], pair.kernels[0], pair.buffers[0], WORDS, 100, there, &back);
+	__atomic_store_n(pair.word, 1, __ATOMIC_SEQ_CST);
+	finish(back);
+	finish(there);
+	finish(held);
+	platforms_expect(pair.buffers[0], WORDS, 101);
+	platforms_expect(pair.buffers[1], WORDS, 10);
+	MUST(sycl_kernel_release(hold));
+	pair_end(&pair);
+}
+
+/*
+ * Of either backend a kernel that is held, with nothing between it and the other backend's but its event; many times, so
+ * that events are waited for that are about to happen, too.
+ */
+Test(gpu_platforms, B20_events_order_groups_of_two_backends_both_ways)
+{
+	enum { ROUNDS = 20 };
+	struct pair pair;
+	pair_begin(&pair);
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		const int first = (int)(round % 2), second = 1 - first;
+		struct platforms_gate gate;
+		sycl_event task = NULL, before = NULL, after = NULL;
+		platforms_gate_begin(&gate, pair.queues[first], &task);
+		platforms_add(pair.queues[first], pair.kernels[first], pair.buffers[first], WORDS, 1, task, &before);
+		platforms_add(pair.queues[second], pair.kernels[second], pair.buffers[second], WORDS, 1, before, &after);
+		if (round < 4)
+			expect_behind(&pair, second, after);
+		platforms_gate_end(&gate);
+		finish(after);
+		sycl_command_status status = SYCL_COMMAND_SUBMITTED;
+		MUST(sycl_event_get_status(before, &status));
+		cr_assert_eq(status, SYCL_COMMAND_COMPLETE);
+		finish(before);
+		finish(task);
+	}
+	platforms_expect(pair.buffers[0], WORDS, ROUNDS);
+	platforms_expect(pair.buffers[1], WORDS, ROUNDS);
+	pair_end(&pair);
+}
+
+static sycl_device first_of_cuda(sycl_platform connection)
+{
+	sycl_device all[DEVICES_MAX], found = NULL;
+	uint32_t count = 0;
+	MUST(sycl_device_get_devices(connection, SYCL_DEVICE_TYPE_GPU, DEVICES_MAX, all, &count));
+	for (uint32_t i = 0; i < count && i < DEVICES_MAX; i++) {
+		uint32_t backend = 0;
+		MUST(sycl_device_get_info(all[i], SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+		if (!found && backend == SYCL_BACKEND_KIND_CUDA)
+			found = all[i];
+		else
+			MUST(sycl_device_release(all[i]));
+	}
+	cr_assert(found);
+	return found;
+}
+
+/* No time of a group lies after now, counted from before its connection was made. */
+static void expect_times(sycl_platform connection, sycl_device device, uint64_t before_ns)
+{
 	sycl_buffer buffer = NULL;
 	const uint32_t zero = 0;
-	uint64_t before_ns = clock_now_ns();
-	platforms_begin(&platforms, 1);
-	sycl_queue queue = platforms_queue(NULL, platforms.devices[0]);
+	sycl_queue queue = platforms_queue(NULL, device);
 	sycl_kernel add = platforms_kernel(queue);
-	MUST(sycl_buffer_create(platforms.connection, NULL, WORDS * 4, SYCL_HOST_NONE, &buffer));
+	MUST(sycl_buffer_create(connection, NULL, WORDS * 4, SYCL_HOST_NONE, &buffer));
 	MUST(sycl_queue_fill(queue, buffer, 0, WORDS * 4, &zero, sizeof(zero), NULL));
 	for (int i = 0; i < 100; i++) {
 		uint64_t submit = 0, start = 0, end = 0;
@@ -222,6 +321,22 @@ Test(gpu_platforms, H1_H3_H4_times_count_from_the_connection)
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(add));
 	MUST(sycl_queue_release(queue));
+}
+
+/* Of a connection, not of the service or its engine: a later one begins to count later. */
+Test(gpu_platforms, H1_H3_H4_times_count_from_the_connection)
+{
+	struct platforms platforms;
+	sycl_platform later = NULL;
+	uint64_t before_ns = clock_now_ns();
+	platforms_begin(&platforms, 1);
+	expect_times(platforms.connection, platforms.devices[0], before_ns);
+	before_ns = clock_now_ns();
+	MUST(sycl_platform_open(platforms.service->endpoint, &later));
+	sycl_device device = first_of_cuda(later);
+	expect_times(later, device, before_ns);
+	MUST(sycl_device_release(device));
+	MUST(sycl_platform_release(later));
 	platforms_end(&platforms);
 }
 
@@ -249,10 +364,21 @@ static void expect_list(struct child *child)
 	child_end(child);
 }
 
+/* SYCLD_TEST_PLATFORMS: names of platforms that have to be there, beside CUDA's; separated by ";". */
+static void expect_wanted(const char *names)
+{
+	char wanted[1024];
+	const char *given = getenv("SYCLD_TEST_PLATFORMS");
+	(void)snprintf(wanted, sizeof(wanted), "%s", given ? given : "");
+	for (char *rest = wanted, *name = strsep(&rest, ";"); name; name = strsep(&rest, ";"))
+		cr_expect(*name == '\0' || strstr(names, name), "there is no platform '%s', only:\n%s", name, names);
+}
+
 Test(gpu_platforms, A3_every_platform_passes_the_list_at_one_time)
 {
 	struct platforms platforms;
 	struct child children[DEVICES_MAX];
+	char names[4096] = "";
 	uint32_t started = 0;
 	platforms_begin(&platforms, 1);
 	for (uint32_t i = 0; i < platforms.count; i++) {
@@ -261,10 +387,13 @@ Test(gpu_platforms, A3_every_platform_passes_the_list_at_one_time)
 		MUST(sycl_platform_get_devices(platforms.all[i], SYCL_DEVICE_TYPE_ALL, 0, NULL, &count));
 		MUST(sycl_platform_get_info(platforms.all[i], SYCL_PLATFORM_INFO_NAME, sizeof(name), name, NULL));
 		(void)fprintf(stderr, "platform '%s': %u devices\n", name, count);
+		size_t length = strlen(names);
+		(void)snprintf(names + length, sizeof(names) - length, "%s;", name);
 		for (uint32_t device = 0; device < count && started < DEVICES_MAX; device++)
 			start_list(&children[started++], &platforms, platforms.all[i], device);
 	}
 	for (uint32_t i = 0; i < started; i++)
 		expect_list(&children[i]);
+	expect_wanted(names);
 	platforms_end(&platforms);
 }

@@ -6,7 +6,13 @@
 
 static const char source[] =
 	"SYCL_KERNEL void add(SYCL_GLOBAL(uint) y, uint a)\n"
-	"{ y[sycl_global_linear_id()] += a; }\n";
+	"{ y[sycl_global_linear_id()] += a; }\n"
+	"SYCL_KERNEL void hold(SYCL_GLOBAL(uint) y, SYCL_GLOBAL(volatile uint) word, uint words, uint looks)\n"
+	"{ while (word[0] == 0 && looks != 0) looks--;\n"
+	"  for (uint i = 0; i < words; i++) y[i] += looks != 0 ? 1 : 1000; }\n";
+
+/* How often a kernel looks before it gives up: seconds on a GPU. */
+enum { LOOKS = 1 << 24 };
 
 const char *platforms_library(void)
 {
@@ -26,7 +32,10 @@ static void start(struct platforms *platforms)
 		       library ? "library = " : "", library ? library : "", nvrtc ? "nvrtc = " : "",
 		       nvrtc ? nvrtc : "");
 	cr_assert_eq(private_service_start(configuration, options, &platforms->service), 0);
-	MUST(sycl_platform_open(platforms->service->endpoint, &platforms->connection));
+	/* A host task that waits must not be one that the test's own waiting runs. */
+	struct sycl_open_options open_options = SYCL_OPEN_OPTIONS_INIT;
+	open_options.helper_threads = 1;
+	MUST(sycl_platform_open_with(platforms->service->endpoint, &open_options, &platforms->connection));
 }
 
 static void look(struct platforms *platforms)
@@ -81,11 +90,65 @@ sycl_queue platforms_queue(sycl_context context, sycl_device device)
 	return queue;
 }
 
-sycl_kernel platforms_kernel(sycl_queue queue)
+static sycl_kernel kernel_of(sycl_queue queue, const char *name)
 {
 	sycl_kernel kernel = NULL;
-	MUST(sycl_kernel_from_source(queue, source, "add", &kernel));
+	MUST(sycl_kernel_from_source(queue, source, name, &kernel));
 	return kernel;
+}
+
+sycl_kernel platforms_kernel(sycl_queue queue)
+{
+	return kernel_of(queue, "add");
+}
+
+sycl_kernel platforms_hold_kernel(sycl_queue queue)
+{
+	return kernel_of(queue, "hold");
+}
+
+void platforms_hold(sycl_queue queue, sycl_kernel kernel, const uint32_t *word, sycl_buffer buffer, sycl_event *event_out)
+{
+	const uint32_t looks = LOOKS;
+	uint64_t bytes = 0;
+	sycl_handler handler;
+	MUST(sycl_buffer_get_size(buffer, &bytes));
+	const uint32_t words = (uint32_t)(bytes / sizeof(words));
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_set_usm(handler, 1, word));
+	MUST(sycl_handler_set_value(handler, 2, sizeof(words), &words));
+	MUST(sycl_handler_set_value(handler, 3, sizeof(looks), &looks));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(1)));
+	MUST(sycl_handler_submit(handler, event_out));
+}
+
+static sycl_result stand_at_gate(sycl_host_task task, void *user_data)
+{
+	struct platforms_gate *gate = user_data;
+	(void)task;
+	(void)pthread_mutex_lock(&gate->lock);
+	while (!gate->is_open)
+		(void)pthread_cond_wait(&gate->changed, &gate->lock);
+	(void)pthread_mutex_unlock(&gate->lock);
+	return SYCL_SUCCESS;
+}
+
+void platforms_gate_begin(struct platforms_gate *gate, sycl_queue queue, sycl_event *event_out)
+{
+	sycl_handler handler;
+	*gate = (struct platforms_gate){ PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_host_task(handler, stand_at_gate, gate, NULL));
+	MUST(sycl_handler_submit(handler, event_out));
+}
+
+void platforms_gate_end(struct platforms_gate *gate)
+{
+	(void)pthread_mutex_lock(&gate->lock);
+	gate->is_open = true;
+	(void)pthread_cond_broadcast(&gate->changed);
+	(void)pthread_mutex_unlock(&gate->lock);
 }
 
 void platforms_add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uint32_t words, uint32_t value,

@@ -5,6 +5,8 @@
 #include "private_service.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <syclclient.h>
 
 enum { PLATFORMS_MAX = 32, DEVICES_MAX = 64 };
@@ -37,6 +39,23 @@ sycl_kernel platforms_kernel(sycl_queue queue);
 /* Add `value` to `words` words of the buffer. */
 void platforms_add(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer, uint32_t words, uint32_t value,
 		   sycl_event after, sycl_event *event_out);
+/*
+ * A kernel of one item, for a queue of CUDA: it runs until `word`, host USM of the queue's context, is not 0, and adds 1
+ * to the buffer's words then; 1000 where that took seconds.
+ */
+sycl_kernel platforms_hold_kernel(sycl_queue queue);
+void platforms_hold(sycl_queue queue, sycl_kernel kernel, const uint32_t *word, sycl_buffer buffer, sycl_event *event_out);
+
+/* A host task of the queue that goes on until platforms_gate_end. */
+struct platforms_gate {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_open;
+};
+void platforms_gate_begin(struct platforms_gate *gate, sycl_queue queue, sycl_event *event_out);
+/* Opens it; before the gate's memory ends, wait for the event. */
+void platforms_gate_end(struct platforms_gate *gate);
+
 /* All of the buffer's words, waited for. */
 void platforms_expect(sycl_buffer buffer, uint32_t words, uint32_t value);
 

@@ -50,5 +50,5 @@ fi
 
 # Only tests that carry a requirement's row, and what failed. What passed on OpenCL shows nothing about CUDA.
 printf '\n## Results\n\n%sresults\n' '```'
-grep -vE '^(pass|skip) conformance_(opencl|kernels)_' "$out/results" | grep -E '(_|::|\.|/)[A-N][0-9]+(_|$)|^fail ' | sort -u
+grep -vE '^(pass|skip) ([a-z_]*opencl[a-z_]*|conformance_kernels_[a-z]*|client_embedded_cpu|programs_opencl[a-z_]*)(::|$)' "$out/results" | grep -E '(_|::|\.|/)[A-N][0-9]+(_|$)|^fail ' | sort -u
 printf '%s\n' '```'

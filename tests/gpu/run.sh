@@ -18,7 +18,8 @@ Parts (none: --tests --bench --memcheck --drivers):
   --bench        the measurements, beside the driver's own ways (3 min)
   --memcheck     the memory checker (1 min)
   --drivers      the lists and the clients' tests on other drivers: NVIDIA's OpenCL, PoCL (7 min)
-  --two-gpus     what needs two GPUs or more (3 min)
+  --two-gpus     what needs two GPUs or more (4 min)
+  --two-clients  the clients' tests over two GPUs (6 min)
   --stress       the chains' tests, --processes at a time, --rounds times: what time slices of a GPU bring to light
 Options:
   --quick        the shortest of each part
@@ -154,7 +155,7 @@ program() {
 	shift 3
 	local at_once=$jobs
 	# Processes beside them would share the GPU by time slices of milliseconds, and take of its memory.
-	case $file in gpu_clock | gpu_platforms) at_once=1 ;; esac
+	case $file in gpu_clock | gpu_platforms | processes_client_death) at_once=1 ;; esac
 	# A GPU that gets over a fault makes others wait: two tests at a time have four users, four engines and two standbys.
 	case $file in processes_gpu_faults) [ "$at_once" -le 2 ] || at_once=2 ;; esac
 	# The log says each test as it begins and ends: how long it took, and what a program was at that is ended.
@@ -262,7 +263,7 @@ probe() {
 bench() {
 	say "== measurements"
 	local row
-	for row in TG1 TG2 TG3 TG4 TG5 TG6 TG7 TG8 TG12; do
+	for row in TG1 TG2 TG3 TG4 TG5 TG6 TG7 TG8 TG12 TG13; do
 		measure "$row" 60
 	done
 }
@@ -294,8 +295,9 @@ other_conformance() {
 	for name in opencl opencl_kernels opencl_portable images_opencl; do
 		under nvidia program "conformance_${name}_nvidia" 90 "conformance_$name"
 	done
-	for name in opencl opencl_kernels; do
-		under pocl program "conformance_${name}_pocl" 90 "conformance_$name"
+	for name in opencl opencl_kernels opencl_portable images_opencl; do
+		# It compiles long for the processor, with a cold cache.
+		under pocl program "conformance_${name}_pocl" 240 "conformance_$name"
 	done
 }
 
@@ -303,7 +305,7 @@ other_conformance() {
 alone() {
 	say "== contexts and clocks"
 	local name
-	under both program gpu_platforms 120 gpu_platforms
+	SYCLD_TEST_PLATFORMS='NVIDIA CUDA;Portable Computing Language' under both program gpu_platforms 120 gpu_platforms
 	for name in "$tests"/gpu_*; do
 		name=${name##*/}
 		case $name in gpu_platforms | gpu_list | *.*) continue ;; esac
@@ -336,30 +338,30 @@ client_seconds() {
 }
 
 # The execution model, random groups, images and USM as a program sees them: on CUDA beside the CPU device, and on NVIDIA's
-# OpenCL alone. Random groups are one long sequence instead of several short ones.
+# OpenCL alone. Random groups are four sequences, longer ones than elsewhere.
 clients() {
 	say "== clients"
 	local name
-	export SYCLD_RANDOM_SEED=1 SYCLD_RANDOM_GROUPS=100000
+	export SYCLD_RANDOM_GROUPS=100000
 	for name in model random images usm usm_service; do
 		# With 32 queues to the device, as a service has them, its context would take twice as long.
 		SYCLD_BACKEND_OPTIONS=cuda:connections=16 under pocl program "client_${name}_gpu" "$(client_seconds "$name")" \
 			"client_${name}_gpu"
 	done
-	unset SYCLD_RANDOM_SEED SYCLD_RANDOM_GROUPS
+	unset SYCLD_RANDOM_GROUPS
 }
 
 other_clients() {
 	say "== clients on NVIDIA's OpenCL"
 	local name
-	export SYCLD_RANDOM_SEED=1 SYCLD_RANDOM_GROUPS=10000
+	export SYCLD_RANDOM_GROUPS=10000
 	# The longest is the last: nothing is kept between its tests, and each opens and compiles again, in one to three seconds.
 	for name in random images usm model; do
 		SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program "client_${name}_opencl_nvidia" \
 			"$(client_seconds "$name")" \
 			"client_${name}_gpu"
 	done
-	unset SYCLD_RANDOM_SEED SYCLD_RANDOM_GROUPS
+	unset SYCLD_RANDOM_GROUPS
 }
 
 # Does it take the test framework's options?
@@ -370,9 +372,9 @@ is_framework_program() {
 # Real programs, large, checked against the CPU; on the GPU by CUDA and by NVIDIA's OpenCL.
 example_programs() {
 	say "== programs"
-	under pocl suite programs_cuda 120 "$bin/sycl_programs" --endpoint embedded: --device gpu --size large
+	under pocl suite programs_cuda 120 "$bin/sycl_programs" --endpoint embedded: --device gpu --size large --no-skip
 	SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia suite programs_opencl_nvidia 120 "$bin/sycl_programs" \
-		--endpoint embedded: --device gpu --size small
+		--endpoint embedded: --device gpu --size small --no-skip
 }
 
 demo() {
@@ -391,6 +393,9 @@ memory_checker() {
 	# refused are asked on purpose: how many parameters a function has, for one.
 	"$bin/demo_heat" --endpoint embedded: --report "$scratch/heat.report" >/dev/null 2>&1
 	"$tests/gpu_list" --endpoint embedded: >/dev/null 2>&1
+	# The checker sees what kernels of the engine do: a launch that writes where nothing is must be found.
+	suite memcheck_control 60 bash -c '"$@" && exit 1; [ $? -eq 9 ]' control "$checker" --tool memcheck --error-exitcode 9 \
+		--report-api-errors no --target-processes all "$tests/gpu_list" --endpoint embedded: --write-nowhere yes
 	suite memcheck_demo 90 "$checker" --tool memcheck --error-exitcode 9 --report-api-errors no \
 		--target-processes all "$bin/demo_heat" --endpoint embedded: --report "$scratch/heat.report"
 	suite memcheck_list 120 "$checker" --tool memcheck --error-exitcode 9 --report-api-errors no \
@@ -416,12 +421,19 @@ other_drivers() {
 # On a GPU of its own, with nothing else: other processes there would make it less good.
 clock_begin() {
 	[ "$clock_seconds" -gt 0 ] || return
+	local final
+	final=$(($(gpu_count) - 1))
 	clock_started=$SECONDS
-	GPU_CLOCK_SECONDS=$clock_seconds CUDA_VISIBLE_DEVICES=$(($(gpu_count) - 1)) timeout -k 5 $((clock_seconds + 30)) \
+	GPU_CLOCK_SECONDS=$clock_seconds CUDA_VISIBLE_DEVICES=$final timeout -k 5 $((clock_seconds + 30)) \
 		"$tests/gpu_clock" --filter 'gpu_clock/H8_probes*' --jobs=1 --verbose=1 --tap="$scratch/clock_long.tap" \
 		>"$out/logs/clock_long.log" 2>&1 </dev/null &
 	clock_pid=$!
-	[ "$(gpu_count)" -gt 1 ] || clock_end
+	if [ "$final" -gt 0 ]; then
+		CUDA_VISIBLE_DEVICES=$(seq -s, 0 $((final - 1)))
+		export CUDA_VISIBLE_DEVICES
+	else
+		clock_end
+	fi
 }
 
 clock_end() {
@@ -430,29 +442,44 @@ clock_end() {
 	wait "$clock_pid"
 	status=$?
 	clock_pid=''
+	unset CUDA_VISIBLE_DEVICES
 	result_of clock_long "$status" $((SECONDS - clock_started)) $((clock_seconds + 30))
 	grep -a '^\(neighbours\|all along\|one base\)' "$out/logs/clock_long.log" | sed 's/^/    /'
 }
 
+# has_two PART: or its line says why not.
+has_two() {
+	[ "$(gpu_count)" -lt 2 ] || return 0
+	note "$1" skipped 0 0 1 0 "there are $(gpu_count) GPUs"
+	return 1
+}
+
 two_gpus() {
 	say "== two GPUs"
-	if [ "$(gpu_count)" -lt 2 ]; then
-		note two_gpus skipped 0 0 1 0 "there are $(gpu_count) GPUs"
-		return
-	fi
+	has_two two_gpus || return
 	local name
-	for name in conformance_cuda conformance_cuda_memory; do
+	for name in conformance_cuda conformance_cuda_memory conformance_images_cuda; do
 		program "${name}_together" 150 "$name"
 	done
-	under both program gpu_platforms_together 120 gpu_platforms
+	SYCLD_TEST_PLATFORMS='NVIDIA CUDA;Portable Computing Language' under both program gpu_platforms_together 120 gpu_platforms
 	under both program gpu_order_together 90 gpu_order
 	under both program gpu_native_together 90 gpu_native
-	export SYCLD_RANDOM_SEED=1 SYCLD_RANDOM_GROUPS=100000
-	for name in model random; do
-		under pocl program "client_${name}_together" "$(client_seconds "$name")" "client_${name}_gpu"
-	done
-	unset SYCLD_RANDOM_SEED SYCLD_RANDOM_GROUPS
 	measure TG14 120
+}
+
+# The longest is the last, and has all that is left: making contexts on two GPUs takes twice as long.
+two_clients() {
+	say "== clients on two GPUs"
+	has_two two_clients || return
+	local name
+	export SYCLD_RANDOM_GROUPS=100000
+	for name in random images usm model; do
+		SYCLD_BACKEND_OPTIONS=cuda:connections=16 under pocl program "client_${name}_together" \
+			$((2 * $(client_seconds "$name"))) "client_${name}_gpu"
+	done
+	unset SYCLD_RANDOM_GROUPS
+	under pocl suite programs_together 120 "$bin/sycl_programs" --endpoint embedded: --device gpu --size small --devices 2 \
+		--no-skip
 }
 
 # One round: all processes at once; how many failed, and what they said, in the log.
@@ -492,7 +519,7 @@ take_arguments() {
 	only='' rows='' earlier=''
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--probe | --tests | --bench | --memcheck | --drivers | --two-gpus | --stress) parts="$parts ${1#--}" ;;
+		--probe | --tests | --bench | --memcheck | --drivers | --two-gpus | --two-clients | --stress) parts="$parts ${1#--}" ;;
 		--quick) quick=yes ;;
 		--only | --rows | --runs | --seconds | --out | --after | --processes | --rounds | --clock)
 			[ $# -gt 1 ] || fail "$1 needs a value"
@@ -523,7 +550,7 @@ take_arguments() {
 	[ -n "$parts" ] || parts=' tests bench memcheck drivers'
 	# What needs several GPUs is seldom on the same machine as the rest, so its page is another.
 	report=last-run.md
-	[ "$parts" != ' two-gpus' ] || report=last-run-two-gpus.md
+	case $parts in ' two-gpus' | ' two-clients' | ' two-gpus two-clients') report=last-run-two-gpus.md ;; esac
 	[ "$parts" != ' stress' ] || report=last-run-stress.md
 }
 
@@ -566,6 +593,10 @@ main() {
 		two-gpus)
 			clock_end
 			two_gpus
+			;;
+		two-clients)
+			clock_end
+			two_clients
 			;;
 		stress) stress ;;
 		esac

@@ -3,13 +3,23 @@ if(TARGET syclclient AND TARGET sycl_engine_core)
   add_library(client_service STATIC client_service.c)
   target_include_directories(client_service PUBLIC ${CMAKE_CURRENT_LIST_DIR})
   target_link_libraries(client_service PRIVATE sycl_flags PUBLIC syclclient sycl_engine_core)
-  sycl_test(client_basic SOURCES client_basic.c client_buffers.c client_errors_late.c client_facts.c
+  sycl_test(client_basic SOURCES client_basic.c client_buffers.c client_codes.c client_errors_late.c client_facts.c
     client_groups.c client_kernels_fake.c client_lost.c client_native_commands.c client_natives.c client_own_pages.c client_programs.c client_residency.c client_share.c
     LIBS client_service TIMEOUT 300)
   sycl_test(client_embedded SOURCES client_embedded.c LIBS syclclient TIMEOUT 300)
   if(TARGET client_embedded)
     add_dependencies(client_embedded syclengine sycl-engine)
     target_compile_definitions(client_embedded PRIVATE TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+  endif()
+  # With a driver that can make a built-in kernel that it lists.
+  if(TARGET client_embedded AND TARGET opencl_counter)
+    add_dependencies(client_embedded opencl_counter)
+    add_test(NAME client_embedded_builtins COMMAND client_embedded --filter *A28*
+      --tap=${CMAKE_BINARY_DIR}/tests/client_embedded_builtins.tap)
+    sycl_test_properties(client_embedded_builtins 60 "")
+    set_property(TEST client_embedded_builtins APPEND PROPERTY ENVIRONMENT
+      "OPENCL_LAYERS=$<TARGET_FILE:opencl_counter>" "OPENCL_COUNTER_HAS_BUILTINS=1")
+    set_property(TEST client_embedded_builtins PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
   endif()
 endif()
 # What a client learns of CUDA devices, on the double of the driver.
@@ -52,13 +62,16 @@ endif()
 if(TARGET client_service)
   sycl_test_objects(portable_objects SOURCES portable.c LIBS syclclient)
   sycl_test_objects(model_objects SOURCES client_async.c client_blocking_graphs.c client_blocking_groups.c client_blocking_images.c
-    client_blocking_kernels.c client_blocking_memory.c client_blocking_natives.c client_blocking_objects.c client_events.c client_frozen.c
+    client_blocking_kernels.c client_blocking_memory.c client_blocking_natives.c client_blocking_objects.c client_choice.c client_empty.c
+    client_events.c client_frozen.c client_moves.c client_objects.c
     client_host_tasks.c client_order.c client_access.c client_copies.c client_ends.c client_parts.c client_kernels_states.c
     client_graph_common.c client_graph_record.c client_graph_launch.c client_graph_nodes.c client_graph_update.c
     LIBS syclclient)
   sycl_test_objects(model_real_objects SOURCES client_graph_usm.c client_kernels_real.c client_streams.c LIBS syclclient)
   set(model_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:model_objects> client_blocking.c)
   sycl_test(client_model_fake SOURCES ${model_sources} portable_fake.c LIBS client_service TIMEOUT 900)
+  sycl_test(client_graph_whole SOURCES client_graph_whole.c client_graph_common.c $<TARGET_OBJECTS:portable_objects> portable_fake.c
+    LIBS client_service TIMEOUT 300)
   foreach(kind cpu gpu)
     sycl_test(client_model_${kind} SOURCES ${model_sources} $<TARGET_OBJECTS:model_real_objects> portable_embedded.c
       LIBS syclclient TIMEOUT 900)
@@ -87,7 +100,7 @@ endif()
 # OpenCL's objects in the same process (PoCL).
 find_library(SYCLD_TEST_OPENCL_LIBRARY OpenCL)
 if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND OPENCL_INCLUDE)
-  sycl_test(client_opencl SOURCES client_opencl.c client_opencl_memory.c client_opencl_programs.c LIBS syclclient
+  sycl_test(client_opencl SOURCES client_opencl.c client_opencl_graphs.c client_opencl_memory.c client_opencl_programs.c LIBS syclclient
     ${SYCLD_TEST_OPENCL_LIBRARY} ${CMAKE_DL_LIBS} TIMEOUT 300)
   if(TARGET client_opencl)
     add_dependencies(client_opencl syclengine sycl-engine opencl_counter)

@@ -261,7 +261,7 @@ Test(client_cuda, A15_a_kernel_is_built_by_the_helper_and_tells_of_itself)
 		words[i] = i;
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, add_ptx, NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, "add", &kernel));
-	for (int info = SYCL_KERNEL_INFO_NAME; info <= SYCL_KERNEL_INFO_IS_NATIVE; info++)
+	for (int info = SYCL_KERNEL_INFO_NAME; info < SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE; info++)
 		MUST(sycl_kernel_get_info(kernel, (sycl_kernel_info)info, sizeof(answer), answer, NULL));
 	cr_assert(eq(int, sycl_kernel_get_backend_info(kernel, 1, sizeof(answer), answer, NULL), SYCL_ERROR_INVALID));
 	MUST(sycl_buffer_create(connection, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));

@@ -276,6 +276,41 @@ Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 	close_all();
 }
 
+/* Five times as many in-order queues as there are streams: those that share the held kernel's go where nobody is. */
+Test(client_cuda_order, F8_queues_that_share_a_stream_with_a_held_kernel)
+{
+	enum { QUEUES = 5 * LANES };
+	sycl_queue queues[QUEUES];
+	open_with(LANES);
+	for (unsigned i = 0; i < QUEUES; i++)
+		queues[i] = make_queue(1);
+	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
+	sycl_buffer long_buffer = make_buffer(), buffer = make_buffer();
+	MUST(sycl_event_release(launch(queues[1], put, long_buffer, 0))); /* on the device now */
+	MUST(sycl_queue_wait(queues[1]));
+	gate("gate close held 1");
+	sycl_event event = launch(queues[0], held, long_buffer, 1);
+	cr_assert(fake->wait_count("held held", 1, WAIT_NS));
+	for (uint32_t round = 0; round < 3; round++) {
+		for (unsigned i = 1; i < QUEUES; i++)
+			MUST(sycl_event_release(launch(queues[i], put, buffer, round * QUEUES + i)));
+		for (unsigned i = 1; i < QUEUES; i++)
+			MUST(sycl_queue_wait_for(queues[i], WAIT_NS));
+		cr_assert(eq(u32, first_word(buffer), round * QUEUES + QUEUES - 1));
+	}
+	cr_assert(eq(u64, fake->count("held held"), 1));
+	gate("gate open held");
+	MUST(sycl_queue_wait_for(queues[0], WAIT_NS));
+	MUST(sycl_event_release(event));
+	for (unsigned i = 0; i < QUEUES; i++)
+		MUST(sycl_queue_release(queues[i]));
+	MUST(sycl_buffer_release(long_buffer));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_kernel_release(put));
+	MUST(sycl_kernel_release(held));
+	close_all();
+}
+
 /* The device's thread makes, fills, copies and frees beside a held kernel, and calls nothing that would wait for it. */
 Test(client_cuda_order, F8_a_thousand_buffers_beside_a_kernel_of_another)
 {
@@ -364,4 +399,13 @@ Test(client_cuda_order, F5_results_do_not_depend_on_streams_in_order)
 {
 	uint32_t words[BUFFERS];
 	random_groups(4, 2, 1, words);
+}
+
+/* Copies of a millisecond, and more: what comes after them waits, whichever stream it is on. */
+Test(client_cuda_order, F5_results_do_not_depend_on_how_long_copies_take)
+{
+	uint32_t words[BUFFERS];
+	find_fake();
+	gate("set copy_ns_per_mib 1000000000"); /* 1 ms for N words */
+	random_groups(5, 3, 0, words);
 }

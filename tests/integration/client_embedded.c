@@ -84,6 +84,48 @@ Test(client_embedded_cpu, E1_C18_the_last_dimension_varies_fastest)
 	MUST(sycl_kernel_release(linear));
 }
 
+/*
+ * PoCL lists it, and makes it where its source is installed; client_embedded_builtins has it made by a layer. Whether there is one
+ * is what the device says, and whether it can be made: everything behind that must succeed.
+ */
+Test(client_embedded_cpu, A28_a_built_in_kernel_of_the_device_runs)
+{
+	enum { BYTES = 256 };
+	static const char name[] = "pocl.add.i8";
+	uint8_t bytes[3][BYTES];
+	char listed[4096] = "";
+	sycl_device device = NULL;
+	sycl_kernel_bundle bundle = NULL;
+	sycl_kernel kernel = NULL;
+	sycl_buffer buffers[3];
+	sycl_handler handler = NULL;
+	MUST(sycl_queue_get_device(queue, &device));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BUILTIN_KERNELS, sizeof(listed), listed, NULL));
+	MUST(sycl_device_release(device));
+	if (!strstr(listed, name))
+		cr_skip_test("the device does not list %s", name);
+	sycl_result made = sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, name, NULL, &bundle);
+	if (made == SYCL_ERROR_BUILD && !getenv("OPENCL_COUNTER_HAS_BUILTINS"))
+		cr_skip_test("the driver lists %s and cannot make it", name);
+	MUST(made);
+	MUST(sycl_kernel_create(bundle, name, &kernel));
+	MUST(sycl_handler_begin(queue, &handler));
+	for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t k = 0; k < BYTES; k++)
+			bytes[i][k] = (uint8_t)(k * (i + 3));
+		MUST(sycl_buffer_create(platform, bytes[i], BYTES, SYCL_HOST_BORROWED, &buffers[i]));
+		MUST(sycl_handler_set_accessor(handler, i, buffers[i], i < 2 ? SYCL_ACCESS_READ : SYCL_ACCESS_WRITE));
+	}
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(BYTES)));
+	MUST(sycl_handler_submit(handler, NULL));
+	for (uint32_t i = 0; i < 3; i++)
+		MUST(sycl_buffer_release(buffers[i]));
+	for (uint32_t k = 0; k < BYTES; k++)
+		cr_assert(eq(u8, bytes[2][k], (uint8_t)(7 * k)));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_kernel_bundle_release(bundle));
+}
+
 Test(client_embedded_cpu, D11_results_come_back)
 {
 	static float x[N], y[N];
@@ -242,16 +284,55 @@ Test(client_embedded_cpu, H4_times_are_ordered)
 	MUST(sycl_buffer_release(buffer));
 }
 
+/* Of this process, whose part the engine is. */
+struct own {
+	uint32_t descriptors, threads;
+};
+
+static uint32_t entries_of(const char *path)
+{
+	uint32_t count = 0;
+	DIR *folder = opendir(path);
+	cr_assert(ne(ptr, folder, NULL));
+	while (readdir(folder))
+		count++;
+	(void)closedir(folder);
+	return count;
+}
+
+static struct own own_now(void)
+{
+	return (struct own){.descriptors = entries_of("/proc/self/fd"), .threads = entries_of("/proc/self/task")};
+}
+
+/* Opens, works and closes; the drivers keep what they have made of themselves, and nothing more is added to it. */
 Test(client_embedded, N6_opening_and_closing_many_times_leaves_nothing)
 {
-	for (int i = 0; i < 5; i++) {
-		sycl_platform one = NULL;
-		MUST(sycl_platform_open("embedded:", &one));
+	enum { WARM_UP = 5, CYCLES = 30 };
+	struct own base = {0}, end;
+	for (int i = 0; i < CYCLES; i++) {
+		const uint32_t value = 7;
+		uint32_t got = 0;
+		sycl_buffer buffer = NULL;
+		sycl_event event = NULL;
 		struct sycl_usage usage = SYCL_USAGE_INIT;
-		MUST(sycl_platform_get_usage(one, &usage));
-		cr_assert(eq(u64, usage.arena_bytes, 0));
-		MUST(sycl_platform_release(one));
+		open_embedded();
+		MUST(sycl_platform_get_usage(platform, &usage));
+		cr_assert(eq(u64, usage.arena_bytes + usage.buffer_bytes + usage.groups_submitted, 0), "of the one before");
+		MUST(sycl_buffer_create(platform, NULL, 1 << 20, SYCL_HOST_NONE, &buffer));
+		MUST(sycl_queue_fill(queue, buffer, 0, 1 << 20, &value, sizeof(value), NULL));
+		MUST(sycl_queue_copy_to_host(queue, buffer, 4096, &got, sizeof(got), &event));
+		MUST(sycl_event_wait(event));
+		cr_assert(eq(u32, got, value));
+		MUST(sycl_event_release(event));
+		MUST(sycl_buffer_release(buffer));
+		close_embedded();
+		if (i == WARM_UP)
+			base = own_now();
 	}
+	end = own_now();
+	cr_assert(le(u32, end.descriptors, base.descriptors), "%u descriptors became %u", base.descriptors, end.descriptors);
+	cr_assert(le(u32, end.threads, base.threads), "%u threads became %u", base.threads, end.threads);
 }
 
 /* Constant memory, and sub-buffers that begin where the device allows: one buffer as three arguments. */

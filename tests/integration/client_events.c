@@ -150,6 +150,88 @@ Test(events, H3_H4_H5_H6_H7_times_wait_until_they_are_known)
 	MUST(sycl_platform_release(helped));
 }
 
+/* A kernel behind a gate: submitted until that opens, and from then on its state only goes forward, up to complete. */
+Test(events, H9_the_status_of_a_kernel_only_goes_forward)
+{
+	sycl_platform helped = portable_open(1);
+	sycl_queue on = portable_queue(helped, 0, 0);
+	sycl_kernel increment = portable_kernel(on, "increment_u32");
+	sycl_buffer buffer = words_buffer(helped, 0);
+	sycl_command_status before = SYCL_COMMAND_COMPLETE, now = SYCL_COMMAND_SUBMITTED;
+	struct gate gate = GATE_INIT;
+	sycl_event event = NULL;
+	run_task(on, gate_task, &gate, buffer, SYCL_ACCESS_READ_WRITE, NULL, NULL);
+	gate_await(&gate, 1);
+	run_increment(on, increment, buffer, &event);
+	MUST(sycl_event_get_status(event, &before));
+	cr_assert(eq(int, (int)before, SYCL_COMMAND_SUBMITTED));
+	gate_open(&gate);
+	while (now != SYCL_COMMAND_COMPLETE) { /* the test's time limit ends it otherwise */
+		MUST(sycl_event_get_status(event, &now));
+		cr_assert(ge(int, (int)now, (int)before));
+		before = now;
+	}
+	cr_assert(words_are(buffer, 1));
+	MUST(sycl_event_get_status(event, &now));
+	cr_assert(eq(int, (int)now, SYCL_COMMAND_COMPLETE));
+	MUST(sycl_event_release(event));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_kernel_release(increment));
+	MUST(sycl_queue_release(on));
+	MUST(sycl_platform_release(helped));
+}
+
+struct waiting {
+	sycl_event event;
+	_Atomic uint32_t begun, opened;
+	uint32_t opened_before_the_end;
+};
+
+static void *wait_for_kernel(void *context)
+{
+	struct waiting *waiting = context;
+	atomic_store(&waiting->begun, 1);
+	MUST(sycl_event_wait(waiting->event));
+	waiting->opened_before_the_end = atomic_load(&waiting->opened);
+	return NULL;
+}
+
+/* Somebody waits for a kernel behind a gate; before that is opened, a lot that does not stand there comes and goes. */
+Test(events, B18_waiting_for_a_kernel_ends_with_the_kernel)
+{
+	sycl_platform helped = portable_open(1);
+	sycl_queue on = portable_queue(helped, 0, 0), free_one = portable_queue(helped, 1, 0);
+	sycl_kernel increment = portable_kernel(on, "increment_u32"), beside = portable_kernel(free_one, "increment_u32");
+	sycl_buffer buffer = words_buffer(helped, 0), other = words_buffer(helped, 0);
+	struct gate gate = GATE_INIT;
+	struct waiting waiting = {.begun = 0};
+	pthread_t waiter;
+	run_task(on, gate_task, &gate, buffer, SYCL_ACCESS_READ_WRITE, NULL, NULL);
+	gate_await(&gate, 1);
+	run_increment(on, increment, buffer, &waiting.event);
+	cr_assert(eq(int, pthread_create(&waiter, NULL, wait_for_kernel, &waiting), 0));
+	for (uint32_t i = 0; i < 100 || !atomic_load(&waiting.begun); i++) {
+		sycl_event event = NULL;
+		run_increment(free_one, beside, other, &event);
+		MUST(sycl_event_wait(event));
+		MUST(sycl_event_release(event));
+	}
+	REFUSED(sycl_event_wait_for(waiting.event, SHORT_NS), SYCL_ERROR_TIMEOUT);
+	atomic_store(&waiting.opened, 1);
+	gate_open(&gate);
+	(void)pthread_join(waiter, NULL);
+	cr_assert(eq(u32, waiting.opened_before_the_end, 1));
+	cr_assert(words_are(buffer, 1));
+	MUST(sycl_event_release(waiting.event));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_buffer_release(other));
+	MUST(sycl_kernel_release(increment));
+	MUST(sycl_kernel_release(beside));
+	MUST(sycl_queue_release(on));
+	MUST(sycl_queue_release(free_one));
+	MUST(sycl_platform_release(helped));
+}
+
 /* One base for all: what was submitted later was not submitted earlier, on whichever queue and device. */
 Test(events, H4_H3_times_of_ten_thousand_events_of_two_queues)
 {

@@ -2,6 +2,7 @@
 #include "client_graph.h"
 
 #include <malloc.h>
+#include <stdlib.h>
 
 TestSuite(graph_launch, .timeout = 300, .init = portable_begin, .fini = portable_end);
 
@@ -422,11 +423,12 @@ static uint64_t heap_bytes(void)
 	return mallinfo2().uordblks;
 }
 
-static void make_and_end(sycl_graph graph, sycl_kernel increment, sycl_buffer buffer, int count)
+/* One in `each` is launched, and so made for the device. */
+static void make_and_end(sycl_graph graph, sycl_kernel increment, sycl_buffer buffer, int count, int each)
 {
 	for (int i = 0; i < count; i++) {
 		sycl_executable_graph executable = finalized(graph, 0);
-		if (i % 100 == 0)
+		if (i % each == 0)
 			launch_and_wait(queue, executable);
 		MUST(sycl_executable_graph_release(executable));
 		sycl_graph recorded = graph_for(queue);
@@ -448,11 +450,12 @@ Test(graph_launch, L17_N1_ten_thousand_graphs_come_and_go)
 	sycl_graph graph = graph_for(queue);
 	for (int i = 0; i < 3; i++)
 		MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), 0, NULL, NULL));
-	make_and_end(graph, increment, buffer, 500);
+	/* The driver's double keeps the latest 8192 handles that were ended, to find their use. */
+	make_and_end(graph, increment, buffer, getenv("PORTABLE_DOUBLE") ? 2000 : 500, 1);
 	uint64_t before = heap_bytes();
-	make_and_end(graph, increment, buffer, 10000);
+	make_and_end(graph, increment, buffer, 10000, 10);
 	uint64_t after = heap_bytes();
-	cr_assert(lt(u64, after, before + 10000 * 8), "%llu bytes are left of 10,000 graphs",
+	cr_assert(lt(u64, after, before + 10000 * 16), "%llu bytes are left of 10,000 graphs",
 		  (unsigned long long)(after - before));
 	MUST(sycl_graph_release(graph));
 	MUST(sycl_buffer_release(buffer));

@@ -403,6 +403,120 @@ Test(images, C20_the_host_reads_and_writes_pixels_as_a_kernel_does)
 	MUST(sycl_image_release(image));
 }
 
+/* Formats of whole numbers: what is written, and what is there then, because the format holds no more. */
+struct whole_case {
+	sycl_image_format format;
+	int64_t written[4], stored[4];
+	uint32_t channel_bytes;
+};
+
+static const struct whole_case ints_cases[] = {
+	{SYCL_IMAGE_FORMAT_R8G8B8A8_SINT, {5, -1, 200, -200}, {5, -1, 127, -128}, 1},
+	{SYCL_IMAGE_FORMAT_R16G16B16A16_SINT, {-300, 300, 40000, -40000}, {-300, 300, 32767, -32768}, 2},
+	{SYCL_IMAGE_FORMAT_R32B32G32A32_SINT, {1, -2, INT32_MAX, INT32_MIN}, {1, -2, INT32_MAX, INT32_MIN}, 4},
+};
+
+static const struct whole_case uints_cases[] = {
+	{SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, {0, 7, 255, 300}, {0, 7, 255, 255}, 1},
+	{SYCL_IMAGE_FORMAT_R16G16B16A16_UINT, {1, 65535, 65536, UINT32_MAX}, {1, 65535, 65535, 65535}, 2},
+	{SYCL_IMAGE_FORMAT_R32B32G32A32_UINT, {0, 1, UINT32_MAX, 1u << 31}, {0, 1, UINT32_MAX, 1u << 31}, 4},
+};
+
+/* The pixel as it lies in memory, little end first. */
+static void must_lie(sycl_host_image accessor, uint64_t pixel, const struct whole_case *of)
+{
+	void *bytes = NULL;
+	MUST(sycl_host_image_get_pointer(accessor, &bytes));
+	const uint8_t *at = (const uint8_t *)bytes + pixel * 4 * of->channel_bytes;
+	for (uint32_t c = 0; c < 4; c++)
+		cr_assert(eq(int, memcmp(at + c * of->channel_bytes, &of->stored[c], of->channel_bytes), 0), "format %d, %u",
+			  (int)of->format, c);
+}
+
+enum { WHOLE_ROWS = 2, WHOLE_COLUMNS = 3 };
+
+static sycl_host_image whole_image(const struct whole_case *of, sycl_image *image_out)
+{
+	MUST(sycl_image_create(platform, of->format, sycl_range2(WHOLE_ROWS, WHOLE_COLUMNS), NULL, SYCL_HOST_NONE, image_out));
+	return host_of(*image_out, SYCL_ACCESS_READ_WRITE);
+}
+
+static const uint64_t whole_place[] = {1, 2}, whole_outside[] = {2, 0};
+static const float whole_inside_at[] = {1.5f, 2.5f}, whole_edge_at[] = {9.0f, 9.0f};
+
+static sycl_sampler whole_sampler(sycl_addressing_mode addressing, sycl_filtering_mode filtering)
+{
+	return sycl_sampler_create(addressing, SYCL_COORDINATE_UNNORMALIZED, filtering);
+}
+
+Test(images, C20_G5_the_host_reads_writes_and_samples_ints)
+{
+	const sycl_sampler edge = whole_sampler(SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_FILTERING_NEAREST),
+			   border = whole_sampler(SYCL_ADDRESSING_CLAMP, SYCL_FILTERING_NEAREST),
+			   linear = whole_sampler(SYCL_ADDRESSING_CLAMP, SYCL_FILTERING_LINEAR);
+	for (size_t i = 0; i < sizeof(ints_cases) / sizeof(*ints_cases); i++) {
+		const struct whole_case *of = &ints_cases[i];
+		int32_t written[4], read[4] = {0}, sampled[4] = {0}, at_edge[4] = {0}, beyond[4] = {7, 7, 7, 7};
+		uint32_t none[4];
+		sycl_image image = NULL;
+		sycl_host_image accessor = whole_image(of, &image);
+		for (int c = 0; c < 4; c++)
+			written[c] = (int32_t)of->written[c];
+		MUST(sycl_host_image_write_int(accessor, whole_place, written));
+		MUST(sycl_host_image_read_int(accessor, whole_place, read));
+		MUST(sycl_host_image_sample_int(accessor, &border, whole_inside_at, sampled));
+		MUST(sycl_host_image_sample_int(accessor, &edge, whole_edge_at, at_edge));
+		MUST(sycl_host_image_sample_int(accessor, &border, whole_edge_at, beyond));
+		for (int c = 0; c < 4; c++) {
+			const int32_t stored = (int32_t)of->stored[c];
+			cr_assert(read[c] == stored && sampled[c] == stored && at_edge[c] == stored && beyond[c] == 0,
+				  "format %d, channel %d: %d %d %d %d", (int)of->format, c, read[c], sampled[c], at_edge[c],
+				  beyond[c]);
+		}
+		must_lie(accessor, 5, of);
+		REFUSED(sycl_host_image_read_int(accessor, whole_outside, read), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_read_uint(accessor, whole_place, none), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_sample_int(accessor, &linear, whole_inside_at, sampled), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_sample_uint(accessor, &border, whole_inside_at, none), SYCL_ERROR_INVALID);
+		MUST(sycl_host_image_release(accessor));
+		MUST(sycl_image_release(image));
+	}
+}
+
+Test(images, C20_G5_the_host_reads_writes_and_samples_uints)
+{
+	const sycl_sampler edge = whole_sampler(SYCL_ADDRESSING_CLAMP_TO_EDGE, SYCL_FILTERING_NEAREST),
+			   border = whole_sampler(SYCL_ADDRESSING_CLAMP, SYCL_FILTERING_NEAREST),
+			   linear = whole_sampler(SYCL_ADDRESSING_CLAMP, SYCL_FILTERING_LINEAR);
+	for (size_t i = 0; i < sizeof(uints_cases) / sizeof(*uints_cases); i++) {
+		const struct whole_case *of = &uints_cases[i];
+		uint32_t written[4], read[4] = {0}, sampled[4] = {0}, at_edge[4] = {0}, beyond[4] = {7, 7, 7, 7};
+		int32_t none[4];
+		sycl_image image = NULL;
+		sycl_host_image accessor = whole_image(of, &image);
+		for (int c = 0; c < 4; c++)
+			written[c] = (uint32_t)of->written[c];
+		MUST(sycl_host_image_write_uint(accessor, whole_place, written));
+		MUST(sycl_host_image_read_uint(accessor, whole_place, read));
+		MUST(sycl_host_image_sample_uint(accessor, &border, whole_inside_at, sampled));
+		MUST(sycl_host_image_sample_uint(accessor, &edge, whole_edge_at, at_edge));
+		MUST(sycl_host_image_sample_uint(accessor, &border, whole_edge_at, beyond));
+		for (int c = 0; c < 4; c++) {
+			const uint32_t stored = (uint32_t)of->stored[c];
+			cr_assert(read[c] == stored && sampled[c] == stored && at_edge[c] == stored && beyond[c] == 0,
+				  "format %d, channel %d: %u %u %u %u", (int)of->format, c, read[c], sampled[c], at_edge[c],
+				  beyond[c]);
+		}
+		must_lie(accessor, 5, of);
+		REFUSED(sycl_host_image_write_uint(accessor, whole_outside, written), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_read_int(accessor, whole_place, none), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_sample_uint(accessor, &linear, whole_inside_at, sampled), SYCL_ERROR_INVALID);
+		REFUSED(sycl_host_image_sample_int(accessor, &border, whole_inside_at, none), SYCL_ERROR_INVALID);
+		MUST(sycl_host_image_release(accessor));
+		MUST(sycl_image_release(image));
+	}
+}
+
 /* By hand: a row of 10, 20, 30 in r; sampled in the middle between two, and outside. */
 Test(images, G5_G6_S2_the_host_samples_as_a_kernel_does)
 {

@@ -156,7 +156,7 @@ Test(opencl_memory, J6_waits_for_the_event_and_checks_the_context)
 	CL(clReleaseMemObject(memory));
 }
 
-Test(opencl_memory, J6_what_is_never_available_fails_who_needs_it)
+Test(opencl_memory, J6_M11_what_is_never_available_fails_who_needs_it)
 {
 	uint32_t words[N];
 	sycl_buffer buffer = NULL;

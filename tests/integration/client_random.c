@@ -1,7 +1,7 @@
 /*
  * Random command groups against a serial model: queues of both kinds on all devices, whole buffers, ranged accessors,
- * sub-buffers, kernels, fills, copies, boxes, host tasks, host accessors, shared memory ordered by events alone, events as
- * requisites, and failures that must reach exactly those that needed what was lost. The model does every step at once, in
+ * sub-buffers, kernels, fills, copies, boxes, host tasks, host accessors, barriers, shared memory ordered by events alone, on two
+ * queues, events as requisites between all of these, and failures that must reach exactly those that needed what was lost. The model does every step at once, in
  * the order of submission; buffers must look as if the service had, too.
  *
  * SYCLD_RANDOM_SEED=N runs that seed alone, SYCLD_RANDOM_GROUPS=N so many groups; SYCLD_RANDOM_TELL=1 says what
@@ -49,6 +49,7 @@ struct shared_words {
 	uint32_t *pointer; /* NULL: the device has no such memory */
 	uint32_t words[WORDS];
 	sycl_event last; /* of the latest group that uses it: the next one depends on it */
+	bool fails;      /* that one */
 };
 
 struct sub {
@@ -67,7 +68,6 @@ static struct world {
 	struct known_event events[EVENTS];
 	struct shared_words usm[USM];
 	uint32_t turn;
-	uint32_t usm_queue; /* shared memory belongs to this one's context */
 	uint64_t groups, failures, checks;
 } world;
 
@@ -166,9 +166,9 @@ struct group {
 	const char *what;
 };
 
-static struct group begin(const char *what)
+static struct group begin_on(uint32_t queue_index, const char *what)
 {
-	struct group group = {.queue = next(QUEUES), .what = what};
+	struct group group = {.queue = queue_index, .what = what};
 	MUST(sycl_handler_begin(world.queues[group.queue], &group.handler));
 	if (next(8) == 0) {
 		const struct known_event *known = &world.events[next(EVENTS)];
@@ -180,6 +180,11 @@ static struct group begin(const char *what)
 	return group;
 }
 
+static struct group begin(const char *what)
+{
+	return begin_on(next(QUEUES), what);
+}
+
 /* The event's outcome must be the model's. */
 static void check_event(const struct known_event *known)
 {
@@ -189,13 +194,18 @@ static void check_event(const struct known_event *known)
 	world.checks++;
 }
 
-static void submit(struct group *group)
+static void tell(const struct group *group)
 {
 	if (world.tells)
 		(void)fprintf(stderr, "%5lu %s on queue %u%s\n", world.groups, group->what, group->queue,
 			      group->fails ? ", fails" : "");
 	world.groups++;
 	world.failures += group->fails;
+}
+
+static void submit(struct group *group)
+{
+	tell(group);
 	if (next(3)) {
 		MUST(sycl_handler_submit(group->handler, NULL));
 		return;
@@ -429,43 +439,82 @@ static void do_replace_queue(void)
 	MUST(sycl_queue_release(old));
 }
 
-/* Memory that nothing but events orders; it cannot be lost, because these groups depend on nothing that fails. */
+/* An event that others may depend on from now on; the caller keeps its reference. */
+static void remember(sycl_event event, bool fails, const char *what)
+{
+	struct known_event *known = &world.events[next(EVENTS)];
+	if (known->event) {
+		check_event(known);
+		MUST(sycl_event_release(known->event));
+	}
+	MUST(sycl_event_retain(event));
+	*known = (struct known_event){.event = event, .fails = fails, .what = what};
+}
+
+/* The one before it may have failed: either so does this, or it is waited for and forgotten, and the words are what they were. */
+static bool follow(sycl_handler handler, struct shared_words *shared)
+{
+	if (shared->fails && next(2)) {
+		check_event(&(struct known_event){.event = shared->last, .fails = true, .what = "shared memory"});
+		MUST(sycl_event_release(shared->last));
+		shared->last = NULL;
+		shared->fails = false;
+	}
+	if (shared->last)
+		MUST(sycl_handler_depends_on(handler, shared->last));
+	return shared->fails;
+}
+
+static void set_usm_action(sycl_handler handler, uint32_t action, uint32_t q, struct shared_words *to,
+			   const struct shared_words *from, const uint32_t *value)
+{
+	if (action == 2) {
+		MUST(sycl_handler_memcpy(handler, to->pointer, from->pointer, WORDS_BYTES));
+		return;
+	}
+	MUST(sycl_handler_set_usm(handler, 0, to->pointer));
+	if (action == 0)
+		MUST(sycl_handler_set_value(handler, 1, sizeof(*value), value));
+	MUST(sycl_handler_parallel_for(handler, action == 0 ? world.fill[q] : world.increment[q], sycl_range1(WORDS)));
+}
+
+/* Memory that nothing but events orders: on both queues of its context, and behind groups that have nothing to do with it. */
 static void do_usm(void)
 {
-	const uint32_t which = next(USM), other = (which + 1) % USM, value = next(1u << 30), q = world.usm_queue;
-	struct shared_words *to = &world.usm[which], *from = &world.usm[other];
+	const uint32_t which = next(USM), action = next(3), value = next(1u << 30);
+	struct shared_words *to = &world.usm[which], *from = &world.usm[(which + 1) % USM];
 	if (!to->pointer || !from->pointer)
 		return;
-	sycl_handler handler = NULL;
-	MUST(sycl_handler_begin(world.queues[q], &handler));
-	if (to->last)
-		MUST(sycl_handler_depends_on(handler, to->last));
-	if (from->last)
-		MUST(sycl_handler_depends_on(handler, from->last));
-	const uint32_t action = next(3);
-	if (action == 0) {
-		MUST(sycl_handler_set_usm(handler, 0, to->pointer));
-		MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
-		MUST(sycl_handler_parallel_for(handler, world.fill[q], sycl_range1(WORDS)));
-	} else if (action == 1) {
-		MUST(sycl_handler_set_usm(handler, 0, to->pointer));
-		MUST(sycl_handler_parallel_for(handler, world.increment[q], sycl_range1(WORDS)));
-	} else {
-		MUST(sycl_handler_memcpy(handler, to->pointer, from->pointer, WORDS_BYTES));
-	}
-	for (uint32_t i = 0; i < WORDS; i++)
+	struct group group = begin_on(next(2) * (QUEUES / 2), "shared memory");
+	group.fails |= follow(group.handler, to);
+	group.fails |= follow(group.handler, from);
+	set_usm_action(group.handler, action, group.queue, to, from, &value);
+	for (uint32_t i = 0; i < WORDS && !group.fails; i++)
 		to->words[i] = action == 0 ? value : action == 1 ? to->words[i] + 1 : from->words[i];
+	tell(&group);
 	sycl_event done = NULL;
-	MUST(sycl_handler_submit(handler, &done));
-	world.groups++;
+	MUST(sycl_handler_submit(group.handler, &done));
 	for (uint32_t i = 0; i < 2; i++) {
 		struct shared_words *used = i ? from : to;
 		if (used->last)
 			MUST(sycl_event_release(used->last));
 		MUST(sycl_event_retain(done));
 		used->last = done;
+		used->fails = group.fails;
 	}
+	if (next(3) == 0)
+		remember(done, group.fails, group.what);
 	MUST(sycl_event_release(done));
+}
+
+/* It comes behind all of its queue, failed or not, and is none of them. */
+static void do_barrier(void)
+{
+	sycl_event event = NULL;
+	MUST(sycl_queue_barrier(world.queues[next(QUEUES)], &event));
+	world.groups++;
+	remember(event, false, "barrier");
+	MUST(sycl_event_release(event));
 }
 
 static void check_usm(void)
@@ -475,7 +524,7 @@ static void check_usm(void)
 		if (!shared->pointer)
 			continue;
 		if (shared->last)
-			MUST(sycl_event_wait(shared->last));
+			check_event(&(struct known_event){.event = shared->last, .fails = shared->fails, .what = "shared memory"});
 		cr_assert(eq(int, memcmp(shared->pointer, shared->words, WORDS_BYTES), 0), "shared memory %u", i);
 		world.checks++;
 	}
@@ -506,6 +555,8 @@ static void do_something(void)
 		do_update_host();
 	else if (dice < 89)
 		(next(8) ? do_replace : do_replace_queue)();
+	else if (dice < 90)
+		do_barrier();
 	else
 		do_usm();
 }
@@ -514,12 +565,12 @@ static void world_usm(void)
 {
 	sycl_device device = NULL;
 	uint32_t has = 0;
-	MUST(sycl_queue_get_device(world.queues[world.usm_queue], &device));
+	MUST(sycl_queue_get_device(world.queues[0], &device));
 	MUST(sycl_device_has(device, SYCL_ASPECT_USM_SHARED_ALLOCATIONS, &has));
 	MUST(sycl_device_release(device));
 	for (uint32_t i = 0; i < USM && has; i++) {
 		void *pointer = NULL;
-		MUST(sycl_malloc_shared(world.queues[world.usm_queue], WORDS_BYTES, 0, &pointer));
+		MUST(sycl_malloc_shared(world.queues[0], WORDS_BYTES, 0, &pointer));
 		memset(pointer, 0, WORDS_BYTES);
 		world.usm[i].pointer = pointer;
 	}
@@ -531,8 +582,9 @@ static void world_begin(uint64_t seed)
 	world.tells = getenv("SYCLD_RANDOM_TELL") != NULL;
 	world.random = seed * 2654435761u + 12345;
 	for (uint32_t i = 0; i < QUEUES; i++) {
-		/* Both kinds on each device, where there are two. */
-		world.queues[i] = portable_queue(platform, i, i < QUEUES / 2 ? 0 : SYCL_QUEUE_IN_ORDER);
+		/* Both kinds on each device, where there are two, and both in one context. */
+		world.queues[i] = i < QUEUES / 2 ? portable_queue(platform, i, 0)
+						 : portable_beside(world.queues[i - QUEUES / 2], SYCL_QUEUE_IN_ORDER);
 		world.fill[i] = portable_kernel(world.queues[i], "fill_u32");
 		world.increment[i] = portable_kernel(world.queues[i], "increment_u32");
 		world.copy[i] = portable_kernel(world.queues[i], "copy_u32");
@@ -566,7 +618,7 @@ static void world_end(void)
 		if (world.usm[i].last)
 			MUST(sycl_event_release(world.usm[i].last));
 		if (world.usm[i].pointer)
-			MUST(sycl_free(world.queues[world.usm_queue], world.usm[i].pointer));
+			MUST(sycl_free(world.queues[0], world.usm[i].pointer));
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		for (uint32_t k = 0; k < SUBS; k++)

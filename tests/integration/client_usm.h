@@ -11,6 +11,9 @@ extern sycl_device device;
 void usm_test_begin(void);
 void usm_test_end(void);
 
+/* Another device of the same platform, or the same one where it is alone; the caller's to release. */
+sycl_device usm_other_device(void);
+
 bool usm_has(sycl_aspect aspect);
 /* On `queue`, with room for WORDS words unless something else is said; all words 0. */
 uint32_t *usm_words(sycl_usm_kind kind);

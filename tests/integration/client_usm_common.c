@@ -19,6 +19,19 @@ void usm_test_end(void)
 	portable_end();
 }
 
+sycl_device usm_other_device(void)
+{
+	enum { LOOKS = 8 };
+	for (uint32_t i = 0; i < LOOKS; i++) {
+		sycl_device other = portable_device(platform, i);
+		if (other != device)
+			return other;
+		MUST(sycl_device_release(other));
+	}
+	MUST(sycl_device_retain(device));
+	return device;
+}
+
 bool usm_has(sycl_aspect aspect)
 {
 	uint32_t has = 0;

@@ -6,7 +6,7 @@
 TestSuite(groups, .timeout = 60);
 
 static const char *const kernel_names[KERNELS] = {
-	"fill_u32", "increment_u32", "copy_u32", "hold", "fail", "noop", "linear_id_u32",
+	"fill_u32", "increment_u32", "copy_u32", "hold", "fail", "noop", "linear_id_u32", "fill_even_u32",
 };
 
 struct raw_client *client;
@@ -48,8 +48,15 @@ const Sycl__V1__Reply *groups_kernel(uint32_t index, uint32_t bundle, const char
 
 void groups_start(void)
 {
+	groups_start_limited(0);
+}
+
+void groups_start_limited(uint32_t groups_in_flight)
+{
 	struct engine_options options;
 	fixture_options(&options);
+	if (groups_in_flight)
+		options.limits.groups_in_flight = groups_in_flight;
 	fixture_start(&fixture, &options, true);
 	client = &fixture.clients[0];
 	client->features = FEATURE_RESUBMIT;
@@ -63,7 +70,7 @@ void groups_start(void)
 	(void)raw_buffer(client, raw_id(OBJECT_BUFFER, BUFFER), 0, 0, 4096);
 	(void)raw_buffer(client, raw_id(OBJECT_BUFFER, OTHER), 0, 4096, 4096);
 
-	static const char source[] = "fill_u32\nincrement_u32\ncopy_u32\nhold\nfail\nnoop\nlinear_id_u32\n";
+	static const char source[] = "fill_u32\nincrement_u32\ncopy_u32\nhold\nfail\nnoop\nlinear_id_u32\nfill_even_u32\n";
 	const Sycl__V1__Reply *reply = groups_bundle(BUNDLE, source);
 	cr_assert(eq(ptr, reply->status, NULL), "%s", reply->status ? reply->status->text : "");
 	cr_assert(eq(sz, reply->build->n_kernels, KERNELS));

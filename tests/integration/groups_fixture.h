@@ -13,12 +13,13 @@
 /* Indices of objects, and completion slots. ORDERED is an in-order queue. Buffers have 1024 words, all 0. */
 enum { CONTEXT = 0, QUEUE = 1, ORDERED = 2, BUFFER = 3, OTHER = 4, BUNDLE = 5, FIRST_KERNEL = 10 };
 enum { QUEUE_SLOT = 0, ORDERED_SLOT = 1, EVENT_SLOT = 2 };
-enum kernel_name { FILL, INCREMENT, COPY, HOLD, BROKEN, NOOP, LINEAR, KERNELS };
+enum kernel_name { FILL, INCREMENT, COPY, HOLD, BROKEN, NOOP, LINEAR, EVEN, KERNELS };
 
 extern struct raw_client *client;
 extern uint32_t device;
 
 void groups_start(void);
+void groups_start_limited(uint32_t groups_in_flight); /* 0: the ordinary limit */
 void groups_stop(void); /* the session lives */
 void groups_expect_closed(const char *words); /* by the engine, for a reason with these words in it; the end */
 Sycl__V1__Usage groups_gone(void);            /* the client has closed its socket: what was counted of it; the end */

@@ -15,11 +15,28 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     endif()
   endforeach()
 
+  # Its clients are the test itself.
+  sycl_test(processes_orders SOURCES processes_orders.c processes_common.c
+    LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
+  if(TARGET processes_orders)
+    add_dependencies(processes_orders worker sycld sycl-engine syclctl)
+  endif()
+
   sycl_test_needs_gpu(processes_gpu_faults)
+  # What is free of a GPU's memory.
+  if(TARGET processes_client_death)
+    target_sources(processes_client_death PRIVATE ${PROJECT_SOURCE_DIR}/tests/bench/gpu_driver.c)
+    target_include_directories(processes_client_death PRIVATE ${PROJECT_SOURCE_DIR}/tests/bench)
+    target_link_libraries(processes_client_death PRIVATE ${CMAKE_DL_LIBS})
+    set_property(TEST processes_client_death PROPERTY TIMEOUT 3600)
+  endif()
 
   # On the double of NVIDIA's driver.
   if(TARGET fake_cuda AND SYCL_HAS_CUDA)
-    foreach(part cuda_faults cuda_missing cuda_standby)
+    if(SYCLD_NVRTC)
+      set(with_compiler cuda_cycles)
+    endif()
+    foreach(part cuda_faults cuda_missing cuda_standby ${with_compiler})
       set(name processes_${part})
       sycl_test(${name} SOURCES ${name}.c processes_common.c fake_service.c
         LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
@@ -27,6 +44,9 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
         add_dependencies(${name} worker sycld sycl-engine syclctl fake_cuda)
       endif()
     endforeach()
+    if(TARGET processes_cuda_cycles)
+      target_compile_definitions(processes_cuda_cycles PRIVATE NVRTC_LIBRARY="${SYCLD_NVRTC}")
+    endif()
   endif()
 
   # A CUDA program for processes_gpu_share: for a GPU, and for the double of its driver.

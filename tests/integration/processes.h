@@ -54,6 +54,8 @@ struct footprint footprint_take(pid_t pid);
  * allocators and a thread pool keep. Fails the test.
  */
 void footprint_expect(const struct footprint *base);
+/* The same after so many clients that did one and the same thing: what one of them may leave is less than half a kilobyte. */
+void footprint_expect_flat(const struct footprint *base, uint64_t clients);
 
 bool processes_gone(void *pid); /* condition of wait_until */
 

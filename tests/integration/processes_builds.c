@@ -1,4 +1,4 @@
-/* Builds that fail, and builds that do not end. */
+/* Builds that fail, builds that do not end, and builds that eat memory. */
 #include "processes.h"
 
 #include <string.h>
@@ -81,4 +81,30 @@ Test(processes_builds, N4_a_build_that_does_not_end_is_stopped_with_its_client)
 	cr_assert(wait_until(not_building, &helpers, SOON), "the build outlives its client");
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 	worker_mix_once(service, 2);
+}
+
+/*
+ * It ends at its limit of memory, long before that of its time; nobody else notices, and the engine is no larger than before:
+ * what the build ate was a process's of its own.
+ */
+Test(processes_builds, N4_N6_a_build_that_eats_memory_ends_at_its_limit_and_harms_its_session_alone)
+{
+	CLEANUP(private_service_cleanup) struct private_service *service =
+		processes_service("[limits]\nbuild_seconds = 3600\nbuild_memory_bytes = 536870912\n", false);
+	struct child worker = CHILD_INIT;
+	char line[LINE_BYTES];
+	worker_mix_once(service, 1);
+	struct footprint base = footprint_take(processes_engine(service));
+	worker_start(&worker, service, "build-eats", NULL, NULL);
+	worker_expect(&worker, "ready", line);
+	worker_mix_once(service, 2);
+	worker_expect(&worker, "result ", line);
+	cr_log_info("%s", line);
+	cr_expect(strstr(line, "SYCL_ERROR_BUILD"), "%s", line);
+	worker_finish(&worker);
+	cr_assert_eq(processes_engine(service), base.pid, "the engine did not survive");
+	cr_assert(private_service_wait_sessions(service, 0, SOON));
+	worker_mix_once(service, 3);
+	cr_assert(private_service_wait_sessions(service, 0, SOON));
+	footprint_expect(&base);
 }

@@ -1,6 +1,8 @@
 /* Clients that end with SIGKILL, wherever they are, and clients that come and go: nothing of them stays. */
 #include "processes.h"
 
+#include "gpu_driver.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -54,9 +56,56 @@ static void kill_one(const struct private_service *service, struct points *point
 		expect_session_ends(service, child);
 }
 
-Test(processes_client_death, N4_N6_a_hundred_clients_killed_at_random_points_leave_nothing)
+/* The memory of the first GPU, by this process's own context; without one nothing is asked. */
+struct gpu {
+	struct gpu_driver driver;
+	bool is_there;
+	size_t free_bytes; /* at the beginning */
+};
+
+static size_t gpu_free_bytes(const struct gpu *gpu)
 {
-	enum { WARM_UP = 20, KILLS = 100 };
+	size_t free_now = 0, total = 0;
+	cr_assert_eq(gpu->driver.memory_information(&free_now, &total), 0);
+	return free_now;
+}
+
+static void gpu_begin(struct gpu *gpu)
+{
+	struct gpu_context *context = NULL;
+	int count = 0;
+	*gpu = (struct gpu){ .is_there = false };
+	gpu->is_there = gpu_driver_open(&gpu->driver, NULL, false) && gpu->driver.device_count(&count) == 0 && count > 0;
+	if (!gpu->is_there)
+		return;
+	cr_assert_eq(gpu->driver.context_retain(&context, 0), 0);
+	cr_assert_eq(gpu->driver.context_use(context), 0);
+	gpu->free_bytes = gpu_free_bytes(gpu);
+}
+
+static bool gpu_is_back(void *context)
+{
+	enum { SLACK_BYTES = 64 << 20 }; /* pools keep blocks */
+	const struct gpu *gpu = context;
+	return gpu_free_bytes(gpu) + SLACK_BYTES >= gpu->free_bytes;
+}
+
+static void gpu_expect(struct gpu *gpu)
+{
+	if (!gpu->is_there)
+		return;
+	bool back = wait_until(gpu_is_back, gpu, SECONDS_NS(20));
+	cr_log_info("GPU: %zu MiB free -> %zu", gpu->free_bytes >> 20, gpu_free_bytes(gpu) >> 20);
+	cr_assert(back, "%zu MiB of the GPU were free, and now %zu", gpu->free_bytes >> 20, gpu_free_bytes(gpu) >> 20);
+	(void)gpu->driver.context_release(0);
+}
+
+/* With SYCLD_LONG ten thousand. */
+Test(processes_client_death, N4_N6_clients_killed_at_random_points_leave_nothing, .timeout = 3600)
+{
+	enum { WARM_UP = 20 };
+	const int kills = getenv("SYCLD_LONG") ? 10000 : 100;
+	struct gpu gpu;
 	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
 	worker_mix_once(service, 1);
 	struct points points = { .state = 20240917 };
@@ -65,16 +114,18 @@ Test(processes_client_death, N4_N6_a_hundred_clients_killed_at_random_points_lea
 	worker_mix_once(service, 2);
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 	struct footprint base = footprint_take(processes_engine(service));
+	gpu_begin(&gpu);
 
-	for (int i = 0; i < KILLS; i++)
+	for (int i = 0; i < kills; i++)
 		kill_one(service, &points, i);
-	cr_assert_geq(points.forked, KILLS / 5);
-	cr_assert_geq(points.early, KILLS / 5);
+	cr_assert_geq(points.forked, kills / 5);
+	cr_assert_geq(points.early, kills / 5);
 	cr_assert(private_service_wait_sessions(service, 0, SOON), "status still shows a killed client");
 	worker_mix_once(service, 3);
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 	cr_assert_eq(processes_engine(service), base.pid, "the engine did not survive");
-	footprint_expect(&base);
+	footprint_expect_flat(&base, (uint64_t)kills);
+	gpu_expect(&gpu);
 }
 
 Test(processes_client_death, D8_a_client_killed_while_it_holds_a_host_accessor_leaves_nothing)
@@ -134,10 +185,14 @@ Test(processes_client_death, N6_a_thousand_connections_in_a_row_stay_flat, .time
 	/* Where there is a GPU a standby engine comes some time after the first work, and sycld has two descriptors for it. */
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
+	struct gpu gpu;
 	run_cycles(service, "50");
 	struct footprint base = footprint_take(processes_engine(service));
 	struct footprint sycld = footprint_take(service->sycld.pid);
-	run_cycles(service, getenv("SYCLD_LONG") ? "10000" : "1000");
-	footprint_expect(&base);
-	footprint_expect(&sycld);
+	const char *count = getenv("SYCLD_LONG") ? "10000" : "1000";
+	gpu_begin(&gpu);
+	run_cycles(service, count);
+	footprint_expect_flat(&base, strtoull(count, NULL, 10));
+	footprint_expect_flat(&sycld, strtoull(count, NULL, 10));
+	gpu_expect(&gpu);
 }

@@ -250,6 +250,34 @@ Test(processes_cuda_faults, M10_N5_sessions_that_submit_meanwhile_end_with_the_s
 	expect_service(OWN);
 }
 
+/* An operator ends the engine while its lanes are full and a kernel is held: it ends, its sessions are told, and another serves. */
+Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup, .fini = teardown)
+{
+	struct child floods[FLOODS];
+	char line[LINE_BYTES];
+	for (int i = 0; i < FLOODS; i++) {
+		floods[i] = (struct child)CHILD_INIT;
+		(void)begin(&floods[i], OWN);
+		ask(&floods[i], "work 1");
+	}
+	say("command gate close held", 0);
+	ask(&floods[0], "run held 3 1");
+	pid_t engine = engine_of(-1);
+	fake_service_await(&fake, engine, "held held", 1);
+	for (int i = 0; i < FLOODS; i++) {
+		tell(&floods[i], "flood");
+		worker_expect(&floods[i], "flooding", line);
+	}
+	cr_assert_eq(kill(engine, SIGTERM), 0);
+	for (int i = 0; i < FLOODS; i++) {
+		cr_assert_eq(child_read_line(&floods[i], line, sizeof(line), SOON), 1, "nothing is told");
+		cr_expect(strstr(line, "SYCL_ERROR_CONNECTION_LOST the engine is stopping"), "%s", line);
+		finish(&floods[i]);
+	}
+	cr_expect(wait_until(processes_gone, &engine, SOON), "the engine does not end");
+	expect_service(OWN);
+}
+
 /* Three lanes, a kernel on each: nobody knows which of them it was. */
 Test(processes_cuda_faults, M10_several_groups_in_flight_are_suspects, .init = setup, .fini = teardown)
 {

@@ -330,6 +330,30 @@ Test(processes_gpu_share, F10_a_session_that_dies_leaves_its_handles_memory_to_t
 	a_session_dies("ipc");
 }
 
+/* Two sessions have one buffer; the first is killed while its host writes it, and the other's groups go on, that wait and later ones. */
+Test(processes_gpu_share, D8_F10_a_session_killed_while_it_holds_a_host_accessor_holds_nobody_up, .init = start, .fini = stop)
+{
+	static const char *const kinds[] = { "vmm", "ipc" };
+	for (int i = 0; i < 2; i++) {
+		struct exported exported = make_and_export(kinds[i], 11);
+		cr_assert(start_worker(&test.second));
+		import_into(&test.second, &exported);
+		(void)ask(&test.second, "check 11");
+		(void)ask(&test.worker, "hold");
+		(void)ask(&test.second, "fill-later 12");
+		end_party(&test.worker);
+		(void)ask(&test.second, "check 12");
+		(void)ask(&test.second, "fill 13");
+		(void)ask(&test.second, "write 14");
+		(void)ask(&test.second, "check 14");
+		(void)ask(&test.second, "close");
+		cr_assert(wait_until(is_charged_nothing, &test.second, SOON));
+		end_party(&test.second);
+		close_fd(&exported.descriptor);
+		cr_assert(start_worker(&test.worker));
+	}
+}
+
 Test(processes_gpu_share, F10_the_memory_of_a_dead_engine_stays_with_a_program, .init = start, .fini = stop)
 {
 	struct exported exported = make_and_export("vmm", 21);

@@ -26,6 +26,13 @@ static void make_trips(struct child *worker, const struct private_service *servi
 	worker_finish(worker);
 }
 
+static void make_stream(struct child *worker, const struct private_service *service)
+{
+	*worker = (struct child)CHILD_INIT;
+	worker_start(worker, service, "stream", "--count", "2000");
+	worker_finish(worker);
+}
+
 /* Whether one goes that way depends on whether the device's thread rests already; sooner or later one does. */
 Test(processes_switches, TC1_the_front_thread_sends_launches_itself)
 {
@@ -43,9 +50,30 @@ Test(processes_switches, TC1_the_front_thread_sends_launches_itself)
 	child_end(&stays);
 }
 
-Test(processes_switches, it_does_not_where_that_is_switched_off)
+/* Whether several lie in the ring at one time depends on who is faster; sooner or later they do. */
+Test(processes_switches, TG2_launches_behind_each_other_are_taken_together)
 {
-	cr_assert_eq(setenv("SYCLD_INLINE", "0", 1), 0);
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
+	struct child worker, stays = CHILD_INIT;
+	char line[LINE_BYTES];
+	worker_start(&stays, service, "steps", NULL, NULL);
+	worker_expect(&stays, "session", line);
+	uint64_t deadline = clock_deadline_ns(SOON);
+	do
+		make_stream(&worker, service);
+	while (claimed(service, "bursts") == 0 && clock_now_ns() < deadline);
+	cr_assert_gt(claimed(service, "bursts"), 0);
+	cr_assert_geq(claimed(service, "burst_launches"), 2 * claimed(service, "bursts"));
+	child_end(&stays);
+}
+
+typedef void worker_work(struct child *worker, const struct private_service *service);
+
+/* Neither of the two is counted, whatever workers do. */
+static void expect_off(const char *variable, worker_work *work, const char *first, const char *second)
+{
+	cr_assert_eq(setenv(variable, "0", 1), 0);
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	struct child worker, stays = CHILD_INIT;
@@ -53,8 +81,18 @@ Test(processes_switches, it_does_not_where_that_is_switched_off)
 	worker_start(&stays, service, "steps", NULL, NULL);
 	worker_expect(&stays, "session", line);
 	for (int i = 0; i < 3; i++)
-		make_trips(&worker, service);
-	cr_assert_eq(claimed(service, "inline_launches"), 0);
-	cr_assert_eq(claimed(service, "inline_completions"), 0);
+		work(&worker, service);
+	cr_assert_eq(claimed(service, first), 0);
+	cr_assert_eq(claimed(service, second), 0);
 	child_end(&stays);
+}
+
+Test(processes_switches, they_are_not_where_that_is_switched_off)
+{
+	expect_off("SYCLD_BURST", make_stream, "bursts", "burst_launches");
+}
+
+Test(processes_switches, it_does_not_where_that_is_switched_off)
+{
+	expect_off("SYCLD_INLINE", make_trips, "inline_launches", "inline_completions");
 }

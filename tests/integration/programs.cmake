@@ -1,14 +1,25 @@
-# The example programs, small, on an engine inside the process: each compares its results with the CPU's.
+# The example programs, small, on an engine inside the process: each compares its results with the CPU's. With two devices, one
+# kernel's results are moved to the other device for the next one.
 if(TARGET sycl_programs AND NOT SYCLD_SANITIZE STREQUAL "thread" AND NOT SYCLD_SANITIZE STREQUAL "memory")
-  set(run_programs $<TARGET_FILE:sycl_programs> --endpoint embedded: --size tiny)
+  set(run_programs $<TARGET_FILE:sycl_programs> --endpoint embedded: --size tiny --no-skip)
   add_test(NAME programs_opencl COMMAND ${run_programs})
-  sycl_test_properties(programs_opencl 600 "client")
-  set_property(TEST programs_opencl APPEND PROPERTY ENVIRONMENT "SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent"
-    "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/client-cache")
+  add_test(NAME programs_opencl_together COMMAND ${run_programs} --devices 2)
+  foreach(name programs_opencl programs_opencl_together)
+    sycl_test_properties(${name} 600 "client")
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent"
+      "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/client-cache")
+  endforeach()
+  set_property(TEST programs_opencl_together APPEND PROPERTY ENVIRONMENT "POCL_DEVICES=pthread pthread")
+  set_property(TEST programs_opencl_together APPEND PROPERTY LABELS again)
   if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
     add_test(NAME programs_cuda COMMAND ${run_programs} --device gpu)
-    sycl_test_properties(programs_cuda 240 "client;cuda")
-    set_property(TEST programs_cuda APPEND PROPERTY ENVIRONMENT "OCL_ICD_VENDORS=/nonexistent"
-      "SYCLD_BACKEND_OPTIONS=cuda:library=$<TARGET_FILE:fake_cuda> cuda:nvrtc=${SYCLD_NVRTC}" "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/client-cache")
+    add_test(NAME programs_cuda_together COMMAND ${run_programs} --device gpu --devices 2)
+    foreach(name programs_cuda programs_cuda_together)
+      sycl_test_properties(${name} 240 "client;cuda")
+      set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "OCL_ICD_VENDORS=/nonexistent"
+        "SYCLD_BACKEND_OPTIONS=cuda:library=$<TARGET_FILE:fake_cuda> cuda:nvrtc=${SYCLD_NVRTC}" "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/client-cache")
+    endforeach()
+    set_property(TEST programs_cuda_together APPEND PROPERTY ENVIRONMENT "FAKE_CUDA=devices 2")
+    set_property(TEST programs_cuda_together APPEND PROPERTY LABELS again)
   endif()
 endif()

@@ -26,10 +26,21 @@ function(one_more name program)
   endif()
 endfunction()
 
+# replayed(NAME PROGRAM ENVIRONMENT...): its tests of graphs once more, launched node by node.
+function(replayed name program)
+  if(TARGET ${program})
+    one_more(${name} ${program} "SYCLD_GRAPH=0" ${ARGN})
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "CRITERION_TEST_PATTERN=graph_*/*")
+  endif()
+endfunction()
+
+replayed(client_model_fake_replay client_model_fake)
+replayed(client_model_cpu_replay client_model_cpu)
 one_more(client_random_two_cpus client_random_cpu "POCL_DEVICES=pthread pthread")
 if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
   set(double "SYCLD_BACKEND_OPTIONS=cuda:library=$<TARGET_FILE:fake_cuda> cuda:nvrtc=${SYCLD_NVRTC}" "OCL_ICD_VENDORS=/nonexistent"
     "PORTABLE_DOUBLE=1")
+  replayed(client_model_double_replay client_model_gpu ${double})
   foreach(subject model random)
     one_more(client_${subject}_double client_${subject}_gpu ${double})
     one_more(client_${subject}_two_doubles client_${subject}_gpu ${double} "FAKE_CUDA=devices 2")

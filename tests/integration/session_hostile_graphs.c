@@ -1,8 +1,10 @@
 /* Graphs of clients that lie about nodes, edges, objects and host tasks (L1, L7, N4). */
 #include "access_mode.h"
+#include "fake_control.h"
 #include "hostile_fixture.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 enum { TASK_SLOT = 20, EVENT_SLOT = 21 };
 
@@ -13,6 +15,9 @@ static uint64_t graph_id(uint32_t index)
 
 static void with_graphs(void)
 {
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_options(i, (struct fake_device_options){
+					       .features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE});
 	hostile_start(NULL);
 	hostile->features = FEATURE_GRAPHS;
 	raw_open(hostile);
@@ -500,5 +505,78 @@ Test(hostile, L1_more_nodes_in_flight_than_groups_are_allowed_fail_alone)
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
 	cr_assert(eq(i32, reply->status->code, STATUS_QUOTA));
+	hostile_expect_alive();
+}
+
+/* A group that uses so many parts of the buffer, which stay apart while it is open: it is held by the device. */
+static void cut_buffer(uint64_t number, uint32_t parts)
+{
+	Sycl__V1__Requirement *requirements = calloc(parts, sizeof(*requirements));
+	Sycl__V1__Requirement **list = calloc(parts, sizeof(*list));
+	Sycl__V1__Fill action = SYCL__V1__FILL__INIT;
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	uint8_t pattern = 1;
+	cr_assert(requirements && list);
+	for (uint32_t i = 0; i < parts; i++) {
+		sycl__v1__requirement__init(&requirements[i]);
+		requirements[i].buffer = hostile_buffer();
+		requirements[i].mode = ACCESS_MODE_READ;
+		requirements[i].offset_bytes = requirements[i].order_offset_bytes = i * 4;
+		requirements[i].size_bytes = requirements[i].order_size_bytes = 4;
+		list[i] = &requirements[i];
+	}
+	requirements[0].mode = ACCESS_MODE_WRITE;
+	action.size_bytes = 4;
+	action.pattern = (ProtobufCBinaryData){1, &pattern};
+	group.n_requirements = parts;
+	group.requirements = list;
+	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;
+	group.fill = &action;
+	(void)hostile_group(&group, number);
+	free(requirements);
+	free(list);
+}
+
+/* A node that only orders, and names the whole buffer so many times. */
+static void send_reader(uint64_t graph, uint32_t requirements)
+{
+	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
+	Sycl__V1__Requirement **list = calloc(requirements, sizeof(*list));
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	cr_assert(list != NULL);
+	requirement.buffer = hostile_buffer();
+	requirement.mode = ACCESS_MODE_READ;
+	for (uint32_t i = 0; i < requirements; i++)
+		list[i] = &requirement;
+	group.n_requirements = requirements;
+	group.requirements = list;
+	send_node(graph, &group, NULL, 0);
+	free(list);
+}
+
+Test(hostile, L1_F1_a_launch_over_too_many_parts_of_buffers_is_refused_with_a_sentence)
+{
+	enum { PARTS = 1000, NODES = 12, NAMED = 60 };
+	with_graphs();
+	create(graph_id(0), NODES + 1);
+	send_host_task(graph_id(0)); /* so that it is launched node by node */
+	for (int i = 0; i < NODES; i++)
+		send_reader(graph_id(0), NAMED);
+	finish(graph_id(0));
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_gate_close(i);
+	cut_buffer(1, PARTS);
+	launch(graph_id(0), 2, 1);
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT + 10, 2), 0));
+	send_done(2, 1);
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_gate_open(i);
+	const Sycl__V1__Reply *reply = raw_next_reply(hostile);
+	while (reply && reply->body_case != SYCL__V1__REPLY__BODY_GROUP_FAILED)
+		reply = raw_next_reply(hostile);
+	cr_assert(reply != NULL);
+	cr_assert(eq(i32, reply->status->code, STATUS_QUOTA));
+	cr_assert(ne(ptr, strstr(reply->status->text, "parts of buffers"), NULL), "said: %s", reply->status->text);
+	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 1));
 	hostile_expect_alive();
 }

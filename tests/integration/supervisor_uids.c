@@ -192,6 +192,45 @@ static json_t *status_as(const struct service *service, const char *program, uid
 	return parsed;
 }
 
+/* Is that order about these sessions taken from that user? If not, the complaint has these words. */
+static bool may_order(const struct service *service, const char *program, uid_t uid, const char *verb, const char *const whose[2],
+		      const char *complaint)
+{
+	const char *arguments[] = { program, verb, "--runtime-dir", service->runtime, whose[0], whose[1], NULL };
+	struct outcome outcome = run_program(uid, arguments);
+	bool may = outcome.status == 0;
+	CHECK(may || (outcome.status == 1 && strstr(outcome.error, complaint)));
+	outcome_free(&outcome);
+	return may;
+}
+
+/* Not even about one's own; and root's about one user are nothing to another. */
+static void orders_are_roots(const struct service *service, const char *program, const struct user *a, const struct user *b)
+{
+	static const char *const verbs[] = { "kill", "pause", "resume", "drain" };
+	static const char *const everybody[2] = { "--all", NULL };
+	char uid[16];
+	(void)snprintf(uid, sizeof(uid), "%u", (unsigned)a->uid);
+	const char *const of_a[2] = { "--uid", uid };
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
+		CHECK(!may_order(service, program, a->uid, verbs[i], of_a, "only root"));
+		CHECK(!may_order(service, program, b->uid, verbs[i], of_a, "only root"));
+		CHECK(!may_order(service, program, b->uid, verbs[i], everybody, "only root"));
+	}
+	CHECK(may_order(service, program, 0, "drain", of_a, ""));
+	struct user refused = { .uid = a->uid }, served = { .uid = b->uid };
+	user_begin(service, &refused);
+	user_begin(service, &served);
+	CHECK(!refused.session_ok && served.session_ok);
+	user_end(&served);
+	close_fd(&refused.release);
+	(void)waitpid(refused.pid, NULL, 0);
+	CHECK(may_order(service, program, 0, "kill", of_a, ""));
+	json_t *all = status_as(service, program, 0);
+	CHECK(engine_of(all, a->uid) != a->engine && engine_of(all, b->uid) == b->engine);
+	json_decref(all);
+}
+
 /* Everything listed there must be that user's, and there must be something. */
 static void only_of(json_t *status, const char *list, uid_t uid)
 {
@@ -279,6 +318,7 @@ static void two_users(const char *engine, const char *ctl_template)
 	/* Kernels that were built are kept, in folders that the other cannot look into. */
 	must_own_cache(&service, a.uid);
 	must_own_cache(&service, b.uid);
+	orders_are_roots(&service, ctl, &a, &b);
 	user_end(&a);
 	user_end(&b);
 	CHECK(service_stop(&service) == 0);

@@ -1,7 +1,8 @@
 # USM, the same tests on fake devices, on real ones with the embedded engine, and against a service in another process;
 # on the double of NVIDIA's driver in both ways.
 if(TARGET syclclient)
-  sycl_test_objects(usm_objects SOURCES client_usm.c client_usm_work.c client_usm_common.c LIBS syclclient)
+  sycl_test_objects(usm_objects SOURCES client_usm.c client_usm_common.c client_usm_devices.c client_usm_programs.c
+    client_usm_work.c LIBS syclclient)
 endif()
 set(usm_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:usm_objects>)
 
@@ -40,8 +41,20 @@ if(TARGET client_service)
     usm_test(client_usm_service_gpu GPU SERVICE)
     sycl_test_needs_gpu(client_usm_service_gpu)
   endif()
+  # The same program once more with two devices: usm_once_more(NAME PROGRAM ENVIRONMENT...).
+  function(usm_once_more name program)
+    if(TARGET ${program})
+      add_test(NAME ${name} COMMAND ${program} --jobs=2 --tap=${CMAKE_BINARY_DIR}/tests/${name}.tap)
+      sycl_test_properties(${name} 300 "")
+      set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT ${ARGN})
+      set_property(TEST ${name} APPEND PROPERTY LABELS again)
+      set_property(TEST ${name} PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
+    endif()
+  endfunction()
+  usm_once_more(client_usm_two_cpus client_usm_cpu "POCL_DEVICES=pthread pthread")
   if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
     usm_test(client_usm_double GPU CUDA)
+    usm_once_more(client_usm_two_doubles client_usm_double "FAKE_CUDA=devices 2")
     if(TARGET sycld AND TARGET syclctl AND TARGET sycl_test_support)
       usm_test(client_usm_service_double GPU SERVICE CUDA)
     endif()

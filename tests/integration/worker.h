@@ -29,6 +29,7 @@ worker_command worker_steps;       /* one piece of checked work for each line of
 worker_command worker_cycles;      /* connect, work, disconnect, `count` times */
 worker_command worker_open;        /* waits for a line, connects, works, tells its session */
 worker_command worker_build_fails; /* a source with a mistake */
+worker_command worker_build_eats;    /* a source whose compilation takes all memory that there is */
 worker_command worker_build_endless; /* a source whose compilation does not end */
 worker_command worker_null;        /* a kernel that writes through a null pointer */
 worker_command worker_count;       /* `count` dependent kernels, none waited for before the last */
@@ -45,6 +46,7 @@ worker_command worker_usm;         /* allocations of every kind, over two connec
 worker_command worker_crowd;       /* `count` connections, every tenth works; a line between joining, working and leaving */
 worker_command worker_storm;       /* `count` connections, all greeted before the first answer is read */
 worker_command worker_trips;       /* `count` launches, each waited for */
+worker_command worker_stream;      /* `count` launches, the last one waited for */
 worker_command worker_undrained;   /* a session that fills both rings and reads no answer until a line comes */
 
 /* Connect and make the queue. Prints "session N". Leaves the program when that fails. */

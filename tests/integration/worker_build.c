@@ -1,4 +1,4 @@
-/* Builds that fail and builds that do not end. */
+/* Builds that fail, builds that do not end, and builds that eat memory. */
 #include "worker.h"
 
 #include <stdio.h>
@@ -44,6 +44,36 @@ int worker_build_endless(struct worker *worker)
 	worker_say_result(r);
 	worker_say("log %s", sycl_get_build_log());
 	worker_check(r != 0 && kernel == NULL, "it was built");
+	worker_disconnect(worker);
+	worker_say("ok");
+	return 0;
+}
+
+/* An array of 2^40 elements, each of which the compiler keeps. */
+static void eating_source(char *text, size_t size)
+{
+	size_t used = 0;
+	used += (size_t)snprintf(text, size, "#define A0 1,\n");
+	for (int i = 1; i <= 40; i++)
+		used += (size_t)snprintf(text + used, size - used, "#define A%d A%d A%d\n", i, i - 1, i - 1);
+	(void)snprintf(text + used, size - used,
+		       "SYCL_KERNEL void large(SYCL_GLOBAL(uint) y) { const uint all[] = { A40 }; y[0] = all[y[0]]; }\n");
+}
+
+int worker_build_eats(struct worker *worker)
+{
+	static char source[1 << 14];
+	eating_source(source, sizeof(source));
+	worker_connect(worker);
+	worker_say("ready");
+	sycl_kernel kernel = NULL;
+	sycl_result r = sycl_kernel_from_source(worker->queue, source, "large", &kernel);
+	worker_say_result(r);
+	worker_say("log %s", sycl_get_build_log());
+	worker_check(r != 0 && kernel == NULL, "it was built");
+	/* The session is as good as before. */
+	kernel = worker_kernel(worker, "SYCL_KERNEL void fine(SYCL_GLOBAL(uint) y) { y[0] = 1; }", "fine");
+	worker_must(sycl_kernel_release(kernel), "sycl_kernel_release");
 	worker_disconnect(worker);
 	worker_say("ok");
 	return 0;

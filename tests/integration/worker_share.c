@@ -221,6 +221,18 @@ static void write_host(const char *words)
 	answer(end_group(handler));
 }
 
+/* hold: a host accessor that writes, for ever. */
+static void hold(const char *words)
+{
+	sycl_host_accessor accessor;
+	void *bytes = NULL;
+	(void)words;
+	worker_must(sycl_host_accessor_create(me.buffer, SYCL_ACCESS_READ_WRITE, &accessor), "accessor");
+	worker_must(sycl_host_accessor_get_pointer(accessor, &bytes), "pointer");
+	memset(bytes, 0x5e, me.size / 2);
+	worker_say("ok");
+}
+
 /* make-event: "ok HEX"; open-event HEX. */
 static void make_event(const char *words)
 {
@@ -306,6 +318,7 @@ static const struct {
 	{ "fill", fill },
 	{ "fill-later", fill_later },
 	{ "write", write_host },
+	{ "hold", hold },
 	{ "make-event", make_event },
 	{ "open-event", open_event },
 	{ "wait", wait_event },

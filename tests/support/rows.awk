@@ -48,14 +48,43 @@ file > 2 && in_results && /^(pass|fail|skip) / && !($2 in date_of && date_of[$2]
 		commit_date[commit] = date
 }
 
+# On what a suite runs, by its name: "" is no device, or does not matter.
+function place_of(run, suite) {
+	if (run == "gpu")
+		return suite ~ /_together$/ ? "2 GPUs" : (suite ~ /_nvidia$/ ? "NVIDIA OpenCL" : (suite ~ /_pocl$/ ? "PoCL" : "CUDA"))
+	if (suite ~ /_two_doubles$|programs_cuda_together/)
+		return "2 doubles"
+	if (suite ~ /double|cuda/)
+		return "double"
+	if (suite ~ /_two_cpus$|programs_opencl_together/)
+		return "2 PoCL"
+	if (suite ~ /_cpu$|opencl|embedded/)
+		return "PoCL"
+	return suite ~ /fake|^client_|^session_|^unit_scheduler|^unit_engine|^hostile/ ? "fake" : ""
+}
+
+# "on fake, PoCL, CUDA": where tests of the row have passed, always in the same order.
+function places_of(id,    count, names, i, said) {
+	count = split("fake,double,2 doubles,PoCL,2 PoCL,CUDA,2 GPUs,NVIDIA OpenCL", names, ",")
+	for (i = 1; i <= count; i++)
+		if ((id, names[i]) in passed_on)
+			said = said (said == "" ? "on " : ", ") names[i]
+	return said
+}
+
 # `commit`: of the page that tells of it, "" of this machine's.
-function take_result(run, result, name, commit,    count, words, i, row) {
+function take_result(run, result, name, commit,    count, words, i, row, place) {
+	place = name
+	sub(/::.*/, "", place)
+	place = place_of(run, place)
 	count = split(name, words, /_|::|\.|\//)
 	for (i = 1; i <= count; i++) {
 		row = words[i]
 		if (!(row in known))
 			continue
 		number[run, row, result]++
+		if (result == "pass" && place != "")
+			passed_on[row, place] = 1
 		if (run == "gpu" && !number_at[row, result, commit]++)
 			commits[row, result] = commits[row, result] commit ";"
 		if (result != "pass" && is_better_example(run SUBSEP row SUBSEP result, name, commit)) {
@@ -135,7 +164,8 @@ END {
 	take_pages()
 	for (i = 1; i <= rows; i++) {
 		s = state(order[i])
-		printf "%-4s %-42s %s\n", order[i], s, text[order[i]]
+		printf "%-4s %-42s %s", order[i], s, text[order[i]]
+		printf places_of(order[i]) == "" ? "\n" : "\n     %s\n", places_of(order[i])
 		kind = s ~ /^FAIL/ ? "fail" : (s ~ /^pass/ ? "pass" : (s ~ /^out/ ? "out" : (s ~ /^skip/ ? "skipped" : "none")))
 		total[kind]++
 	}

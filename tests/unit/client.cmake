@@ -14,6 +14,9 @@ if(TARGET syclclient_objects)
     client_stream.c
     client_usm.c
     LIBS syclclient_objects)
+  if(TARGET unit_client)
+    target_compile_definitions(unit_client PRIVATE INSTALLED_ENGINE="${CMAKE_INSTALL_FULL_LIBDIR}/libsyclengine.so")
+  endif()
 endif()
 # Through the library itself: what is exported is tried.
 if(TARGET syclclient)

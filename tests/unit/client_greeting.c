@@ -106,3 +106,14 @@ Test(greeting, M11_what_is_no_greeting_is_no_service)
 	packet.welcome = &welcome;
 	cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_CONNECTION_LOST), "no descriptors");
 }
+
+/* The library is a part of this program, and beside that no engine lies. */
+Test(greeting, M11_without_an_engine_that_is_installed_there_is_no_platform)
+{
+	sycl_platform none = NULL;
+	if (access(INSTALLED_ENGINE, F_OK) == 0)
+		cr_skip_test("%s is installed", INSTALLED_ENGINE);
+	cr_assert(eq(int, sycl_platform_open("embedded:", &none), SYCL_ERROR_PLATFORM));
+	cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "libsyclengine.so"), NULL));
+	cr_assert(eq(ptr, none, NULL));
+}

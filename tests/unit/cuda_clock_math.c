@@ -113,6 +113,25 @@ Test(cuda_clock, H8_time_slices_cost_a_microsecond)
 	}
 }
 
+/* What is learned between two commands moves the clock by what it was wrong: never so that the second began too early. */
+Test(cuda_clock, L9_a_command_never_begins_before_the_one_that_it_followed_has_ended)
+{
+	static struct simulation simulation;
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		simulation_init(&simulation, seed, seed % 2 ? 30e-6 : -30e-6);
+		for (unsigned i = 0; i < 400; i++) {
+			simulation.hold_ns = i % 8 ? 0 : 20000;
+			simulation_command(&simulation, 5000);
+			for (unsigned j = 0; j < 4; j++) {
+				simulation_pass(&simulation, (i * j % 5) * MS);
+				simulation_follower(&simulation, 3000);
+			}
+			simulation_pass(&simulation, (i % 7) * 50 * MS);
+		}
+		cr_assert(eq(u32, simulation.out_of_order, 0), "seed %llu", (unsigned long long)seed);
+	}
+}
+
 Test(cuda_clock, H8_one_base_for_ever_would_be_wrong)
 {
 	struct simulation simulation;

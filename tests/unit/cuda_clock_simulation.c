@@ -158,6 +158,24 @@ void simulation_command(struct simulation *simulation, uint64_t duration_ns)
 		judge(simulation, &start, &end, told_start, told_end);
 	if (told_end > simulation->now_ns)
 		simulation->waits++;
+	simulation->last_end = end;
+	simulation->last_told_end = told_end;
+}
+
+void simulation_follower(struct simulation *simulation, uint64_t duration_ns)
+{
+	struct cuda_bases *bases = &simulation->bases;
+	uint64_t told_start = 0, told_end = 0;
+
+	(void)cuda_bases_prepare(bases);
+	struct simulated_event start = stamp(simulation, simulation->last_end.host_ns);
+	struct simulated_event end = stamp(simulation, start.host_ns + duration_ns);
+	if (simulation->now_ns < end.due_ns)
+		simulation->now_ns = end.due_ns;
+	if (cuda_bases_times(bases, &start, &end, &told_start, &told_end) == 0)
+		simulation->out_of_order += told_start < simulation->last_told_end || told_end < told_start;
+	simulation->last_end = end;
+	simulation->last_told_end = told_end;
 }
 
 void simulation_commands(struct simulation *simulation, unsigned count, uint64_t duration_ns, uint64_t pause_ns)

@@ -39,6 +39,9 @@ struct simulation {
 	int64_t error_min_ns, error_max_ns;
 	int64_t naive_error_ns; /* the greatest, of naive end - true end on the GPU's own clock */
 	int64_t duration_error_ns;
+	unsigned out_of_order; /* commands told to begin before the one that they followed had ended */
+	struct simulated_event last_end;
+	uint64_t last_told_end;
 };
 
 void simulation_init(struct simulation *simulation, uint64_t seed, double drift);
@@ -47,6 +50,8 @@ void simulation_pass(struct simulation *simulation, uint64_t ns);
 void simulation_set_drift(struct simulation *simulation, double drift);
 /* One timed command, from before its start event to after its end was seen. */
 void simulation_command(struct simulation *simulation, uint64_t duration_ns);
+/* One that waited for the last one and begins as it ends; asked about when that one has been told. */
+void simulation_follower(struct simulation *simulation, uint64_t duration_ns);
 /* So many, with a pause after each. */
 void simulation_commands(struct simulation *simulation, unsigned count, uint64_t duration_ns, uint64_t pause_ns);
 void simulation_forget(struct simulation *simulation);

@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#define TEMPLATES (CUDA_LEVELS + 1u) /* and that of a launch alone */
+#define TEMPLATES (2 * CUDA_LEVELS + 1u) /* with a word of the client's and without, and that of a launch alone */
 
 TestSuite(cuda_lanes_chain, .timeout = 10);
 
@@ -176,7 +176,7 @@ Test(cuda_lanes_chain, the_option_bounds_the_length)
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
 	struct backend_kernel kernel = {.id = 0};
 
-	cr_assert_eq(driver.counts.graphs_made, 3 + 1);
+	cr_assert_eq(driver.counts.graphs_made, 2 * 3 + 1);
 	for (uint64_t i = 0; i < 10; i++)
 		lanes_launch(lane, &kernel, i + 1);
 	cr_assert_eq(driver.counts.chains[2], 2);

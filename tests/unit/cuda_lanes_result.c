@@ -7,6 +7,8 @@
 
 TestSuite(cuda_lanes_result, .timeout = 10);
 
+#define LATER_NS ((uint64_t)1 << 60) /* than anything was sent */
+
 Test(cuda_lanes_result, completions_come_in_order_each_once_whatever_the_capacity)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -100,15 +102,18 @@ Test(cuda_lanes_result, H3_a_timed_command_is_bracketed_by_events_of_the_pool)
 	struct backend_completion completions[2];
 
 	for (uint64_t i = 0; i < 50; i++) {
+		driver.clock_ns = LATER_NS + i * 100;
 		lanes_submit(lane, &launch, 2 * i + 1);
 		lanes_submit(lane, &nop, 2 * i + 2);
 		driver_run_all(device);
 		cr_assert_eq(cuda_progress(device, completions, 2), 2);
-		for (int k = 0; k < 2; k++) {
+		for (int k = 0; k < 2; k++)
 			cr_assert(!completions[k].estimated);
-			cr_assert_eq(completions[k].start_ns, 11);
-			cr_assert_eq(completions[k].end_ns, 22);
-		}
+		cr_assert_eq(completions[0].start_ns, driver.clock_ns + 11);
+		cr_assert_eq(completions[0].end_ns, driver.clock_ns + 22);
+		/* The driver tells the same of both: one behind the other on a stream begins when that has ended. */
+		cr_assert_eq(completions[1].start_ns, driver.clock_ns + 22);
+		cr_assert_eq(completions[1].end_ns, driver.clock_ns + 22);
 	}
 	cr_assert_eq(driver.counts.events_made, 4);
 	lanes_device_free(device);
@@ -121,13 +126,50 @@ Test(cuda_lanes_result, times_that_are_not_known_yet_are_asked_for_again)
 	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP, .timed = true};
 	struct backend_completion completion;
 
+	driver.clock_ns = LATER_NS;
 	lanes_submit(lane, &nop, 1);
 	driver_run_all(device);
 	driver.clock_result = CUDA_ERROR_NOT_READY;
 	cr_assert_eq(cuda_progress(device, &completion, 1), 0);
 	driver.clock_result = CUDA_SUCCESS;
 	cr_assert_eq(cuda_progress(device, &completion, 1), 1);
-	cr_assert_eq(completion.end_ns, 22);
+	cr_assert_eq(completion.end_ns, LATER_NS + 22);
+	lanes_device_free(device);
+}
+
+/* The clock learned meanwhile that it was late. */
+Test(cuda_lanes_result, L9_nothing_begins_before_the_one_before_it_on_its_stream_has_ended)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP, .timed = true};
+	struct backend_completion completion;
+
+	for (uint64_t i = 1; i <= 2; i++) {
+		driver.clock_ns = LATER_NS - i * 1000;
+		lanes_submit(lane, &nop, i);
+		driver_run_all(device);
+		cr_assert_eq(cuda_progress(device, &completion, 1), 1);
+		cr_assert_eq(completion.end_ns, LATER_NS - 1000 + 22);
+	}
+	cr_assert_eq(completion.start_ns, LATER_NS - 1000 + 22);
+	lanes_device_free(device);
+}
+
+/* By a clock that is late, it began before it was sent: nothing does. */
+Test(cuda_lanes_result, H4_nothing_begins_before_it_was_sent)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP, .timed = true};
+	struct backend_completion completion;
+	uint64_t before = clock_now_ns();
+
+	lanes_submit(lane, &nop, 1);
+	driver_run_all(device);
+	cr_assert_eq(cuda_progress(device, &completion, 1), 1);
+	cr_assert_geq(completion.start_ns, before);
+	cr_assert_geq(completion.end_ns, completion.start_ns);
 	lanes_device_free(device);
 }
 

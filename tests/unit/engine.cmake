@@ -1,6 +1,7 @@
 # The engine's pure parts: tables, ranges, numbers.
 sycl_test(unit_engine SOURCES
   engine_failures.c
+  engine_graph_order.c
   engine_group_window.c
   engine_limits.c
   engine_object_table.c

@@ -82,3 +82,40 @@ Test(group_window, agrees_with_a_plain_model)
 	cr_assert(gt(u32, window.bucket_count, GROUP_WINDOW_FIRST_BUCKETS));
 	group_window_fini(&window);
 }
+
+Test(group_window, TG2_a_burst_is_one_entry_for_all_its_numbers)
+{
+	enum { ENTRIES = 600, NUMBERS = ENTRIES * GROUP_BURST_MAX };
+	static struct window_entry entries[ENTRIES];
+	static struct window_entry *of[NUMBERS + 40]; /* by number; NULL: complete */
+	struct group_window window;
+	group_window_init(&window);
+	uint32_t seed = 7, made = 0;
+	uint64_t last = 0;
+	for (int step = 0; step < 6000; step++) {
+		seed = seed * 1664525u + 1013904223u;
+		if (made < ENTRIES && (seed >> 16) % 3 != 0) {
+			uint32_t count = (seed >> 20) % 2 ? GROUP_BURST_MAX : 1 + (seed >> 24) % GROUP_BURST_MAX;
+			group_window_open_burst(&window, &entries[made], count);
+			for (uint32_t i = 0; i < count; i++)
+				of[++last] = &entries[made];
+			cr_assert(eq(u64, entries[made].number, last));
+			made++;
+		} else if (made > 0) {
+			struct window_entry *entry = &entries[(seed >> 8) % made];
+			if (of[entry->number] == entry) {
+				group_window_close(&window, entry);
+				for (uint32_t i = 0; i < entry->count; i++)
+					of[entry->number - i] = NULL;
+			}
+		}
+		uint64_t mark = 0;
+		while (mark < last && !of[mark + 1])
+			mark++;
+		cr_assert(eq(u64, group_window_mark(&window), mark));
+		cr_assert(eq(u64, window.last, last));
+		uint64_t probe = 1 + (seed >> 4) % (last + 20);
+		cr_assert(eq(ptr, group_window_find(&window, probe), probe <= last ? of[probe] : NULL));
+	}
+	group_window_fini(&window);
+}

@@ -253,3 +253,73 @@ Test(engine_shape, a_group_without_anything_that_changes_has_an_empty_rest)
 	cr_assert(eq(u64, group->group, 12));
 	(void)shape_free(shape);
 }
+
+Test(engine_shape, TG2_a_record_repeats_its_shape_or_does_not)
+{
+	static struct sample s;
+	make(&s);
+	s.group.n_depends_on = 0;
+	struct shape *shape = NULL;
+	cr_assert(eq(int, shape_create(&s.group, &shape), 0));
+	cr_assert(shape_makes_bursts(shape));
+	struct __attribute__((packed)) {
+		struct resubmit_record head;
+		uint64_t address;
+		uint8_t values[7];
+	} record = {.head = {3, 9, 41, 0, 0, 0, 15}, .address = 0x1122334455667788, .values = {1, 2, 3, 4, 5, 6, 7}}, next;
+	const Sycl__V1__CommandGroup *group = NULL;
+	const uint8_t *values = NULL;
+	cr_assert(eq(int, shape_apply(shape, &record, sizeof(record), &group), 0));
+	next = record;
+	next.head.group = 42;
+	next.values[6] = 99;
+	cr_assert(shape_repeats(shape, &next, sizeof(next), 42, &values));
+	cr_assert(values == next.values);
+	cr_assert(eq(u32, shape_value_bytes(shape), 7));
+	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 43, &values)), "another number");
+	cr_assert(not(shape_repeats(shape, &next, sizeof(next) - 1, 42, &values)), "too short");
+	cr_assert(not(shape_repeats(shape, &next, 3, 42, &values)), "not even a head");
+	next.head.rest_bytes = 14;
+	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "another length in its head");
+	next.head.rest_bytes = 15;
+	next.head.generation = 10;
+	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "another generation");
+	next.head.generation = 9;
+	next.head.flags = RESUBMIT_WANTS_SLOT;
+	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "it wants a slot");
+	next.head.flags = 0;
+	next.head.slot = 1;
+	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "a slot that it does not want");
+	next.head.slot = 0;
+	next.address++;
+	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "another address");
+	cr_assert(eq(int, group->launch->arguments[0]->bytes.data[0], 1), "looking changes nothing");
+	(void)shape_free(shape);
+}
+
+Test(engine_shape, TG2_some_shapes_make_no_bursts)
+{
+	static struct sample s;
+	for (int i = 0; i < 7; i++) {
+		make(&s);
+		s.group.n_depends_on = i == 0 ? 1 : 0;
+		if (i == 1)
+			s.global[1] = 0;
+		if (i == 2)
+			s.launch.cooperative = true;
+		if (i == 3)
+			s.launch.n_cluster = 1;
+		if (i == 4)
+			s.arguments[0].bytes.len = SHAPE_BURST_VALUE_BYTES + 1;
+		if (i == 5) {
+			s.group.n_requirements = 2;
+			s.requirements[1].buffer = s.requirements[0].buffer;
+		}
+		if (i == 6)
+			s.group.after_all = true;
+		struct shape *shape = NULL;
+		cr_assert(eq(int, shape_create(&s.group, &shape), 0));
+		cr_expect(not(shape_makes_bursts(shape)), "%d", i);
+		(void)shape_free(shape);
+	}
+}

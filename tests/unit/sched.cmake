@@ -28,7 +28,9 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_images.c
   ${sched_folder}/sched_tasks.c
   ${sched_folder}/sched_account.c
+  ${sched_folder}/sched_burst.c
   ${sched_folder}/sched_flow.c
+  ${sched_folder}/sched_graphs.c
   LIBS sched_harness sched_for_tests sycl_backends sycl_shared Threads::Threads)
 sycl_test(unit_scheduler_property SOURCES ${sched_folder}/sched_property.c ${sched_folder}/sched_model.c
   LIBS sched_harness sched_for_tests sycl_backends sycl_shared Threads::Threads TIMEOUT 120)

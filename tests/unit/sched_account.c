@@ -171,3 +171,58 @@ Test(account, C8_N6_links_of_one_task_are_limited_together)
 	cr_assert(harness_wait(&h, &reader));
 	finish();
 }
+
+/* A fill of the buffer on the device, which must have memory for it. */
+static int submit_fill(const struct words *words, struct probe *probe)
+{
+	const uint32_t pattern = 5;
+	struct task_requirement requirement = {
+		.buffer = words->buffer, .mode = ACCESS_MODE_WRITE, .size_bytes = WORDS * sizeof(uint32_t)};
+	struct task *task;
+	struct task_request request = {.device = h.devices[0],
+				       .owner = probe,
+				       .account = h.account,
+				       .requirements = &requirement,
+				       .requirement_count = 1,
+				       .action = TASK_FILL,
+				       .fill = {.size_bytes = requirement.size_bytes,
+						.pattern = &pattern,
+						.pattern_bytes = sizeof(pattern)}};
+	*probe = (struct probe){.done = false};
+	return task_submit(h.scheduler, &request, &task);
+}
+
+Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_it_is_back)
+{
+	static struct words y, z;
+	static struct probe first, second, again;
+	const uint64_t bytes = WORDS * sizeof(uint32_t);
+	struct sched_quota all = {.most_bytes = 2 * bytes};
+	open_account(16u << 20);
+	*sched_account_device(h.account) = (struct sched_quota){.most_bytes = 3 * bytes, .above = &all};
+	harness_words(&h, &y, WORDS, false, 0);
+	harness_words(&h, &z, WORDS, false, 0);
+	sched_buffer_charge(x.buffer, h.account);
+	sched_buffer_charge(y.buffer, h.account);
+	sched_buffer_charge(z.buffer, h.account);
+	cr_expect(eq(u64, all.bytes, 0), "a buffer that no device has seen costs none");
+	cr_assert(zero(int, submit_fill(&x, &first)));
+	cr_assert(zero(int, submit_fill(&y, &second)));
+	cr_expect(eq(u64, all.bytes, 2 * bytes));
+	cr_expect(eq(u64, sched_account_device(h.account)->bytes, 2 * bytes));
+	cr_expect(eq(int, submit_fill(&z, &again), -ENOSPC), "of all together");
+	all.most_bytes = UINT64_MAX;
+	sched_account_device(h.account)->most_bytes = bytes;
+	cr_expect(eq(int, submit_fill(&z, &again), -ENOSPC), "of its own, also where it has more already");
+	cr_expect(zero(int, submit_fill(&x, &again)), "what is there is used");
+	cr_assert(harness_settle(&h));
+	harness_words_free(&h, &y);
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u64, all.bytes, bytes));
+	sched_account_device(h.account)->most_bytes = 2 * bytes;
+	cr_expect(zero(int, submit_fill(&z, &again)));
+	cr_assert(harness_settle(&h));
+	harness_words_free(&h, &z);
+	finish();
+	cr_expect(eq(u64, all.bytes, 0));
+}

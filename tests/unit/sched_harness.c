@@ -16,6 +16,7 @@
 
 static const char program_text[] =
 	"fill_u32\nlinear_id_u32\nincrement_u32\nadd_u32\ncopy_u32\nmix_u32\nnoop\nhold\nfail\n"
+	"fill_even_u32\n"
 	"lose_device\nlose_process\nsum_list_u32\n"
 	"fill_image\ncopy_image\nmix_image\nsampler_of_image\nsampler_u32\n";
 
@@ -35,8 +36,9 @@ static void note(struct harness *harness, struct probe *probe)
 static void on_task_done(void *context, void *owner, struct task *task, const struct task_outcome *outcome)
 {
 	struct probe *probe = owner;
-	(void)task;
 	note(context, probe);
+	for (uint32_t i = 0; i < probe->launches; i++)
+		task_launch_fault(task, i, &probe->launch_faults[i]);
 	probe->outcome = *outcome;
 	probe->fault = outcome->fault;
 }
@@ -153,6 +155,14 @@ static void on_host_ready(void *context, void *owner, const struct backend_fault
 	probe->fault = *fault;
 }
 
+static void on_graph_built(void *context, void *owner, struct sched_graph *graph, const struct backend_fault *fault)
+{
+	struct probe *probe = owner;
+	(void)graph;
+	note(context, probe);
+	probe->fault = *fault;
+}
+
 void harness_start_with(struct harness *harness, uint32_t devices, const struct scheduler_config *given)
 {
 	static const struct scheduler_callbacks callbacks = {
@@ -168,6 +178,7 @@ void harness_start_with(struct harness *harness, uint32_t devices, const struct 
 		.on_occupancy = on_occupancy,
 		.on_usm_ready = on_usm_ready,
 		.on_host_ready = on_host_ready,
+		.on_graph_built = on_graph_built,
 	};
 	memset(harness, 0, sizeof(*harness));
 	harness->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -188,6 +199,8 @@ static const char *alive(void)
 {
 	struct fake_counters counters;
 	fake_counters(FAKE_ANY_DEVICE, &counters);
+	if (counters.graphs)
+		return "a graph is left";
 	if (counters.kernels)
 		return "a kernel is left";
 	if (counters.hosts)
@@ -380,6 +393,7 @@ struct task *harness_submit(struct harness *harness, struct task_request *reques
 	if (task_submit(harness->scheduler, request, &task) < 0)
 		give_up("a task could not be submitted");
 	probe->task = task;
+	probe->launches = request->launch.count;
 	return task;
 }
 
@@ -411,6 +425,7 @@ struct task *harness_launch(struct harness *harness, const struct launch *launch
 		.flight_session = launch->session,
 		.flight_group = launch->group,
 		.home_lane = launch->home_lane,
+		.home_is_fixed = launch->home_lane && !launch->shares_home,
 		.timed = launch->timed,
 		.requirements = requirements,
 		.requirement_count = fill_requirements(launch->uses, launch->use_count, requirements),
@@ -435,6 +450,10 @@ struct task *harness_launch(struct harness *harness, const struct launch *launch
 	request.launch.kernel = harness_kernel(harness, launch->device, launch->kernel);
 	request.launch.arguments = arguments;
 	request.launch.properties = launch->properties;
+	request.launch.count = launch->burst;
+	request.launch.values = (const uint8_t *)launch->values;
+	request.launch.value_bytes = launch->has_value ? sizeof(uint32_t) : 0;
+	request.after_launches = launch->after_launches;
 	request.launch.argument_count = count;
 	request.launch.dimensions = launch->global ? 3 : 1;
 	request.launch.global[0] = launch->items       ? launch->items

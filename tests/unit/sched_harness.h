@@ -28,6 +28,8 @@ struct probe {
 	uint8_t handle[64];                  /* of an event that was created */
 	struct backend_occupancy occupancy;
 	void *address; /* of USM */
+	uint32_t launches; /* of a burst, and what became of each; 0: it is none */
+	struct backend_fault launch_faults[SCHED_BURST_MAX];
 };
 
 struct harness {
@@ -75,10 +77,14 @@ struct launch {
 	const uint64_t *global; /* 3 values, instead of items */
 	struct task **after;
 	uint32_t after_count;
+	const uint32_t *after_launches;
 	uint64_t session, group;
 	uint32_t home_lane;
+	bool shares_home; /* goes elsewhere rather than behind others there */
 	bool timed;
 	const struct backend_launch_properties *properties;
+	uint32_t burst;         /* so many launches in one task; 0: one */
+	const uint32_t *values; /* of those behind the first */
 };
 
 void harness_start(struct harness *harness, uint32_t devices);

@@ -15,9 +15,17 @@
 #define DEVICES    3u
 #define RECENT     40u /* `after` names one of the last so many */
 #define HOLD_STEPS 12u
+#define LOOKED_AT  1000u /* so many before each, for their order */
 #define SESSIONS   3u  /* whose groups they are, in turn */
 
 enum expected { EXPECT_GOOD, EXPECT_FAILURE, EXPECT_DEPENDENCY, EXPECT_REFUSED };
+
+/* A requirement: what is accessed of a buffer, and the range around it that orders. */
+struct part {
+	uint32_t buffer, mode;
+	uint32_t first, count;
+	uint32_t order_first, order_count; /* 0: the whole */
+};
 
 struct record {
 	struct probe probe;
@@ -28,13 +36,10 @@ struct record {
 	uint32_t release_at, add;
 	struct words *words;      /* of a host access */
 	uint32_t snapshot[WORDS]; /* of a host access at its grant; source of a copy from the host */
-};
-
-/* A requirement: what is accessed of a buffer, and the range around it that orders. */
-struct part {
-	uint32_t buffer, mode;
-	uint32_t first, count;
-	uint32_t order_first, order_count; /* 0: the whole */
+	struct part parts[2];     /* what it requires, for the order */
+	uint32_t part_count;
+	uint32_t launches;        /* of a burst; 0: it is none */
+	enum expected launch[SCHED_BURST_MAX];
 };
 
 struct model {
@@ -109,7 +114,8 @@ static enum expected judge(struct model *model, const struct part *parts, uint32
 }
 
 /* Up to two recent tasks; those that failed and were told are given as a fault. */
-static uint32_t choose_after(struct model *model, struct task **after, const struct backend_fault **past, bool *failed)
+static uint32_t choose_after(struct model *model, struct task **after, uint32_t *launches, const struct backend_fault **past,
+			     bool *failed)
 {
 	uint32_t count = 0;
 	*past = NULL;
@@ -122,14 +128,18 @@ static uint32_t choose_after(struct model *model, struct task **after, const str
 		const struct record *record = &model->records[model->count - 1 - back];
 		if (record->host_access)
 			continue;
+		uint32_t launch = record->launches ? draw(model, record->launches) : 0;
+		bool has_failed = (record->launches ? record->launch[launch] : record->expected) != EXPECT_GOOD;
 		/* A failure would spread to everything in the end. */
-		if (record->expected != EXPECT_GOOD && draw(model, 30) > 0)
+		if (has_failed && draw(model, record->launches ? 8 : 30) > 0)
 			continue;
-		*failed |= record->expected != EXPECT_GOOD;
-		if (!record->probe.done)
+		*failed |= has_failed;
+		if (!record->probe.done) {
+			launches[count] = record->launches ? task_launch_bit(record->task, launch) : 0;
 			after[count++] = record->task;
-		else if (record->expected != EXPECT_GOOD)
-			*past = &record->probe.fault;
+		} else if (has_failed) {
+			*past = record->launches ? &record->probe.launch_faults[launch] : &record->probe.fault;
+		}
 	}
 	return count;
 }
@@ -151,20 +161,47 @@ static void fill_requirements(struct model *model, const struct part *parts, uin
 	}
 }
 
+/* The second requirement before the first: what each of them does commutes with what the other does (B4). */
+static void swap_requirements(struct task_request *request, struct task_requirement requirements[2],
+			      struct task_argument arguments[3])
+{
+	const struct task_requirement first = requirements[0];
+	requirements[0] = requirements[1];
+	requirements[1] = first;
+	for (uint32_t i = 0; request->action == TASK_LAUNCH && i < request->launch.argument_count; i++) {
+		arguments[i] = request->launch.arguments[i];
+		if (arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
+			arguments[i].requirement = 1 - arguments[i].requirement;
+	}
+	if (request->action == TASK_LAUNCH)
+		request->launch.arguments = arguments;
+	if (request->action == TASK_COPY) {
+		request->copy.source = 1 - request->copy.source;
+		request->copy.destination = 1 - request->copy.destination;
+	}
+}
+
 static void submit(struct model *model, struct record *record, struct task_request *request, const struct part *parts,
 		   uint32_t part_count, bool runs, bool fails)
 {
 	struct task_requirement requirements[2];
+	struct task_argument arguments[3];
 	struct task *after[2];
+	uint32_t launches[2];
 	bool after_failed;
 	fill_requirements(model, parts, part_count, requirements);
+	if (part_count == 2 && draw(model, 2))
+		swap_requirements(request, requirements, arguments);
+	memcpy(record->parts, parts, part_count * sizeof(*parts));
+	record->part_count = part_count;
 	request->device = model->harness.devices[draw(model, DEVICES)];
 	if (model->home_lanes && draw(model, 2))
 		request->home_lane = 1 + draw(model, 3);
 	request->requirements = requirements;
 	request->requirement_count = part_count;
-	request->after_count = choose_after(model, after, &request->failed_dependency, &after_failed);
+	request->after_count = choose_after(model, after, launches, &request->failed_dependency, &after_failed);
 	request->after = after;
+	request->after_launches = launches;
 	if (request->action == TASK_LAUNCH)
 		for (uint32_t d = 0; d < DEVICES; d++)
 			if (request->device == model->harness.devices[d])
@@ -235,6 +272,45 @@ static void launch_fill(struct model *model)
 	submit(model, record, &request, &part, 1, true, false);
 	for (uint32_t i = 0; i < count && record->expected == EXPECT_GOOD; i++)
 		model->contents[to][part.first + i] = value;
+}
+
+/* Several launches in one task, of which each needs what the one before has written, or none does. Some fail, if a value is odd. */
+static void launch_burst(struct model *model)
+{
+	struct record *record = new_record(model);
+	uint32_t values[SCHED_BURST_MAX], to = draw(model, BUFFERS), count = 2 + draw(model, SCHED_BURST_MAX - 1);
+	bool is_chained = draw(model, 2), odd = draw(model, 12) == 0;
+	uint32_t words = some_words(model), first_odd = count;
+	struct part part = part_of(model, to, is_chained ? ACCESS_MODE_READ_WRITE : ACCESS_MODE_WRITE_NO_INIT, words);
+	for (uint32_t i = 0; i < count; i++) {
+		values[i] = draw(model, 1000) * 2 + (odd && draw(model, 6) == 0);
+		if (values[i] % 2 && first_odd == count)
+			first_odd = i;
+	}
+	struct task_argument arguments[2] = {
+		global_argument(&part, 0),
+		{.kind = BACKEND_ARGUMENT_VALUE, .bytes = &values[0], .size_bytes = 4},
+	};
+	struct task_request request = {.what = "fill_even_u32", .action = TASK_LAUNCH};
+	request.launch.dimensions = 1;
+	request.launch.global[0] = words;
+	request.launch.arguments = arguments;
+	request.launch.argument_count = 2;
+	request.launch.count = count;
+	request.launch.values = (const uint8_t *)&values[1];
+	request.launch.value_bytes = 4;
+	submit(model, record, &request, &part, 1, true, is_chained ? first_odd < count : values[count - 1] % 2);
+	record->launches = count;
+	bool runs = record->expected != EXPECT_DEPENDENCY;
+	for (uint32_t i = 0; i < count; i++)
+		record->launch[i] = !runs || (is_chained && i > first_odd) ? EXPECT_DEPENDENCY
+				    : values[i] % 2			    ? EXPECT_FAILURE
+									    : EXPECT_GOOD;
+	/* What is told of all of it: that there is a failure. */
+	if (runs && first_odd < count)
+		record->expected = EXPECT_FAILURE;
+	for (uint32_t i = 0; i < words && runs && !model->poisoned[to][part.first]; i++)
+		model->contents[to][part.first + i] = values[count - 1];
 }
 
 static void launch_fail(struct model *model)
@@ -325,6 +401,11 @@ static void host_access(struct model *model)
 	record->release_at = model->step + draw(model, HOLD_STEPS);
 	record->cancelled = access_mode_needs_contents(mode) && draw(model, 8) == 0;
 	record->expected = judge(model, &part, 1, true, false, false);
+	/* A host access orders by what it accesses. */
+	record->parts[0] = part;
+	record->parts[0].order_first = part.first;
+	record->parts[0].order_count = part.count;
+	record->part_count = 1;
 	record->words = words_of(model, buffer);
 	record->task = harness_host_part(&model->harness, record->words, mode, part.first, part.count, &record->probe);
 	memcpy(record->snapshot, model->contents[buffer], sizeof(record->snapshot));
@@ -347,6 +428,11 @@ static void differ(struct model *model, const struct record *record, const char 
 			       record->probe.fault.text);
 }
 
+static bool is_status(enum expected expected, int32_t status)
+{
+	return status == (expected == EXPECT_GOOD ? STATUS_SUCCESS : expected == EXPECT_FAILURE ? STATUS_KERNEL : STATUS_DEPENDENCY_FAILED);
+}
+
 static void check_status(struct model *model, const struct record *record)
 {
 	int32_t status = record->probe.fault.status;
@@ -354,14 +440,13 @@ static void check_status(struct model *model, const struct record *record)
 	if (record->cancelled)
 		good = status == STATUS_RUNTIME ||
 		       (record->expected == EXPECT_DEPENDENCY && status == STATUS_DEPENDENCY_FAILED);
-	else if (record->expected == EXPECT_GOOD)
-		good = status == STATUS_SUCCESS;
-	else if (record->expected == EXPECT_FAILURE)
-		good = status == STATUS_KERNEL;
 	else
-		good = status == STATUS_DEPENDENCY_FAILED;
+		good = is_status(record->expected, status);
 	if (!good)
 		differ(model, record, "another status than the model's");
+	for (uint32_t i = 0; i < record->launches; i++)
+		if (!is_status(record->launch[i], record->probe.launch_faults[i].status))
+			differ(model, record, "another status of a launch than the model's");
 	if (record->probe.calls != 1)
 		differ(model, record, "told more than once");
 }
@@ -419,8 +504,10 @@ static void one_step(struct model *model)
 {
 	uint32_t kind = draw(model, 100);
 	model->step++;
-	if (kind < 35)
+	if (kind < 25)
 		launch_mix(model);
+	else if (kind < 35)
+		launch_burst(model);
 	else if (kind < 56)
 		launch_fill(model);
 	else if (kind < 57)
@@ -466,9 +553,40 @@ static void check_word(struct model *model, uint32_t buffer, uint32_t word)
 	serve_host_accesses(model);
 }
 
+/* Must one of them be over before the other begins? */
+static bool conflict(const struct part *a, const struct part *b)
+{
+	const uint32_t a_first = a->order_count ? a->order_first : 0, a_count = a->order_count ? a->order_count : WORDS;
+	const uint32_t b_first = b->order_count ? b->order_first : 0, b_count = b->order_count ? b->order_count : WORDS;
+	return a->buffer == b->buffer && (access_mode_writes(a->mode) || access_mode_writes(b->mode)) &&
+	       a_first < b_first + b_count && b_first < a_first + a_count;
+}
+
+static bool records_conflict(const struct record *a, const struct record *b)
+{
+	bool is_so = false;
+	for (uint32_t i = 0; i < a->part_count * b->part_count; i++)
+		is_so |= conflict(&a->parts[i / b->part_count], &b->parts[i % b->part_count]);
+	return is_so;
+}
+
+/* What came back, came back in the order of submission wherever that counts (B6); a withdrawn host access is nobody's. */
+static void check_order(struct model *model)
+{
+	for (uint32_t later = 1; later < model->count; later++) {
+		const struct record *second = &model->records[later];
+		for (uint32_t i = later > LOOKED_AT ? later - LOOKED_AT : 0; i < later && !second->cancelled; i++) {
+			const struct record *first = &model->records[i];
+			if (!first->cancelled && first->probe.order > second->probe.order && records_conflict(first, second))
+				differ(model, second, "over before one that it had to come behind");
+		}
+	}
+}
+
 static void finish(struct model *model)
 {
 	catch_up(model);
+	check_order(model);
 	for (uint32_t b = 0; b < BUFFERS * WORDS && !model->wrong[0]; b++)
 		check_word(model, b / WORDS, b % WORDS);
 }
@@ -480,6 +598,7 @@ static void choose_devices(struct model *model, bool features)
 					  BACKEND_FEATURE_COPY_LANES, BACKEND_FEATURE_INLINE};
 	for (uint32_t d = 0; d < DEVICES; d++) {
 		struct fake_device_options options = {.unified = draw(model, 3) == 0, .manual = draw(model, 2)};
+		options.bursts = features && draw(model, 2);
 		for (uint32_t i = 0; features && i < sizeof(choice) / sizeof(choice[0]); i++)
 			options.features |= draw(model, 3) ? choice[i] : 0;
 		if (features && d == 0) {

@@ -61,12 +61,38 @@ Test(sched_quiet, F11_holding_ends_when_what_runs_turns_out_to_be_long)
 	cr_assert(le(u64, held, SCHED_QUIET_HOLD_NS + MS));
 }
 
+/* Kernels of 100 ms, of two sessions, without a gap: each ends when it has run for so long, another one follows if it may. */
 Test(sched_quiet, F11_a_load_is_not_put_off_for_ever)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
+	uint64_t begun[2] = {0, 50 * MS}, now;
+	bool runs[2] = {true, true}, granted = false;
 	sched_quiet_want(&quiet, 0);
-	cr_assert(not(sched_quiet_step(&quiet, SCHED_QUIET_MOST_NS - 1, 1, 0)));
-	cr_assert(sched_quiet_step(&quiet, SCHED_QUIET_MOST_NS, 1, 0));
+	for (now = 0; now < 60000 * MS && !granted; now += MS) {
+		for (unsigned i = 0; i < 2; i++) {
+			runs[i] = runs[i] && now < begun[i] + 100 * MS;
+			if (!runs[i] && !sched_quiet_holds(&quiet)) {
+				runs[i] = true;
+				begun[i] = now;
+			}
+		}
+		uint64_t oldest = !runs[0] || (runs[1] && begun[1] < begun[0]) ? begun[1] : begun[0];
+		granted = sched_quiet_step(&quiet, now, (uint32_t)runs[0] + (uint32_t)runs[1], oldest);
+		if (granted)
+			cr_assert(not(runs[0] || runs[1]), "granted while something runs");
+	}
+	cr_assert(granted);
+}
+
+/* It has no end at all: a load never takes what others have, as holding them would not help it. */
+Test(sched_quiet, F8_F11_a_kernel_without_end_stops_nobody)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
+	sched_quiet_want(&quiet, 0);
+	for (uint64_t now = SCHED_QUIET_LONG_NS; now < 600000 * MS; now += MS) {
+		cr_assert(not(sched_quiet_step(&quiet, now, 1, 0)), "granted while a kernel runs");
+		cr_assert(not(sched_quiet_holds(&quiet)));
+	}
 }
 
 Test(sched_quiet, asking_again_changes_nothing)

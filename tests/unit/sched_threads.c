@@ -335,6 +335,34 @@ Test(lanes, F1_an_in_order_queue_has_one_lane)
 	finish();
 }
 
+/* Both of one queue go behind each other; another queue's, whose home it is, too, goes where nobody is. */
+Test(lanes, F8_queues_that_share_a_home_do_not_wait_for_each_other)
+{
+	static struct fake_log_entry log[16];
+	struct probe held, follower, other;
+	const uint32_t gate = 1;
+	make_kernel("hold");
+	cr_assert(eq(int, fake_log_start(16), 0));
+	struct launch one = {
+		.kernel = "hold", .has_value = true, .value = gate, .items = 1, .home_lane = 2, .shares_home = true};
+	struct task *first = harness_launch(&h, &one, &held);
+	struct launch next = {
+		.kernel = "noop", .home_lane = 2, .shares_home = true, .after = &first, .after_count = 1};
+	(void)harness_launch(&h, &next, &follower);
+	struct launch third = {.kernel = "noop", .home_lane = 2, .shares_home = true};
+	(void)harness_launch(&h, &third, &other);
+	expect_good(&other);
+	cr_expect(not(held.done));
+	fake_gate_open(gate);
+	expect_good(&held);
+	expect_good(&follower);
+	cr_assert(eq(u32, read_log(log, 16), 3));
+	/* As they ended: the other one, the held one, its follower. */
+	cr_expect(ne(u32, log[0].lane, log[1].lane));
+	cr_expect(eq(u32, log[1].lane, log[2].lane));
+	finish();
+}
+
 Test(lanes, F3_a_thousand_queues_use_as_many_lanes_as_the_device_likes)
 {
 	static struct probe probes[1000];

@@ -20,16 +20,20 @@ static const struct program *const all_programs[] = {
 struct options {
 	const char *endpoint, *device;
 	uint32_t size; /* index of program.edges */
-	bool list;
+	uint32_t devices;
+	bool list, no_skip;
 };
 
 static void usage(FILE *stream)
 {
-	(void)fputs("Usage: sycl_programs [--endpoint ENDPOINT] [--device default|cpu|gpu] [--size tiny|small|large] [NAME ...]\n"
+	(void)fputs("Usage: sycl_programs [--endpoint ENDPOINT] [--device default|cpu|gpu] [--size tiny|small|large]\n"
+		    "                     [--devices N] [--no-skip] [NAME ...]\n"
 		    "       sycl_programs --list\n"
 		    "  --endpoint  unix:PATH or embedded:; without it the running service, or one that is started\n"
 		    "  --device    default: the one that the library prefers\n"
-		    "  --size      tiny: milliseconds; small: the default; large: for a GPU\n",
+		    "  --size      tiny: milliseconds; small: the default; large: for a GPU\n"
+		    "  --devices   so many of the device's kind take turns with the kernels of a program\n"
+		    "  --no-skip   a program that the device cannot run counts as wrong\n",
 		    stream);
 }
 
@@ -56,29 +60,24 @@ static sycl_device choose_device(struct program_run *run, const struct options *
 
 static void connect_to(struct program_run *run, const struct options *options)
 {
-	char name[256];
 	program_check(run, sycl_platform_open(options->endpoint, &run->platform), "cannot connect");
 	sycl_device device = choose_device(run, options);
-	program_check(run, sycl_queue_create(NULL, device, NULL, &run->queue), "no queue");
-	program_check(run, sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(name), name, NULL), "the device");
-	program_check(run, sycl_device_get_info(device, SYCL_DEVICE_INFO_MAX_WORK_GROUP_SIZE, sizeof(run->max_group),
-						&run->max_group, NULL),
-		      "the device");
-	(void)printf("on %s\n", name);
+	program_devices_begin(run, device, options->devices);
 	(void)sycl_device_release(device);
 }
 
-static bool run_one(struct program_run *run, const struct program *program, uint32_t size)
+static bool run_one(struct program_run *run, const struct program *program, const struct options *options)
 {
 	run->name = program->name;
-	run->edge = program->edges[size];
+	run->edge = program->edges[options->size];
 	run->random = 2463534242u;
 	run->skipped = NULL;
 	double begin = seconds_now();
 	bool right = program->run(run);
+	program_devices_forget_kernels(run);
 	if (run->skipped) {
 		(void)printf("%-18s %5u  skipped: %s\n", program->name, run->edge, run->skipped);
-		return true;
+		return !options->no_skip;
 	}
 	(void)printf("%-18s %5u  %8.1f ms with the check  %s\n", program->name, run->edge, 1e3 * (seconds_now() - begin),
 		     right ? "as on the CPU" : "WRONG");
@@ -125,9 +124,10 @@ static bool parse(struct options *options, int argc, char **argv)
 	static const struct option long_options[] = {
 		{ "endpoint", required_argument, NULL, 'e' }, { "device", required_argument, NULL, 'd' },
 		{ "size", required_argument, NULL, 's' },     { "list", no_argument, NULL, 'l' },
+		{ "devices", required_argument, NULL, 'n' },  { "no-skip", no_argument, NULL, 'k' },
 		{ "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 },
 	};
-	*options = (struct options){ .device = "default", .size = 1 };
+	*options = (struct options){ .device = "default", .size = 1, .devices = 1 };
 	int option;
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		bool good = false;
@@ -144,6 +144,11 @@ static bool parse(struct options *options, int argc, char **argv)
 			for (uint32_t i = 0; i < 3 && !good; i++)
 				if ((good = strcmp(optarg, sizes[i]) == 0))
 					options->size = i;
+		} else if (option == 'n') {
+			options->devices = (uint32_t)strtoul(optarg, NULL, 10);
+			good = options->devices >= 1 && options->devices <= PROGRAM_DEVICES_MAX;
+		} else if (option == 'k') {
+			good = options->no_skip = true;
 		} else if (option == 'l') {
 			good = options->list = true;
 		}
@@ -169,8 +174,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; all_programs[i]; i++)
 		for (const struct program *program = all_programs[i]; program->name; program++)
 			if (is_asked_for(program->name, argv + optind))
-				wrong += !run_one(&run, program, options.size);
-	(void)sycl_queue_release(run.queue);
+				wrong += !run_one(&run, program, &options);
+	program_devices_end(&run);
 	(void)sycl_platform_release(run.platform);
 	if (wrong)
 		(void)fprintf(stderr, "sycl_programs: %u wrong\n", wrong);

@@ -51,13 +51,6 @@ float *program_floats(struct program_run *run, size_t count)
 	return values;
 }
 
-sycl_kernel program_kernel(const struct program_run *run, const char *source, const char *name)
-{
-	sycl_kernel kernel;
-	program_check(run, sycl_kernel_from_source(run->queue, source, name, &kernel), name);
-	return kernel;
-}
-
 sycl_buffer program_buffer(const struct program_run *run, void *host, uint64_t bytes, sycl_host_memory kind)
 {
 	sycl_buffer buffer;
@@ -106,7 +99,8 @@ void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_r
 		       const struct program_argument *arguments, uint32_t count)
 {
 	sycl_handler handler;
-	program_check(run, sycl_handler_begin(run->queue, &handler), "a command group");
+	sycl_queue queue = program_next_queue(run, &kernel);
+	program_check(run, sycl_handler_begin(queue, &handler), "a command group");
 	for (uint32_t i = 0; i < count; i++)
 		set_argument(run, handler, i, &arguments[i]);
 	sycl_result result = local.dimensions ? sycl_handler_parallel_for_nd(handler, kernel, global, local)

@@ -13,10 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of one run, and of its options. */
+enum { PROGRAM_DEVICES_MAX = 8 };
+struct program_devices;
+
 struct program_run {
 	const char *name;
 	sycl_platform platform;
-	sycl_queue queue;
+	sycl_queue queue; /* the first device's */
+	struct program_devices *devices;
 	uint32_t edge;      /* about how many elements an axis of the problem has */
 	uint64_t max_group; /* work-items of the largest work-group that the device takes */
 	uint32_t random;    /* state of program_random: the same numbers in every run */
@@ -46,6 +51,17 @@ uint32_t program_random(struct program_run *run);
 float program_uniform(struct program_run *run);
 /* `count` floats in [-1, 1), the caller's. */
 float *program_floats(struct program_run *run, size_t count);
+
+/*
+ * Queues on `count` devices, `first` and others of its kind; the process ends where there are not so many. Launches take turns
+ * with them.
+ */
+void program_devices_begin(struct program_run *run, sycl_device first, uint32_t count);
+void program_devices_end(struct program_run *run);
+/* After each program. */
+void program_devices_forget_kernels(struct program_run *run);
+/* Whose turn it is; *kernel becomes that device's. */
+sycl_queue program_next_queue(const struct program_run *run, sycl_kernel *kernel);
 
 /* Both are the caller's to release. */
 sycl_kernel program_kernel(const struct program_run *run, const char *source, const char *name);
@@ -80,7 +96,7 @@ struct program_argument {
 #define WRITES_IMAGE(image_) { .kind = PROGRAM_IMAGE, .image = (image_), .mode = SYCL_ACCESS_WRITE_NO_INIT }
 #define SAMPLES(image_, sampler_) { .kind = PROGRAM_SAMPLED, .image = (image_), .sampler = &(sampler_) }
 
-/* One command group on the run's queue; `local` without dimensions: a basic range. Never waits. */
+/* One command group on the queue whose turn it is; `local` without dimensions: a basic range. Never waits. */
 void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_range global, sycl_range local,
 		       const struct program_argument *arguments, uint32_t count);
 

@@ -124,6 +124,7 @@ const struct backend_ops backend_cuda_ops = {
 	.kernel_free = cuda_kernel_free,
 	.kernel_occupancy = cuda_kernel_occupancy,
 	.submit = cuda_submit,
+	.submit_burst = cuda_submit_burst,
 	.flush = cuda_flush,
 	.progress = cuda_progress,
 	.quiet_wanted = cuda_quiet_wanted,

@@ -97,6 +97,19 @@ static int64_t slip_of(int64_t advance, int64_t host_advance)
 	return apart > JUMP_NS + host_advance / 1000 ? NOTHING_KNOWN_NS : cuda_clock_rounding_ns(advance);
 }
 
+/* The device's clock was set while the burst was out: what lies before that says nothing of now. */
+static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
+{
+	const struct cuda_clock_sample *last = &bases->burst[count - 1];
+	for (unsigned i = count - 1; i > 0; i--) {
+		const struct cuda_clock_sample *sample = &bases->burst[i - 1];
+		int64_t device = last->device_ns - sample->device_ns;
+		if (slip_of(device, (int64_t)(last->host_ns - sample->host_ns)) == NOTHING_KNOWN_NS)
+			return i;
+	}
+	return 0;
+}
+
 static int take_burst(struct cuda_bases *bases)
 {
 	int r = count_happened(bases);
@@ -113,11 +126,14 @@ static int take_burst(struct cuda_bases *bases)
 	int64_t gap = is_break ? host_advance : 0;
 	bases->is_fresh =
 		bases->is_fresh || is_break || !bases->has_base || cuda_timeline_is_doubtful(&bases->timeline, advance);
-	cuda_timeline_add(&bases->timeline, bases->burst, count, gap, slip, cuda_timeline_patience(&bases->timeline));
+	unsigned first = first_of_now(bases, count);
+	cuda_timeline_add(&bases->timeline, &bases->burst[first], count - first, gap, slip,
+			  cuda_timeline_patience(&bases->timeline));
 	bases->is_out = false;
 	bases->has_base = true;
 	bases->base = bases->order[last];
 	bases->base_ns += advance;
+	bases->told_device_ns -= slip == NOTHING_KNOWN_NS ? 0 : slip; /* by that much it is less sure where it lies */
 	bases->base_host_ns = bases->burst[last].host_ns;
 	return 0;
 }
@@ -177,6 +193,20 @@ static void place_by_sight(uint64_t seen, int64_t duration, uint64_t *start_ns_o
 	*start_ns_out = *end_ns_out - (uint64_t)duration;
 }
 
+/* Never earlier than what came earlier on the device was told to be. `device_ns`: as late as rounding lets it have been. */
+static uint64_t in_order(const struct cuda_bases *bases, int64_t device_ns, uint64_t host_ns)
+{
+	return device_ns >= bases->told_device_ns && host_ns < bases->told_host_ns ? bases->told_host_ns : host_ns;
+}
+
+static void note_told(struct cuda_bases *bases, int64_t device_ns, uint64_t host_ns)
+{
+	if (bases->told_host_ns != 0 && device_ns < bases->told_device_ns)
+		return;
+	bases->told_device_ns = device_ns;
+	bases->told_host_ns = host_ns;
+}
+
 int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t *start_ns_out, uint64_t *end_ns_out)
 {
 	uint64_t seen = now(bases);
@@ -191,15 +221,20 @@ int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t 
 	if (r < 0)
 		return r;
 	duration = duration < 0 ? 0 : duration;
-	if (!bases->has_base || since > BASE_OLD_NS) {
+	/* Long before the base: the device's clock was set back. */
+	if (!bases->has_base || since > BASE_OLD_NS || since < -BASE_OLD_NS) {
 		place_by_sight(seen, duration, start_ns_out, end_ns_out);
 		return bases->is_out ? 0 : send_burst(bases);
 	}
 	int64_t end_device = bases->base_ns + since;
+	int64_t rounding = cuda_clock_rounding_ns(since < 0 ? -since : since) + cuda_clock_rounding_ns(duration);
 	uint64_t end_host = cuda_timeline_host(&bases->timeline, end_device);
 	cuda_timeline_limit(&bases->timeline, end_device, seen);
 	/* Nothing ends after it was seen to. */
-	*end_ns_out = end_host < seen ? end_host : seen;
-	*start_ns_out = *end_ns_out - (uint64_t)cuda_timeline_span(&bases->timeline, duration);
+	end_host = end_host < seen ? end_host : seen;
+	uint64_t start_host = end_host - (uint64_t)cuda_timeline_span(&bases->timeline, duration);
+	*start_ns_out = in_order(bases, end_device - duration + rounding, start_host);
+	*end_ns_out = in_order(bases, end_device + rounding, end_host);
+	note_told(bases, end_device - rounding, *end_ns_out);
 	return 0;
 }

@@ -17,6 +17,9 @@
  * through as fast as can be or CUDA_CLOCK_WAIT_NS are over. The same for the first few at all, and whenever so long has
  * passed that what was known of the drift would not show that a burst is late.
  *
+ * What is learned between two commands moves all later times by what was wrong before. So that what came later on the
+ * device is never told to have come earlier, no time is told before the latest end that was.
+ *
  * Why no kernel that reads %globaltimer: that would tie the device's own time together across a pause, but times are
  * given in CLOCK_MONOTONIC, and over a pause the two crystals part by more than any rounding; a kernel also waits for a
  * free multiprocessor, an event record does not.
@@ -56,6 +59,8 @@ struct cuda_bases {
 	unsigned sent;
 	struct cuda_clock_sample burst[CUDA_CLOCK_BURST]; /* host_ns, in the order of `order` */
 	unsigned order[CUDA_CLOCK_BURST];
+	int64_t told_device_ns; /* the latest end that was told, as early as rounding lets it have been */
+	uint64_t told_host_ns;  /* as what; 0: none yet */
 };
 
 /* `round_trip_ns`: the shortest from asking for a time stamp to seeing it; 0: not known. */

@@ -36,6 +36,9 @@ void cuda_lane_free(struct backend_lane *lane);
 int cuda_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
 		uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
 		struct backend_fault *fault_out);
+int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *command, uint32_t count,
+		      uint32_t value_stride_bytes, const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+		      struct backend_fault *fault_out);
 void cuda_flush(struct backend_device *device);
 uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
 

@@ -69,6 +69,9 @@ int cuda_graph_update(struct backend_graph *graph, uint32_t index, const struct 
 		return refuse(fault_out, "a node keeps its kind and its kernel");
 	if (node->form == CUDA_FORM_CHILD)
 		return refuse(fault_out, "a graph in a graph, or a native command, cannot be changed");
+	/* What is waited for would outlive the node that named it, and its memory may go with that node: a graph made anew forgets it. */
+	if (graph->unsettled_count > 0)
+		return refuse(fault_out, "a graph that waits for new memory cannot be changed");
 	int error = cuda_enter(graph->device, fault_out);
 	if (error == 0)
 		error = cuda_plan_make(graph->device, command, &plan, fault_out);

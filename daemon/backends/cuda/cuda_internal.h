@@ -192,6 +192,12 @@ void cuda_memory_close(struct backend_device *device);
 int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command, void *storage,
 			size_t storage_bytes, void **parameters, uint32_t parameters_max, struct cuda_launch *launch_out,
 			struct backend_fault *fault_out);
+/*
+ * The arguments of a launch that was prepared, once more at another place, but for its values: those `value_bytes_behind` the
+ * command's own. `to` and `to_parameters` have as much room as the first's.
+ */
+void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backend_command *command, size_t value_bytes_behind,
+			const unsigned char *from, void *const *from_parameters, unsigned char *to, void **to_parameters);
 int cuda_kernels_open(struct backend_device *device, struct backend_fault *fault_out); /* at device_open */
 void cuda_kernels_close(struct backend_device *device);
 

@@ -237,3 +237,18 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 		*launch_out = launch;
 	return error;
 }
+
+void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backend_command *command, size_t value_bytes_behind,
+			const unsigned char *from, void *const *from_parameters, unsigned char *to, void **to_parameters)
+{
+	const struct cuda_layout *layout = &kernel->variants[kernel->native ? 0 : command->launch.dimensions - 1].layout;
+	const struct backend_argument *arguments = command->launch.arguments;
+
+	memcpy(to, from, layout->bytes);
+	for (uint32_t i = 0; i < layout->count + layout->has_record; i++)
+		to_parameters[i] = to + ((const unsigned char *)from_parameters[i] - from);
+	for (uint32_t i = 0; i < layout->count; i++)
+		if (arguments[i].kind == BACKEND_ARGUMENT_VALUE)
+			memcpy(to_parameters[i], (const unsigned char *)arguments[i].value.bytes + value_bytes_behind,
+			       arguments[i].value.size_bytes);
+}

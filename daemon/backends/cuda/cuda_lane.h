@@ -39,6 +39,7 @@ struct cuda_collected {
 	_Alignas(16) unsigned char storage[CUDA_CHAIN_STORAGE_BYTES];
 	CUdeviceptr direct; /* where the GPU writes direct_value after it; 0: nowhere */
 	uint32_t direct_value;
+	bool ends_flight; /* of a burst only the last does */
 };
 
 /* What a node was set to last; one with more arguments is set each time. */
@@ -74,6 +75,8 @@ struct cuda_flight {
 	uint8_t wait_count; /* more than CUDA_NOTED_WAITS: the rest is not known */
 	struct cuda_noted_wait waits[CUDA_NOTED_WAITS];
 	struct backend_kernel *kernel; /* held; NULL: no launch */
+	uint32_t launches;             /* of it: more than 1, a burst, which travels in one piece; 0 is 1 */
+	uint32_t failed_launches;      /* of a burst, with a fault: a bit each */
 	struct cuda_finish *finish;    /* NULL: nothing to finish */
 	CUevent start, end;            /* of a timed command; NULL otherwise */
 	uint64_t submit_ns;
@@ -96,6 +99,7 @@ struct cuda_lane_state {
 	uint32_t written; /* value whose write is on the stream; behind `sent` only when a write could not be sent */
 	uint64_t last_sequence;
 	uint64_t last_end_ns; /* of what was told, in times as told */
+	uint64_t timed_end_ns; /* the same, of the device's own times alone: estimates may lie late */
 
 	struct cuda_flight *flights; /* a ring: [head, tail), of which [head, sent_end) are on the stream */
 	size_t capacity, head, sent_end, tail;

@@ -364,15 +364,11 @@ static int open_link(struct backend_device *destination, struct backend_device *
 	return 0;
 }
 
-int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+/* `memory`: what the source lies in, as far as it must be reached. */
+static int copy_from(struct backend_lane *lane, struct backend_memory *memory, struct copy copy,
+		     struct backend_fault *fault_out)
 {
 	struct backend_device *destination = lane->device;
-	struct backend_memory *memory = command->copy.source;
-	const struct copy copy = {
-		.source = memory->address + command->copy.source_offset_bytes,
-		.destination = command->copy.destination->address + command->copy.destination_offset_bytes,
-		.size_bytes = command->copy.size_bytes,
-	};
 	const struct cuda_library *cuda = &destination->backend->library;
 	struct link *link = NULL;
 	CUresult result;
@@ -391,6 +387,26 @@ int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *comm
 		return cuda_fault(destination, cuda, result, fault_out, "cannot copy from device %u to device %u",
 				  memory->device->index, destination->index);
 	return 0;
+}
+
+int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out)
+{
+	struct backend_memory *memory = command->copy.source;
+	const struct copy copy = {
+		.source = memory->address + command->copy.source_offset_bytes,
+		.destination = command->copy.destination->address + command->copy.destination_offset_bytes,
+		.size_bytes = command->copy.size_bytes,
+	};
+	return copy_from(lane, memory, copy, fault_out);
+}
+
+int cuda_peer_copy_usm(struct backend_lane *lane, struct backend_device *source, bool is_pooled, uint64_t from,
+		       uint64_t to, uint64_t size_bytes, struct backend_fault *fault_out)
+{
+	struct backend_memory memory = {.device = source, .origin = is_pooled ? CUDA_ORIGIN_POOL : CUDA_ORIGIN_PLAIN};
+	const struct copy copy = {.source = from, .destination = to, .size_bytes = size_bytes};
+
+	return copy_from(lane, &memory, copy, fault_out);
 }
 
 bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *memory)

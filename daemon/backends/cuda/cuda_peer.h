@@ -18,6 +18,10 @@
  */
 int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *command, struct backend_fault *fault_out);
 
+/* The same of device USM, from another device's address to one of the lane's device. `is_pooled`: it is of that one's pool. */
+int cuda_peer_copy_usm(struct backend_lane *lane, struct backend_device *source, bool is_pooled, uint64_t from,
+		       uint64_t to, uint64_t size_bytes, struct backend_fault *fault_out);
+
 /* Can the destination's kernels and copies use another device's memory as it is? Gives it access. Destination's thread. */
 bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *memory);
 

@@ -91,16 +91,21 @@ static bool tell_done(struct report *report, struct cuda_lane_state *state, uint
 	struct backend_completion *completion = next_completion(report, state, flight);
 	if (flight->fault)
 		completion->fault = *flight->fault;
+	completion->failed_launches = flight->failed_launches;
 	if (error == 0) {
-		completion->start_ns = start;
-		completion->end_ns = end;
+		/* Nothing begins before it was sent, or before the one before it on its stream had ended (L9), whatever the
+		 * clock has learned since: one whose samples have all been late tells too early. */
+		uint64_t least = flight->submit_ns > state->timed_end_ns ? flight->submit_ns : state->timed_end_ns;
+		completion->start_ns = start > least ? start : least;
+		completion->end_ns = end > completion->start_ns ? end : completion->start_ns;
+		state->timed_end_ns = completion->end_ns;
 	} else {
 		estimate_times(report, state, flight, left, completion);
 	}
 	if (completion->end_ns > state->last_end_ns)
 		state->last_end_ns = completion->end_ns;
 	if (flight->kernel && !flight->fault)
-		learn_period(flight->kernel, completion->end_ns - completion->start_ns);
+		learn_period(flight->kernel, (completion->end_ns - completion->start_ns) / (flight->launches ? flight->launches : 1));
 	end_first(report, state);
 	return true;
 }

@@ -79,17 +79,23 @@ static void send_plainly(struct cuda_lane_state *state, const struct cuda_collec
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 
+	size_t at = state->sent_end;
+	uint32_t index = 0; /* in its flight */
 	for (uint32_t i = 0; i < count; i++) {
-		struct cuda_flight *flight = cuda_flight_at(state, state->sent_end + i);
+		struct cuda_flight *flight = cuda_flight_at(state, at);
 		CUresult result = cuda_lane_launch(state, &launches[i].launch);
 		flight->is_send_start = true;
 		if (result == CUDA_SUCCESS && launches[i].direct)
 			result = cu->cuStreamWriteValue32(state->lane->stream, launches[i].direct,
 							  launches[i].direct_value, 0);
-		if (result != CUDA_SUCCESS)
+		if (result != CUDA_SUCCESS) {
 			cuda_flight_fail(state, flight, result, "the kernel was not launched");
+			flight->failed_launches |= 1u << index;
+		}
+		index = launches[i].ends_flight ? 0 : index + 1;
+		at += launches[i].ends_flight;
 	}
-	state->sent = cuda_flight_at(state, state->sent_end + count - 1)->value;
+	state->sent = cuda_flight_at(state, at - 1)->value;
 	cuda_lane_write_word(state);
 }
 
@@ -102,21 +108,25 @@ static uint64_t period_of(const struct cuda_collected *collected)
 
 /*
  * The longest chain that the first `count` launches make. Only its end is told, so it must come soon: for long kernels a
- * chain gains nothing, and whoever waits for the first would wait for all. A direct completion ends one.
+ * chain gains nothing, and whoever waits for the first would wait for all. A direct completion ends one. A burst is in one.
  */
 static uint32_t choose_level(const struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t count)
 {
 	const uint32_t longest = state->lane->device->backend->settings.chain_length;
 	uint64_t sum_ns = period_of(&launches[0]);
-	uint32_t run = 1, level = 0;
+	uint32_t run = 1, first = 1, level;
 
+	while (!launches[first - 1].ends_flight)
+		first++;
+	level = (uint32_t)__builtin_ctz(first);
 	for (; run < count && !launches[run - 1].direct; run++) {
 		sum_ns += period_of(&launches[run]);
 		if (sum_ns > CUDA_CHAIN_NS)
 			break;
 	}
-	while (level + 1 < CUDA_LEVELS && 2u << level <= run && 2u << level <= longest)
-		level++;
+	for (uint32_t next = level + 1; next < CUDA_LEVELS && 1u << next <= run && 1u << next <= longest; next++)
+		if (launches[(1u << next) - 1].ends_flight)
+			level = next;
 	return level;
 }
 
@@ -130,6 +140,15 @@ static int send_chain(struct cuda_lane_state *state, const struct cuda_collected
 	return error == -EAGAIN ? cuda_chain_send(state, launches, level, value) : error;
 }
 
+static uint32_t count_flights(const struct cuda_collected *launches, uint32_t count)
+{
+	uint32_t flights = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		flights += launches[i].ends_flight;
+	return flights;
+}
+
 void cuda_lane_send(struct cuda_lane_state *state)
 {
 	struct cuda_lanes *lanes = state->lane->device->lanes;
@@ -140,8 +159,9 @@ void cuda_lane_send(struct cuda_lane_state *state)
 	while (left > 0 && !cuda_lost(state->lane->device)) {
 		uint32_t level = choose_level(state, at, left);
 		uint32_t count = 1u << level;
+		uint32_t flights = count_flights(at, count);
 		struct cuda_flight *first = cuda_flight_at(state, state->sent_end);
-		uint32_t value = cuda_flight_at(state, state->sent_end + count - 1)->value;
+		uint32_t value = cuda_flight_at(state, state->sent_end + flights - 1)->value;
 
 		int error = send_chain(state, at, level, value);
 		if (error == -EIO)
@@ -154,7 +174,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			send_plainly(state, at, count);
 			lanes->chains_refused++;
 		}
-		state->sent_end += count;
+		state->sent_end += flights;
 		at += count;
 		left -= count;
 	}

@@ -4,6 +4,7 @@
  * are zeroed before anybody uses it: nothing of a neighbour's, and nothing of who had the memory before.
  */
 #include "cuda_memory_state.h"
+#include "process_uids.h"
 #include "status.h"
 
 #include <assert.h>
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static_assert(sizeof(CUipcMemHandle) == sizeof(((struct backend_shared_memory *)NULL)->handle),
 	      "the handle is the driver's");
@@ -263,6 +265,24 @@ static int import_descriptor(struct backend_device *device, const struct backend
 	return 0;
 }
 
+/*
+ * A handle is of the same user, or refused: the driver opens another user's as well (measured, H200, driver 580). Whose it is
+ * stands in its bytes, at this place: the number of the process that made it, by which the driver finds the memory; another
+ * number there finds none.
+ */
+static int check_user(const struct backend_shared_memory *shared, struct backend_fault *fault_out)
+{
+	enum { PROCESS_AT = 8 };
+	uint32_t pid;
+
+	memcpy(&pid, shared->handle + PROCESS_AT, sizeof(pid));
+	/* Where there is no such process, or it is in another namespace, the driver says whether there is such memory. */
+	if (process_has_uid((pid_t)pid, geteuid()) != -ESRCH)
+		return 0;
+	return cuda_fault_words(fault_out, -EACCES, STATUS_INVALID,
+				"the memory is another user's: a cudaIpc handle is good for one user's processes, descriptors for others");
+}
+
 static int import_handle(struct backend_device *device, const struct backend_shared_memory *shared, uint64_t size_bytes,
 			 struct cuda_reap *reap, struct backend_fault *fault_out)
 {
@@ -271,6 +291,9 @@ static int import_handle(struct backend_device *device, const struct backend_sha
 	CUipcMemHandle handle;
 	size_t mapped = 0;
 
+	int error = check_user(shared, fault_out);
+	if (error < 0)
+		return error;
 	memcpy(&handle, shared->handle, sizeof(handle));
 	CUresult result = cuda->cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
 	if (result != CUDA_SUCCESS)

@@ -205,6 +205,7 @@ static void collect(struct submission *submission, struct cuda_collected *collec
 	collected->kernel = submission->command->launch.kernel;
 	collected->direct = submission->direct;
 	collected->direct_value = submission->direct_value;
+	collected->ends_flight = true;
 	submission->flight.kernel = submission->command->launch.kernel;
 	cuda_kernel_hold(submission->flight.kernel);
 	submission->flight.value = state->issued + 1;
@@ -429,5 +430,72 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 	 */
 	submission.flight.value = lane->state->issued + 1;
 	push(&submission, false);
+	return 0;
+}
+
+/* The launches behind the first, which is prepared. */
+static void collect_more(struct submission *submission, uint32_t count, uint32_t value_stride_bytes)
+{
+	struct cuda_lane_state *state = submission->state;
+	struct cuda_collected *first = &state->collected[state->collected_count];
+
+	first->kernel = submission->command->launch.kernel;
+	first->direct = 0;
+	first->ends_flight = false;
+	for (uint32_t i = 1; i < count; i++) {
+		struct cuda_collected *next = first + i;
+		next->kernel = first->kernel;
+		next->direct = 0;
+		next->ends_flight = i == count - 1;
+		next->launch = first->launch;
+		next->launch.parameters = next->parameters;
+		cuda_kernel_repeat(first->kernel, submission->command, (size_t)i * value_stride_bytes, first->storage,
+				   first->parameters, next->storage, next->parameters);
+	}
+	submission->flight.kernel = first->kernel;
+	submission->flight.launches = count;
+	cuda_kernel_hold(first->kernel);
+	submission->flight.value = state->issued + 1;
+	push(submission, false);
+	state->collected_count += count;
+	if (state->collected_count == submission->device->backend->settings.chain_length)
+		cuda_lane_send(state);
+}
+
+int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *command, uint32_t count,
+		      uint32_t value_stride_bytes, const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+		      struct backend_fault *fault_out)
+{
+	struct cuda_lane_state *state = lane->state;
+	const uint32_t longest = lane->device->backend->settings.chain_length;
+	struct submission submission = {
+		.device = lane->device,
+		.state = state,
+		.command = command,
+		.flight = {.sequence = sequence, .submit_ns = clock_now_ns()},
+	};
+
+	/* A device that is lost is told of by what follows. */
+	if (!state->collected || count > longest || cuda_lost(lane->device))
+		return -EAGAIN;
+	if (cuda_flight_reserve(state) < 0)
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a command");
+	int error = cuda_enter(lane->device, fault_out);
+	if (error == 0)
+		error = settle_arguments(&submission, fault_out);
+	for (uint32_t i = 0; error == 0 && i < wait_count; i++)
+		error = enqueue_wait(&submission, &waits[i], fault_out);
+	if (error < 0)
+		return error;
+	if (state->collected_count + count > longest)
+		cuda_lane_send(state);
+	struct cuda_collected *first = &state->collected[state->collected_count];
+	error = cuda_kernel_prepare(command->launch.kernel, command, first->storage, sizeof(first->storage), first->parameters,
+				    CUDA_CHAIN_PARAMETERS, &first->launch, fault_out);
+	if (error < 0)
+		return error == -ENOSPC ? -EAGAIN : error;
+	if (first->launch.cooperative || first->launch.cluster[0] != 0)
+		return -EAGAIN;
+	collect_more(&submission, count, value_stride_bytes);
 	return 0;
 }

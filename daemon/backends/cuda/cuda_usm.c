@@ -1,5 +1,6 @@
 /* USM: memory with one address for the device and, for host and shared USM, for this process; and its commands. */
 #include "cuda_memory_state.h"
+#include "cuda_peer.h"
 #include "cuda_staging.h"
 #include "protocol_limits.h"
 #include "status.h"
@@ -256,6 +257,21 @@ static int copy_unpinned(struct backend_lane *lane, const struct backend_command
 	return cuda_staging_enqueue(lane, to_device, usm, to_device ? from : to, &box, finish_out, fault_out);
 }
 
+/* From one GPU to another: the destination's lane goes the ways of cuda_peer.h; from elsewhere the driver finds one. */
+static int copy_between(struct backend_lane *lane, const struct cuda_usm *destination, const struct cuda_usm *source,
+			const struct backend_command *command, struct backend_fault *fault_out)
+{
+	uintptr_t from = (uintptr_t)command->usm.source, to = (uintptr_t)command->usm.destination;
+	uint64_t size_bytes = command->usm.size_bytes;
+
+	if (destination->device == lane->device)
+		return cuda_peer_copy_usm(lane, source->device, !source->reap, from, to, size_bytes, fault_out);
+	return tell(lane,
+		    lane->device->backend->library.cuMemcpyPeerAsync(to, destination->device->context, from,
+								     source->device->context, size_bytes, lane->stream),
+		    fault_out, "cannot copy USM");
+}
+
 static int copy(struct backend_lane *lane, const struct backend_command *command, struct cuda_finish **finish_out,
 		struct backend_fault *fault_out)
 {
@@ -276,13 +292,9 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 		return not_usm(fault_out, "a copy onto itself");
 	if (!from_known || !to_known)
 		return copy_unpinned(lane, command, finish_out, fault_out);
-	/* Memory of another GPU's pool is out of reach but for this call. */
 	if (source && destination && source->kind == BACKEND_USM_DEVICE && destination->kind == BACKEND_USM_DEVICE &&
 	    source->device != destination->device)
-		return tell(lane,
-			    cuda->cuMemcpyPeerAsync(second, destination->device->context, first,
-						    source->device->context, size_bytes, lane->stream),
-			    fault_out, "cannot copy USM");
+		return copy_between(lane, destination, source, command, fault_out);
 	return tell(lane, cuda->cuMemcpyAsync(second, first, size_bytes, lane->stream), fault_out, "cannot copy USM");
 }
 

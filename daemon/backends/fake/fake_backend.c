@@ -207,6 +207,7 @@ const struct backend_ops backend_fake_ops = {
 	.kernel_free = fake_kernel_free,
 	.kernel_occupancy = fake_kernel_occupancy,
 	.submit = fake_submit,
+	.submit_burst = fake_submit_burst,
 	.flush = fake_flush,
 	.progress = fake_progress,
 };

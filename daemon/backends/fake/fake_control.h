@@ -14,6 +14,7 @@
  *   mix_image (image, image, value)  each byte * 31 + byte of the second + value
  *   sampler_of_image (dst, sampled image), sampler_u32 (dst, sampler)  dst[0] = addressing | normalised << 8 | linear << 9
  *   noop (anything)                                    hold (gate)           ends when fake_gate_open opened the gate
+ *   fill_even_u32 (dst, value) as fill_u32; an odd value: nothing is written, STATUS_KERNEL
  *   fail ([anything])          completes with STATUS_KERNEL      lose_device ([anything])  the device is lost
  *   lose_process ([anything])  the device is lost, and for the others nothing more can be done: what they have is neither
  *                              run nor told
@@ -40,6 +41,7 @@ struct fake_device_options {
 	bool unified;   /* memory_create works in place on the host's memory */
 	bool manual;    /* no worker thread: commands run inside progress(), without delays */
 	bool estimates; /* times of commands that are not `timed` are called estimated */
+	bool bursts;    /* launches of one kernel are taken as one command (submit_burst) */
 	/*
 	 * enum backend_feature: POLLED (nobody is woken), LOADER, HOST_REGISTER, EXPORT_VMM (a memfd), EXPORT_IPC (a handle
 	 * that means something in this process only), SHARED_EVENT (the same), PEER, COOPERATIVE and CLUSTER (accepted, and

@@ -122,6 +122,10 @@ static void run_launch(struct fake_command *command)
 			   i);
 		return;
 	}
+	if (function->special == FAKE_FAIL_ODD && launch.value % 2 != 0) {
+		fake_fault(&command->fault, STATUS_KERNEL, "the value %u is odd", launch.value);
+		return;
+	}
 	function->run(&launch);
 	if (launch.failed)
 		fake_fault(&command->fault, STATUS_KERNEL, "%s met an address that is not its", function->name);
@@ -171,7 +175,10 @@ void fake_command_run_locked(struct fake_command *command)
 	}
 	switch (c->kind) {
 	case BACKEND_COMMAND_LAUNCH:
-		run_launch(command);
+		if (command->burst.count)
+			fake_burst_run_locked(command, run_launch);
+		else
+			run_launch(command);
 		break;
 	case BACKEND_COMMAND_EVENT_RECORD:
 		if (c->event->shared->happened < command->event_record)
@@ -275,7 +282,8 @@ static void end_command(struct backend_device *device, struct fake_command *comm
 	command->next = NULL;
 	command->end_ns = command->started ? fake_now_locked() : 0;
 	if (command->fault.status == STATUS_SUCCESS)
-		fake_command_count_locked(device, &command->command);
+		for (uint32_t i = 0; i == 0 || i < command->burst.count; i++)
+			fake_command_count_locked(device, &command->command);
 	fake_log_locked(command);
 	fake_graph_ended_locked(command);
 	if (device->ended_last)

@@ -67,6 +67,13 @@ extern struct fake_state fake_state;
 struct fake_function;
 struct fake_usm;
 
+/* Launches that were submitted as one command. */
+#define FAKE_BURST_MAX 32u
+struct fake_burst {
+	uint32_t count, failed; /* a bit each */
+	uint32_t values[FAKE_BURST_MAX];
+};
+
 struct fake_command {
 	struct fake_command *next;
 	struct backend_command command; /* its pointers lead into what follows, or to the objects */
@@ -81,6 +88,7 @@ struct fake_command {
 	struct backend_lane *lane;
 	struct backend_launch_properties properties;
 	struct backend_rect rect;
+	struct fake_burst burst; /* count 0: it is none */
 	uint8_t storage[];
 };
 
@@ -143,7 +151,7 @@ struct backend_kernel {
 	struct backend_argument_facts arguments[FAKE_ARGUMENTS_MAX];
 };
 
-enum fake_special { FAKE_PLAIN = 0, FAKE_HOLD, FAKE_FAIL, FAKE_LOSE, FAKE_LOSE_PROCESS, FAKE_CRASH };
+enum fake_special { FAKE_PLAIN = 0, FAKE_HOLD, FAKE_FAIL, FAKE_FAIL_ODD, FAKE_LOSE, FAKE_LOSE_PROCESS, FAKE_CRASH };
 
 /* One launch as its function sees it. */
 struct fake_launch {
@@ -285,6 +293,14 @@ int fake_event_create(struct backend_device *device, struct backend_event **even
 int fake_event_open(struct backend_device *device, const uint8_t handle[64], struct backend_event **event_out,
 		    struct backend_fault *fault_out);
 void fake_event_free(struct backend_event *event);
+int fake_submit_burst(struct backend_lane *lane, const struct backend_command *command, uint32_t count,
+		      uint32_t value_stride_bytes, const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
+		      struct backend_fault *fault_out);
+/* `burst` NULL: one command. */
+int fake_submit_as(struct backend_lane *lane, const struct backend_command *command, const struct fake_burst *burst,
+		   const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);
+/* Each of its launches by `run`. */
+void fake_burst_run_locked(struct fake_command *command, void (*run)(struct fake_command *command));
 int fake_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
 		uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
 		struct backend_fault *fault_out);

@@ -68,6 +68,7 @@ struct fake_command *fake_command_copy(struct backend_lane *lane, const struct b
 		return NULL;
 	memset(copy, 0, offsetof(struct fake_command, fault) + offsetof(struct backend_fault, text) + 1);
 	copy->end_ns = 0;
+	copy->burst.count = copy->burst.failed = 0;
 	copy->lane = lane;
 	copy->command = *command;
 	if (launch && command->launch.properties) {
@@ -150,10 +151,16 @@ int fake_submit(struct backend_lane *lane, const struct backend_command *command
 		struct backend_fault *fault_out)
 {
 
-	if (fake_entry_fails(FAKE_SUBMIT, lane->device, fault_out))
-		return -EIO;
 	if (completion)
 		return fake_refuse(lane->device, "write completions", fault_out);
+	return fake_submit_as(lane, command, NULL, waits, wait_count, sequence, fault_out);
+}
+
+int fake_submit_as(struct backend_lane *lane, const struct backend_command *command, const struct fake_burst *burst,
+		   const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out)
+{
+	if (fake_entry_fails(FAKE_SUBMIT, lane->device, fault_out))
+		return -EIO;
 	int result = fake_command_check(lane, command, fault_out);
 	if (result < 0)
 		return result;
@@ -162,6 +169,8 @@ int fake_submit(struct backend_lane *lane, const struct backend_command *command
 		fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for a command");
 		return -ENOMEM;
 	}
+	if (burst)
+		copy->burst = *burst;
 	fake_lock();
 	/* Lost meanwhile: nobody would ever end it. */
 	if (fake_lost_locked(lane->device, fault_out)) {

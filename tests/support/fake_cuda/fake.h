@@ -142,7 +142,6 @@ struct fake_parameter {
 };
 
 struct CUfunc_st {
-	char *name;
 	struct CUmod_st *module;
 	struct fake_parameter *parameters;
 	unsigned parameter_count;
@@ -153,6 +152,7 @@ struct CUfunc_st {
 	unsigned running; /* launches that have not ended */
 	unsigned named;   /* nodes of graphs and executable graphs that name it */
 	struct fake_code *code; /* what the interpreter runs; NULL: only registered kernels */
+	char name[];		/* ends with the function, which stays readable for a while */
 };
 
 struct CUmod_st {

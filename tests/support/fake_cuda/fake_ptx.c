@@ -284,15 +284,16 @@ static bool body(struct reader *reader)
 
 struct CUfunc_st *fake_function_make(struct CUmod_st *module, const char *name, size_t length)
 {
-	struct CUfunc_st *function = calloc(1, sizeof(*function));
+	struct CUfunc_st *function = calloc(1, sizeof(*function) + length + 1);
 	struct CUfunc_st **list = reallocarray(module->functions, module->function_count + 1, sizeof(*list));
 
 	if (list)
 		module->functions = list;
-	if (!function || !list || !(function->name = strndup(name, length))) {
+	if (!function || !list) {
 		free(function);
 		return NULL;
 	}
+	memcpy(function->name, name, length);
 	function->module = module;
 	function->max_threads = 1024;
 	function->registers = 32;

@@ -2,6 +2,8 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "opencl_counter.h"
 
+#include "opencl_builtins.h"
+
 #include <CL/cl_layer.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -222,6 +224,8 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 		table.clEnqueueWriteBufferRect = refused_write;
 		table.clEnqueueReadBufferRect = refused_read;
 	}
+	if (getenv("OPENCL_COUNTER_HAS_BUILTINS"))
+		opencl_builtins_install(&table, target);
 	*entries_out = sizeof(table) / sizeof(table.clGetPlatformIDs);
 	*dispatch_out = &table;
 	return CL_SUCCESS;

@@ -1,0 +1,24 @@
+/* Orders, from the words of a command line to a request. */
+#ifndef SYCLCTL_ORDER_H
+#define SYCLCTL_ORDER_H
+
+#include "admin.pb-c.h"
+
+#include <stdbool.h>
+
+enum { ORDER_WORDS = 2 };
+
+/* What stands behind the verb, as it was written. */
+struct order_words {
+	const char *word[ORDER_WORDS];
+	int count;
+	const char *uid, *reason; /* NULL: not given */
+	bool all;
+};
+
+bool order_words_none(const struct order_words *words);
+/* False: *wrong_out says what is wrong. The request points into the words. */
+bool order_read(const char *verb, const struct order_words *words, Sycl__V1__OrderCommand *order_out,
+		const char **wrong_out);
+
+#endif

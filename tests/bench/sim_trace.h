@@ -1,0 +1,59 @@
+/*
+ * What clients ask of a device over time, as text: recorded groups, kinds of clients that go on asking, or both. README.md
+ * has the format. Everything is checked: a bad line is told with its number and what is wrong with it.
+ */
+#ifndef SYCL_BENCH_SIM_TRACE_H
+#define SYCL_BENCH_SIM_TRACE_H
+
+#include "gate.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { SIM_KINDS_MAX = 32, SIM_NAME_BYTES = 24, SIM_ERROR_BYTES = 200, SIM_CLIENTS_MAX = 100000,
+       SIM_GROUPS_MAX = 4000000, SIM_LANES = 32, SIM_LANES_LATENCY = 8, SIM_WIDTH = 100 };
+
+/* How clients of a kind ask for work. */
+enum sim_manner { SIM_RECORDED, SIM_DEPTH, SIM_RATE, SIM_EVERY };
+
+/* Clients that are alike. */
+struct sim_kind {
+	char name[SIM_NAME_BYTES];
+	enum gate_class class;
+	uint32_t weight, count, lanes; /* count: clients */
+	enum sim_manner manner;
+	uint32_t depth;       /* DEPTH: groups that each keeps waiting or running */
+	uint64_t every_ns;    /* RATE: mean time between two of a client's; EVERY: the time */
+	uint64_t takes_ns;    /* of the device, alone on its part of it */
+	uint32_t spread;      /* percent: takes_ns up or down by so much, alike often */
+	uint32_t width;       /* percent of the device that a group fills */
+	uint64_t memory_bytes;
+	uint64_t from_ns, until_ns;
+	uint32_t first_client; /* of all clients */
+};
+
+/* A recorded group; they are in the order of their times. */
+struct sim_group {
+	uint32_t kind, lane, width;
+	uint64_t at_ns, takes_ns, shape, memory_bytes;
+};
+
+struct sim_trace {
+	struct sim_kind kinds[SIM_KINDS_MAX];
+	uint32_t kind_count, client_count;
+	struct sim_group *groups;
+	uint32_t group_count, group_room;
+	uint64_t length_ns, notice_ns; /* how long it goes on; how late an end is noticed */
+	uint64_t memory_bytes;         /* of the device */
+	uint64_t seed;
+};
+
+/* 0 or a negative errno, with what is wrong: "line 3: ...". The trace is the caller's to end. */
+int sim_trace_read(FILE *file, struct sim_trace *trace_out, char error[SIM_ERROR_BYTES]);
+/* The same of a text. */
+int sim_trace_parse(const char *text, struct sim_trace *trace_out, char error[SIM_ERROR_BYTES]);
+/* Accepts one that was never read, if it is all zero. */
+void sim_trace_end(struct sim_trace *trace);
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * One cause for each of SYCL's error codes (M11), as a program meets it. Of three that is elsewhere: errc::event, an application's
+ * native event that ends with an error (client_opencl_memory.c); errc::profiling, times that are not kept any more
+ * (client_natives.c); errc::platform, an engine that is not installed (unit/client_greeting.c).
+ */
+#include "client_test.h"
+
+#include <string.h>
+
+static int32_t never(sycl_device device, void *user_data)
+{
+	(void)device;
+	(void)user_data;
+	return -1;
+}
+
+static sycl_result runtime(void)
+{
+	sycl_device device = NULL;
+	return sycl_device_select(platform, never, NULL, &device);
+}
+
+static sycl_result kernel(void)
+{
+	sycl_kernel_bundle bundle = NULL;
+	sycl_kernel made = NULL;
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, "fill_u32\n", NULL, &bundle));
+	sycl_result result = sycl_kernel_create(bundle, "increment_u32", &made);
+	MUST(sycl_kernel_bundle_release(bundle));
+	return result;
+}
+
+static sycl_result accessor(void)
+{
+	const uint64_t origin[2] = {0};
+	const uint32_t value[4] = {0};
+	sycl_image image = NULL;
+	sycl_host_image access = NULL;
+	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT, sycl_range2(2, 2), NULL, SYCL_HOST_NONE, &image));
+	MUST(sycl_host_image_create(image, SYCL_ACCESS_READ, &access));
+	sycl_result result = sycl_host_image_write_uint(access, origin, value);
+	MUST(sycl_host_image_release(access));
+	MUST(sycl_image_release(image));
+	return result;
+}
+
+static sycl_result nd_range(void)
+{
+	sycl_kernel noop = fake_kernel(queue, "noop");
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	sycl_result result = sycl_handler_parallel_for_nd(handler, noop, sycl_range1(10), sycl_range1(3));
+	MUST(sycl_handler_discard(handler));
+	MUST(sycl_kernel_release(noop));
+	return result;
+}
+
+static sycl_result kernel_argument(void)
+{
+	sycl_kernel fill = fake_kernel(queue, "fill_u32");
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(1)));
+	sycl_result result = sycl_handler_submit(handler, NULL);
+	MUST(sycl_kernel_release(fill));
+	return result;
+}
+
+static sycl_result build(void)
+{
+	sycl_kernel made = NULL;
+	return sycl_kernel_from_source(queue, "no_such_function\n", "no_such_function", &made);
+}
+
+static sycl_result invalid(void)
+{
+	return sycl_queue_barrier(queue, NULL) ? SYCL_SUCCESS : sycl_device_select(platform, NULL, NULL, NULL);
+}
+
+/* The device has no more when the group's turn comes. */
+static sycl_result memory_allocation(void)
+{
+	sycl_kernel fill = fake_kernel(queue, "fill_u32");
+	sycl_buffer buffer = NULL;
+	sycl_event event = NULL;
+	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
+	cr_assert(eq(int, fake_fail(FAKE_MEMORY_CREATE, FAKE_ANY_DEVICE, 0, 1, SYCL_ERROR_MEMORY_ALLOCATION, false, ""), 0));
+	submit_fill(queue, fill, buffer, 1, N, &event);
+	sycl_result result = sycl_event_wait(event);
+	MUST(sycl_event_release(event));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_kernel_release(fill));
+	return result;
+}
+
+static sycl_result feature_not_supported(void)
+{
+	void *pointer = NULL;
+	return sycl_malloc_device(queue, 64, 0, &pointer);
+}
+
+static sycl_result kernel_not_supported(void)
+{
+	sycl_kernel noop = fake_kernel(queue, "noop");
+	sycl_device other = fake_device(platform, 1);
+	sycl_queue there = NULL;
+	sycl_handler handler = NULL;
+	MUST(sycl_queue_create(NULL, other, NULL, &there));
+	MUST(sycl_handler_begin(there, &handler));
+	sycl_result result = sycl_handler_parallel_for(handler, noop, sycl_range1(1));
+	MUST(sycl_handler_discard(handler));
+	MUST(sycl_queue_release(there));
+	MUST(sycl_device_release(other));
+	MUST(sycl_kernel_release(noop));
+	return result;
+}
+
+static sycl_result backend_mismatch(void)
+{
+	uint32_t has = 0;
+	return sycl_platform_has_extension(platform, SYCL_BACKEND_KIND_OPENCL, "cl_khr_fp16", &has);
+}
+
+Test(client_basic, M11_each_error_code_has_its_cause, .init = with_service, .fini = without_service)
+{
+	static const struct {
+		sycl_result (*cause)(void);
+		sycl_result result;
+	} codes[] = {
+		{runtime, SYCL_ERROR_RUNTIME},
+		{kernel, SYCL_ERROR_KERNEL},
+		{accessor, SYCL_ERROR_ACCESSOR},
+		{nd_range, SYCL_ERROR_ND_RANGE},
+		{kernel_argument, SYCL_ERROR_KERNEL_ARGUMENT},
+		{build, SYCL_ERROR_BUILD},
+		{invalid, SYCL_ERROR_INVALID},
+		{memory_allocation, SYCL_ERROR_MEMORY_ALLOCATION},
+		{feature_not_supported, SYCL_ERROR_FEATURE_NOT_SUPPORTED},
+		{kernel_not_supported, SYCL_ERROR_KERNEL_NOT_SUPPORTED},
+		{backend_mismatch, SYCL_ERROR_BACKEND_MISMATCH},
+	};
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+		struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
+		sycl_result result = codes[i].cause();
+		cr_expect(eq(int, result, codes[i].result), "cause %zu gives %s", i, sycl_result_name(result));
+		MUST(sycl_get_last_error(&detail));
+		cr_expect(eq(int, detail.result, codes[i].result), "cause %zu", i);
+		cr_expect(ne(chr, *detail.text, 0), "cause %zu has no words", i);
+	}
+}
+
+/* The first queue's device runs out of memory: that is found when the group's turn comes, and stays that queue's error. */
+Test(client_basic, M7_M8_what_fails_after_it_was_taken_stays_with_the_first_queue, .init = with_service, .fini = without_service)
+{
+	sycl_device devices[] = {fake_device(platform, 0), fake_device(platform, 1)};
+	sycl_context context = NULL;
+	sycl_queue first = NULL, second = NULL;
+	sycl_buffer buffer = NULL;
+	sycl_handler handler = NULL;
+	sycl_event event = NULL, other = NULL;
+	struct fake_counters before, after;
+	MUST(sycl_context_create(2, devices, &context));
+	MUST(sycl_queue_create(context, devices[0], NULL, &first));
+	MUST(sycl_queue_create(context, devices[1], NULL, &second));
+	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
+	fake_counters(1, &before);
+	cr_assert(eq(int, fake_fail(FAKE_MEMORY_CREATE, 0, 0, 1, SYCL_ERROR_MEMORY_ALLOCATION, false, "it is full"), 0));
+	MUST(sycl_handler_begin(first, &handler));
+	MUST(sycl_handler_fill(handler, buffer, 0, BYTES, "abcd", 4));
+	MUST(sycl_handler_submit_with_secondary(handler, second, &event));
+	cr_assert(eq(int, sycl_event_wait(event), SYCL_ERROR_MEMORY_ALLOCATION));
+	cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "it is full"), NULL));
+	fake_counters(1, &after);
+	cr_assert(eq(u64, after.fills, before.fills), "nobody tried the second one");
+	/* Who wants the second one asks for it. */
+	MUST(sycl_queue_fill(second, buffer, 0, BYTES, "abcd", 4, &other));
+	MUST(sycl_event_wait(other));
+	MUST(sycl_event_release(event));
+	MUST(sycl_event_release(other));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_queue_release(first));
+	MUST(sycl_queue_release(second));
+	MUST(sycl_context_release(context));
+	MUST(sycl_device_release(devices[0]));
+	MUST(sycl_device_release(devices[1]));
+}

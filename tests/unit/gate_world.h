@@ -1,0 +1,60 @@
+/*
+ * A device, clients and a clock for tests of the dispatch gate: all of it invented. The device runs what the gate
+ * decides in that order, `side_by_side` at a time; clients keep so many groups waiting or on the device.
+ */
+#ifndef SYCL_TEST_GATE_WORLD_H
+#define SYCL_TEST_GATE_WORLD_H
+
+#include "gate.h"
+
+enum { WORLD_CLIENTS = 16, WORLD_GROUPS = 4096 };
+
+#define WORLD_US 1000ull
+#define WORLD_MS 1000000ull
+
+struct world_group {
+	struct gate_group group; /* first */
+	struct world_client *client;
+	uint64_t takes_ns, end_ns; /* end 0: not begun */
+	bool used;
+	struct world_group *next;  /* on the device */
+};
+
+struct world_client {
+	struct gate_session session;
+	uint64_t shape, takes_ns, memory_bytes;
+	uint64_t every_ns;            /* 0: at once when one has ended */
+	uint32_t depth, lane, lanes; /* its groups go to so many lanes in turn */
+	bool told;                    /* its groups' times are exact */
+	uint64_t from_ns, until_ns;   /* it asks for work */
+	uint64_t next_ns;             /* the next one */
+	uint32_t open;
+	uint64_t asked;
+	/* seen */
+	uint64_t ran_ns, count, longest_ns; /* device's time, groups that ended, the longest from arrival to end */
+	uint64_t first_ns;                  /* its first group's decision */
+};
+
+struct world {
+	struct gate gate;
+	uint64_t now_ns;
+	uint32_t side_by_side, running, client_count;
+	struct world_group *first, *last; /* sent, in order */
+	struct world_client clients[WORLD_CLIENTS];
+	struct world_group groups[WORLD_GROUPS];
+	uint64_t longest_in_flight_ns, most_promised_bytes; /* seen */
+	void (*check)(const struct world *world);           /* after each step; NULL: nothing */
+};
+
+/* A new one; the one before is given up. */
+struct world *world_create(const struct gate_config *config);
+/* It asks from the start, for ever, one lane of its own, exact times; change what is to be otherwise. */
+struct world_client *world_client(struct world *world, enum gate_class class, uint32_t weight, uint64_t takes_ns,
+				  uint32_t depth);
+void world_run(struct world *world, uint64_t until_ns);
+/* Counts anew from here. */
+void world_forget(struct world *world);
+/* The part of all clients' device time that this one has had, permille. */
+uint32_t world_part(const struct world *world, const struct world_client *client);
+
+#endif

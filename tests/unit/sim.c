@@ -1,0 +1,173 @@
+/* The simulator of syclbench sched: bad traces are told with line and reason, nothing is lost, the same is the same. */
+#include "sim_run.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <errno.h>
+#include <string.h>
+
+TestSuite(sim, .timeout = 20);
+
+#define HEAD "sycl-trace 1\n"
+
+static const struct {
+	const char *text, *error;
+} bad[] = {
+	{ "", "nobody uses the device" },
+	{ "# only this\n", "nobody uses the device" },
+	{ "clients a takes=1 depth=1\n", "line 1: 'sycl-trace 1' is to be the first line" },
+	{ "sycl-trace 2\n", "line 1: 'sycl-trace 1' is to be the first line" },
+	{ HEAD, "nobody uses the device" },
+	{ HEAD "client a takes=1 depth=1\n", "line 2: 'client' is not known" },
+	{ HEAD "clients takes=1 depth=1\n", "line 2: 'clients' is not known, or its name is missing" },
+	{ HEAD "clients A takes=1 depth=1\n", "small letters" },
+	{ HEAD "clients a-very-long-name-that-nobody-reads takes=1 depth=1\n", "small letters" },
+	{ HEAD "clients a takes=1 depth=1 depht=2\n", "line 2: depht is not known here" },
+	{ HEAD "clients a takes=1 depth=1 depth=2\n", "line 2: depth is given twice" },
+	{ HEAD "clients a takes=1 depth=0\n", "line 2: depth is to be a whole number from 1 to 4096, not '0'" },
+	{ HEAD "clients a takes=1 depth=-1\n", "not '-1'" },
+	{ HEAD "clients a takes=1 depth=99999999999999999999\n", "whole number" },
+	{ HEAD "clients a takes=1 depth=1 rate=5\n", "line 2: one of depth, rate and every is to be given" },
+	{ HEAD "clients a takes=1\n", "line 2: one of depth, rate and every is to be given" },
+	{ HEAD "clients a depth=1\n", "line 2: takes is missing" },
+	{ HEAD "clients a depth=1 takes=0\n", "line 2: takes is to be a time in microseconds, not '0'" },
+	{ HEAD "clients a depth=1 takes=1.2345\n", "not '1.2345'" },
+	{ HEAD "clients a depth=1 takes=.5\n", "not '.5'" },
+	{ HEAD "clients a depth=1 takes=5.\n", "not '5.'" },
+	{ HEAD "clients a depth=1 takes=5 class=first\n", "latency, normal or best-effort, not 'first'" },
+	{ HEAD "clients a depth=1 takes=5 weight=1001\n", "weight is to be" },
+	{ HEAD "clients a depth=1 takes=5 width=101\n", "width is to be" },
+	{ HEAD "clients a depth=1 takes=5 =3\n", "line 2: KEY=VALUE is wanted, not '=3'" },
+	{ HEAD "clients a depth=1 b takes=5\n", "line 2: KEY=VALUE is wanted, not 'b'" },
+	{ HEAD "clients a depth=1 takes=5 count=60000\nclients b depth=1 takes=5 count=60000\n", "line 3: there are 100000 clients" },
+	{ HEAD "clients a depth=1 takes=5\nsession a\n", "line 3: 'a' is there already" },
+	{ HEAD "session a depth=1\n", "line 2: depth is not known here" },
+	{ HEAD "group a at=1 takes=1\n", "line 2: there is no session 'a' above" },
+	{ HEAD "clients a depth=1 takes=5\ngroup a at=1 takes=1\n", "line 3: there is no session 'a' above" },
+	{ HEAD "session a\ngroup a takes=1\n", "line 3: at is missing" },
+	{ HEAD "session a\ngroup a at=1\n", "line 3: takes is missing" },
+	{ HEAD "session a\ngroup a at=5 takes=1\ngroup a at=4.9 takes=1\n", "line 4: it comes before" },
+	{ HEAD "session a\ngroup a at=5 takes=1 lane=32\n", "lane is to be" },
+	{ HEAD "session a\ndevice memory=5\n", "line 3: the device comes before" },
+	{ HEAD "device memory=100\nsession a\ngroup a at=1 takes=1 memory=101\n", "line 4: memory is to be" },
+	{ HEAD "device memory=0\n", "memory is to be" },
+	{ HEAD "device length=0\n", "length is to be" },
+};
+
+Test(sim, bad_traces_are_told_with_line_and_reason)
+{
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct sim_trace trace = { .kind_count = 77 };
+		char error[SIM_ERROR_BYTES] = "";
+		cr_expect(eq(int, sim_trace_parse(bad[i].text, &trace, error), -EINVAL), "%s", bad[i].text);
+		cr_expect(ne(ptr, strstr(error, bad[i].error), NULL), "'%s' for %s", error, bad[i].text);
+		cr_expect(eq(u32, trace.kind_count, 77), "untouched");
+	}
+}
+
+Test(sim, a_line_that_is_too_long_is_none)
+{
+	char text[2000] = HEAD "clients a depth=1 takes=5", error[SIM_ERROR_BYTES];
+	struct sim_trace trace;
+	memset(text + strlen(text), ' ', 1500);
+	cr_expect(eq(int, sim_trace_parse(text, &trace, error), -EINVAL));
+	cr_expect(ne(ptr, strstr(error, "bytes at most"), NULL), "%s", error);
+}
+
+static const char whole[] = HEAD "# all that there is\n"
+	"device memory=1000 length=30000 notice=2.5 seed=7\n"
+	"\n"
+	"session old class=latency weight=7 # and a comment\n"
+	"clients deep class=best-effort count=3 depth=8 takes=10.25 spread=50 width=30 lanes=4 memory=100\n"
+	"clients seldom count=20 rate=300 takes=40 from=1000 until=20000\n"
+	"clients clock every=700 takes=5 weight=250\n"
+	"group old at=0 takes=100 shape=3 lane=2 width=50 memory=900\n"
+	"group old at=0.001 takes=100\n"
+	"group old at=29000 takes=100 shape=3\n";
+
+Test(sim, what_is_written_is_what_is_read)
+{
+	struct sim_trace trace;
+	char error[SIM_ERROR_BYTES];
+	cr_assert(eq(int, sim_trace_parse(whole, &trace, error), 0), "%s", error);
+	cr_expect(eq(u32, trace.kind_count, 4));
+	cr_expect(eq(u32, trace.client_count, 25));
+	cr_expect(eq(u32, trace.group_count, 3));
+	cr_expect(eq(u64, trace.notice_ns, 2500));
+	cr_expect(eq(u64, trace.kinds[1].takes_ns, 10250));
+	cr_expect(eq(u32, trace.kinds[2].first_client, 4));
+	cr_expect(eq(u64, trace.groups[1].at_ns, 1));
+	cr_expect(eq(u32, trace.groups[0].lane, 2));
+	sim_trace_end(&trace);
+}
+
+Test(sim, nothing_is_lost_and_the_same_is_the_same)
+{
+	struct sim_trace trace;
+	char error[SIM_ERROR_BYTES];
+	cr_assert(eq(int, sim_trace_parse(whole, &trace, error), 0), "%s", error);
+	for (int policy = 0; policy < SIM_POLICIES; policy++) {
+		static struct sim_result one, two;
+		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &one), 0));
+		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &two), 0));
+		uint64_t asked = 0;
+		for (uint32_t i = 0; i < trace.kind_count; i++) {
+			asked += one.kinds[i].asked;
+			cr_expect(eq(u64, one.kinds[i].ended, two.kinds[i].ended));
+			cr_expect(eq(u64, one.kinds[i].latency_count, one.kinds[i].ended));
+			cr_expect(gt(u64, one.kinds[i].ended, 0));
+			cr_expect(eq(u64, one.kinds[i].refused, 0));
+		}
+		cr_expect(eq(u64, asked, one.ended + one.never_ended));
+		cr_expect(eq(u64, one.kinds[0].ended, 3));
+		sim_result_end(&one);
+		sim_result_end(&two);
+	}
+	sim_trace_end(&trace);
+}
+
+Test(sim, alone_nobody_waits)
+{
+	struct sim_trace trace;
+	char error[SIM_ERROR_BYTES];
+	cr_assert(eq(int, sim_trace_parse(HEAD "device notice=0\nclients one every=100 takes=30\nclients two depth=9 takes=50\n",
+					  &trace, error), 0));
+	for (int policy = 0; policy < SIM_POLICIES; policy++) {
+		static struct sim_result result;
+		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, 0, &result), 0));
+		cr_expect(ge(u64, result.kinds[0].ended, 19990));
+		cr_expect(eq(u64, result.kinds[1].asked, 0));
+		for (uint64_t i = 0; i < result.kinds[0].latency_count; i++)
+			cr_assert(eq(dbl, result.kinds[0].latency_us[i], 30));
+		sim_result_end(&result);
+	}
+	sim_trace_end(&trace);
+}
+
+Test(sim, who_asks_too_much_is_refused_and_not_kept)
+{
+	struct sim_trace trace;
+	char error[SIM_ERROR_BYTES];
+	cr_assert(eq(int, sim_trace_parse(HEAD "device length=100000\nclients a rate=1000000 takes=100\n", &trace, error), 0));
+	static struct sim_result result;
+	cr_assert(eq(int, sim_run(&trace, SIM_GATE, SIM_EVERYBODY, &result), 0));
+	cr_expect(gt(u64, result.kinds[0].refused, 90000));
+	cr_expect(eq(u64, result.never_ended, 4096));
+	sim_result_end(&result);
+	sim_trace_end(&trace);
+}
+
+Test(sim, side_by_side_is_what_fits)
+{
+	struct sim_trace trace;
+	char error[SIM_ERROR_BYTES];
+	cr_assert(eq(int, sim_trace_parse(HEAD "device notice=0\nclients a count=4 depth=4 takes=100 width=33\n", &trace, error), 0));
+	static struct sim_result result;
+	cr_assert(eq(int, sim_run(&trace, SIM_FIFO, SIM_EVERYBODY, &result), 0));
+	/* Three at a time, for two seconds. */
+	cr_expect(ge(u64, result.kinds[0].ended, 59990));
+	cr_expect(le(u64, result.kinds[0].ended, 60000));
+	sim_result_end(&result);
+	sim_trace_end(&trace);
+}
