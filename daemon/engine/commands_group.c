@@ -141,6 +141,7 @@ static void refuse_without_queue(struct session *session, const Sycl__V1__Comman
 	reply_group_failed(session, message->queue, message->group, fault);
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
 		graph_launch_refuse(session, message->graph_launch);
+	group_poison(session, message, fault);
 	group_write_slots(session, slots, 1);
 }
 
@@ -149,6 +150,7 @@ static void refuse(struct session *session, struct queue *queue, const Sycl__V1_
 {
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
 		graph_launch_refuse(session, message->graph_launch);
+	group_poison(session, message, fault);
 	group_refuse(queue, slots, fault);
 }
 

@@ -70,6 +70,8 @@ int group_check_fill(struct session *session, const Sycl__V1__Fill *fill, struct
 		     struct backend_fault *fault);
 int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate *update, struct task_request *request,
 			    struct backend_fault *fault);
+/* group_poison.c: what a group that is refused, of whatever it consists, would have written fails who needs it. */
+void group_poison(struct session *session, const Sycl__V1__CommandGroup *message, const struct backend_fault *fault);
 /* What task_submit and host_access_submit refuse, as the client sees it. 1. */
 int group_submit_fault(int error, const char *what, struct backend_fault *fault);
 /* The session takes one more host task; its slot was looked at before. */

@@ -239,6 +239,12 @@ int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *
 int sched_buffer_create_image(struct scheduler *scheduler, const struct backend_image *image, uint64_t size_bytes, void *host,
 			      bool initialised, void *owner, struct sched_buffer **buffer_out);
 void sched_buffer_release(struct sched_buffer *buffer);
+/*
+ * A task that would have written these bytes was refused: until they are written anew, who needs them fails, as after a
+ * task that has failed (M9).
+ */
+void sched_buffer_poison(struct sched_buffer *buffer, uint64_t offset_bytes, uint64_t size_bytes,
+			 const struct backend_fault *fault);
 
 /*
  * A buffer that other processes may open: its contents live on `home` for good, in memory made with `export_kind`

@@ -1,10 +1,12 @@
 #include "runtime_directory.h"
 
 #include "cleanup.h"
+#include "clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,8 @@
 
 enum { LOG_BYTES_MAX = 1 << 20 };
 
+#define LOCK_PATIENCE_NS 2000000000ull
+#define LOCK_RETRY_MS    10
 #define LOCK_NAME "lock"
 #define LOG_NAME "sycld.log"
 
@@ -131,6 +135,23 @@ static bool same_file(int a, int b)
 	       first.st_ino == second.st_ino;
 }
 
+/*
+ * A service that was killed while it started an engine leaves the lock to that process until it runs its program: for as long
+ * as that may take, -EBUSY is no answer yet.
+ */
+static int lock_patiently(int fd)
+{
+	uint64_t deadline = clock_deadline_ns(LOCK_PATIENCE_NS);
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		if (clock_now_ns() >= deadline)
+			return -EBUSY;
+		(void)poll(NULL, 0, LOCK_RETRY_MS);
+	}
+	return 0;
+}
+
 int runtime_directory_lock(struct runtime_directory *directory, int inherited)
 {
 	CLEANUP(close_fd) int fd =
@@ -144,8 +165,9 @@ int runtime_directory_lock(struct runtime_directory *directory, int inherited)
 		if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
 			return -errno;
 	}
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? -EBUSY : -errno;
+	int r = lock_patiently(fd);
+	if (r < 0)
+		return r;
 	directory->lock_fd = take_fd(&fd);
 	return 0;
 }

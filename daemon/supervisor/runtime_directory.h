@@ -32,7 +32,7 @@ int runtime_directory_open(const char *given, bool user, struct runtime_director
 
 /*
  * Hold the folder's lock as long as this process lives. `inherited` is a descriptor that may hold it already (-1:
- * none); it is taken then. -EBUSY: another service does.
+ * none); it is taken then. -EBUSY: another service does, and has for two seconds.
  */
 int runtime_directory_lock(struct runtime_directory *directory, int inherited);
 

@@ -285,3 +285,10 @@ void expect_words(uint32_t buffer, uint32_t value, uint32_t once)
 		cr_assert(eq(u32, groups_words(buffer)[i], value), "word %d", i);
 	(void)raw_release(client, raw_id(OBJECT_HOST_ACCESSOR, once));
 }
+
+void expect_poisoned(uint32_t buffer, uint32_t once)
+{
+	groups_access(once, buffer, ACCESS_MODE_READ, once);
+	cr_assert(eq(u32, raw_wait_slot(client, once, 1), 1));
+	(void)raw_release(client, raw_id(OBJECT_HOST_ACCESSOR, once));
+}

@@ -75,5 +75,7 @@ void groups_access(uint32_t accessor, uint32_t buffer, uint32_t mode, uint32_t s
 const uint32_t *groups_words(uint32_t buffer);
 /* The buffer on the host, all of one value; the accessor's index and slot are used once. */
 void expect_words(uint32_t buffer, uint32_t value, uint32_t once);
+/* The buffer's contents are not to be had: what was to write them failed. */
+void expect_poisoned(uint32_t buffer, uint32_t once);
 
 #endif

@@ -20,7 +20,7 @@
 /* Far beyond what anything here takes, also with a cold cache and a sanitizer: only an error reaches it. */
 #define SOON SECONDS_NS(100)
 
-enum { LINE_BYTES = 1024, WORKER_ARGUMENTS_MAX = 16 };
+enum { LINE_BYTES = 1024, WORKER_ARGUMENTS_MAX = 16, ANSWER_BYTES = 4096, ORDER_WORDS_MAX = 6 };
 
 /* `configuration`: text of sycld.conf or NULL. `system`: a service for all users. Fails the test. */
 struct private_service *processes_service(const char *configuration, bool system);
@@ -38,6 +38,10 @@ void worker_expect(struct child *worker, const char *start_of_line, char line[LI
 void worker_finish(struct child *worker);
 /* A whole run of `worker mix`: the service works. */
 void worker_mix_once(const struct private_service *service, uint32_t seed);
+
+/* `syclctl WORDS...`: its exit status, and what it says. Fails the test when it does not end. */
+int processes_order(const struct private_service *service, const char *const words[ORDER_WORDS_MAX],
+		    char answer[ANSWER_BYTES]);
 
 /* The one engine there is. Fails the test when there is none. */
 pid_t processes_engine(const struct private_service *service);

@@ -94,6 +94,22 @@ void worker_mix_once(const struct private_service *service, uint32_t seed)
 	worker_finish(&worker);
 }
 
+int processes_order(const struct private_service *service, const char *const words[ORDER_WORDS_MAX],
+		    char answer[ANSWER_BYTES])
+{
+	char program[PATH_MAX];
+	struct child child = CHILD_INIT;
+	const char *argv[ORDER_WORDS_MAX + 4] = { program, "--runtime-dir", service->runtime };
+	for (int i = 0; i < ORDER_WORDS_MAX && words[i]; i++)
+		argv[3 + i] = words[i];
+	cr_assert_eq(build_path("bin", "syclctl", program, sizeof(program)), 0);
+	cr_assert_eq(child_start(argv, NULL, &child), 0);
+	cr_assert_geq(child_read_all(&child, answer, ANSWER_BYTES, SOON), 0);
+	int status = child_wait(&child, SOON);
+	child_end(&child);
+	return status;
+}
+
 pid_t processes_engine(const struct private_service *service)
 {
 	pid_t pid = private_service_engine(service, -1);

@@ -8,15 +8,12 @@
 
 #include <syclclient.h>
 
-#include <linux/limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 TestSuite(processes_orders, .timeout = 280);
-
-enum { ANSWER_BYTES = 4096, WORDS_MAX = 6 };
 
 static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
 
@@ -66,34 +63,18 @@ static sycl_result work(struct client *client, uint64_t bytes, uint64_t timeout_
 	return r;
 }
 
-/* `syclctl WORDS...`: its exit status; what it says in `answer`. */
-static int order(const struct private_service *service, const char *const words[WORDS_MAX], char answer[ANSWER_BYTES])
-{
-	char program[PATH_MAX];
-	struct child child = CHILD_INIT;
-	const char *argv[WORDS_MAX + 4] = { program, "--runtime-dir", service->runtime };
-	for (int i = 0; i < WORDS_MAX && words[i]; i++)
-		argv[3 + i] = words[i];
-	cr_assert_eq(build_path("bin", "syclctl", program, sizeof(program)), 0);
-	cr_assert_eq(child_start(argv, NULL, &child), 0);
-	cr_assert_geq(child_read_all(&child, answer, ANSWER_BYTES, SOON), 0);
-	int status = child_wait(&child, SOON);
-	child_end(&child);
-	return status;
-}
-
 #define ORDER(service, ...)                                                                       \
 	do {                                                                                      \
 		char answer_[ANSWER_BYTES];                                                       \
-		const char *const words_[WORDS_MAX] = { __VA_ARGS__ };                            \
-		cr_assert_eq(order(service, words_, answer_), 0, "%s: %s", words_[0], answer_);   \
+		const char *const words_[ORDER_WORDS_MAX] = { __VA_ARGS__ };                            \
+		cr_assert_eq(processes_order(service, words_, answer_), 0, "%s: %s", words_[0], answer_);   \
 	} while (0)
 
 #define REFUSED(service, status, why, ...)                                                        \
 	do {                                                                                      \
 		char answer_[ANSWER_BYTES];                                                       \
-		const char *const words_[WORDS_MAX] = { __VA_ARGS__ };                            \
-		cr_assert_eq(order(service, words_, answer_), status, "%s", answer_);             \
+		const char *const words_[ORDER_WORDS_MAX] = { __VA_ARGS__ };                            \
+		cr_assert_eq(processes_order(service, words_, answer_), status, "%s", answer_);             \
 		cr_assert(strstr(answer_, why), "%s", answer_);                                   \
 	} while (0)
 

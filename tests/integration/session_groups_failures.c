@@ -39,6 +39,41 @@ Test(groups, M9_what_depends_on_a_failed_group_fails_with_its_cause)
 	groups_stop();
 }
 
+/* Nobody was told of it when it was sent, so what comes behind it must not take the old contents for the new ones. */
+Test(groups, M9_what_needs_what_a_refused_group_would_have_written_fails_with_its_cause)
+{
+	groups_start();
+	struct build build;
+	build_fill(&build, OTHER, 1);
+	(void)build_submit(&build, false);
+	expect_words(OTHER, 1, 40);
+	build_fill(&build, BUFFER, 2);
+	build.requirements[0].offset_bytes = 0;
+	build.requirements[0].size_bytes = 400;
+	build.launch.n_local = 1;
+	build.local[0] = 3;
+	expect_refused(&build, STATUS_ND_RANGE, "");
+	/* Of a part: the rest is good. */
+	build_fill(&build, BUFFER, 3);
+	build.requirements[0].offset_bytes = 400;
+	build.requirements[0].size_bytes = 400;
+	build.arguments[0].offset_bytes = 400;
+	build.global[0] = 100;
+	(void)build_submit(&build, false);
+	(void)groups_wait(false);
+	expect_poisoned(BUFFER, 41);
+	build_fill(&build, BUFFER, 4);
+	uint64_t behind = build_submit(&build, false);
+	expect_failed(groups_queue(false), behind, STATUS_DEPENDENCY_FAILED, "");
+	/* A write of everything needs nothing of what is lost. */
+	build_fill(&build, BUFFER, 5);
+	build.requirements[0].mode = ACCESS_MODE_WRITE_NO_INIT;
+	(void)build_submit(&build, false);
+	expect_words(BUFFER, 5, 42);
+	expect_words(OTHER, 1, 43);
+	groups_stop();
+}
+
 Test(groups, B28_the_order_of_a_queue_passes_no_failure_on)
 {
 	groups_start();

@@ -168,7 +168,7 @@ Test(groups, a_shape_is_kept_also_when_its_first_group_is_refused)
 		number = fill_again(9);
 		expect_failed(groups_queue(false), number, STATUS_ND_RANGE, "not divisible");
 	}
-	expect_words(BUFFER, 0, 40);
+	expect_poisoned(BUFFER, 40);
 	groups_stop();
 }
 

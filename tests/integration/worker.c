@@ -13,6 +13,7 @@ static const struct {
 	{ "mix", worker_mix },
 	{ "usm", worker_usm },
 	{ "churn", worker_churn },
+	{ "chaos", worker_chaos },
 	{ "endless", worker_endless },
 	{ "blocked", worker_blocked },
 	{ "task", worker_task },

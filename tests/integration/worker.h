@@ -23,6 +23,7 @@ typedef int worker_command(struct worker *worker);
 
 worker_command worker_mix;         /* checked mixture of kernels, fills, copies and host accessors */
 worker_command worker_churn;       /* unchecked work until it is killed */
+worker_command worker_chaos;       /* checked work, anew after each error, until a line says that all is calm */
 worker_command worker_endless;     /* a kernel that never ends; waits for it */
 worker_command worker_blocked;     /* waits for a group that no device has yet */
 worker_command worker_steps;       /* one piece of checked work for each line of stdin, until it ends */
