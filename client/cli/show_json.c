@@ -111,14 +111,16 @@ static json_t *device_object(const Sycl__V1__KnownDevice *device)
 /* Launches of executable graphs: by the device's driver as one, or node by node, and why. */
 static json_t *graphs_object(const Sycl__V1__EngineFacts *engine)
 {
-	json_t *replays = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	json_t *replays = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 				    "switch", number(engine->graph_replays_switch),
 				    "device", number(engine->graph_replays_device),
 				    "host", number(engine->graph_replays_host),
 				    "size", number(engine->graph_replays_size),
 				    "backend", number(engine->graph_replays_backend),
 				    "queue", number(engine->graph_replays_queue),
-				    "node", number(engine->graph_replays_node));
+				    "node", number(engine->graph_replays_node),
+				    "contents", number(engine->graph_replays_contents),
+				    "change", number(engine->graph_replays_change));
 	return json_pack("{s:I, s:I, s:o}",
 			 "built", number(engine->graphs_built),
 			 "launches", number(engine->graph_launches),

@@ -56,6 +56,8 @@ static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *rep
 	report->graph_replays_backend = engine->graph_replays[GRAPH_REPLAY_BACKEND];
 	report->graph_replays_queue = engine->graph_replays[GRAPH_REPLAY_QUEUE];
 	report->graph_replays_node = engine->graph_replays[GRAPH_REPLAY_NODE];
+	report->graph_replays_contents = engine->graph_replays[GRAPH_REPLAY_CONTENTS];
+	report->graph_replays_change = engine->graph_replays[GRAPH_REPLAY_CHANGE];
 	report->bursts = counters.bursts;
 	report->burst_launches = counters.burst_launches;
 	report->commands_decoded = engine->commands_decoded;

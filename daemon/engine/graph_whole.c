@@ -11,6 +11,35 @@
 
 /* --- nodes --------------------------------------------------------------------------------------------------------- */
 
+static bool is_empty(const Sycl__V1__Launch *launch)
+{
+	for (size_t i = 0; i < launch->n_global; i++) {
+		if (launch->global[i] == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct graph_node_form form_of(const Sycl__V1__CommandGroup *group)
+{
+	struct graph_node_form form = {.kernel = 0};
+	if (group->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH)
+		return form;
+	form.kernel = group->launch->kernel;
+	form.cooperative = group->launch->cooperative;
+	form.is_empty = is_empty(group->launch);
+	for (size_t i = 0; i < group->launch->n_cluster && i < 3; i++)
+		form.cluster[i] = group->launch->cluster[i];
+	return form;
+}
+
+static bool has_its_form(const struct graph *graph, uint32_t index)
+{
+	const struct graph_node_form form = form_of(graph->nodes[index].group), *made = &graph->whole->forms[index];
+	return form.kernel == made->kernel && form.cooperative == made->cooperative && form.is_empty == made->is_empty &&
+	       memcmp(form.cluster, made->cluster, sizeof(form.cluster)) == 0;
+}
+
 /* Its release is to be noticed. */
 static void note(struct session *session, enum object_type type, uint64_t id)
 {
@@ -40,8 +69,6 @@ static void note_objects(struct session *session, const Sycl__V1__CommandGroup *
 	const struct group_scratch *scratch = &session->engine->scratch;
 	for (size_t i = 0; i < group->n_requirements; i++)
 		scratch->buffers[i]->object.in_graph = true;
-	if (scratch->arena)
-		scratch->arena->in_graph = true;
 	switch (group->action_case) {
 	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
 		note_launch(session, group->launch);
@@ -97,6 +124,22 @@ static int order_node(struct session *session, const struct graph *graph, uint32
 
 /* --- making -------------------------------------------------------------------------------------------------------- */
 
+static void drop_arenas(struct graph_arenas *arenas)
+{
+	if (arenas && --arenas->references == 0)
+		free(arenas);
+}
+
+/* Launches that are open keep theirs. */
+static void let_go_of_arenas(struct graph_whole *whole)
+{
+	for (uint32_t i = 0; whole->arenas && i < whole->arenas->count; i++)
+		list_remove(&whole->arenas->list[i].link);
+	drop_arenas(whole->arenas);
+	whole->arenas = NULL;
+	whole->arena_is_gone = false;
+}
+
 static void give_back(struct graph *graph)
 {
 	struct graph_whole *whole = graph->whole;
@@ -108,8 +151,10 @@ static void give_back(struct graph *graph)
 	graph_order_fini(&whole->order);
 	free(whole->changed);
 	whole->changed = NULL;
+	free(whole->forms);
+	whole->forms = NULL;
 	whole->changed_count = 0;
-	whole->arena_count = 0;
+	let_go_of_arenas(whole);
 	whole->order_stale = false;
 }
 
@@ -122,15 +167,31 @@ static int replay(struct graph *graph, enum graph_replay_reason reason)
 	return 1;
 }
 
-static int note_arena(struct graph_whole *whole, struct arena *arena)
+/* Held until the backend's graph is gone, which may have objects over it. */
+static int note_arena(struct graph *graph, struct arena *arena)
 {
-	for (uint32_t i = 0; i < whole->arena_count; i++) {
-		if (whole->arenas[i] == arena)
+	struct graph_whole *whole = graph->whole;
+	if (!whole->arenas)
+		whole->arenas = calloc(1, sizeof(*whole->arenas));
+	struct graph_arenas *arenas = whole->arenas;
+	if (!arenas)
+		return -ENOMEM;
+	arenas->references += arenas->references == 0;
+	for (uint32_t i = 0; i < arenas->count; i++) {
+		if (arenas->list[i].arena == arena)
 			return 0;
 	}
-	if (whole->arena_count == GRAPH_WHOLE_ARENAS_MAX)
+	if (arenas->count == GRAPH_WHOLE_ARENAS_MAX)
 		return -E2BIG;
-	whole->arenas[whole->arena_count++] = arena;
+	int r = session_arena_register(arena);
+	if (r == 0)
+		r = sched_graph_hold(whole->sched, arena->host);
+	if (r < 0)
+		return r;
+	struct graph_arena *noted = &arenas->list[arenas->count++];
+	*noted = (struct graph_arena){.arena = arena, .graph = graph};
+	list_init(&noted->link);
+	list_push_back(&arena->graphs, &noted->link);
 	return 0;
 }
 
@@ -138,7 +199,8 @@ static bool charge(struct graph *graph)
 {
 	struct session *session = graph->object.session;
 	uint64_t bytes = sched_graph_bytes(graph->whole->sched) + graph->whole->order.need_count * sizeof(struct graph_need) +
-			 ((uint64_t)graph->whole->order.edge_count + 2ull * graph->node_count) * sizeof(uint32_t);
+			 ((uint64_t)graph->whole->order.edge_count + 2ull * graph->node_count) * sizeof(uint32_t) +
+			 graph->node_count * sizeof(struct graph_node_form);
 	uint64_t others = session->graph_bytes - graph->whole->bytes;
 	if (others > GRAPH_BYTES_MAX || bytes > GRAPH_BYTES_MAX - others)
 		return false;
@@ -165,9 +227,10 @@ static int add_node(struct session *session, const struct queue *queue, struct g
 		const uint32_t *after = graph_order_after(&whole->order, index, &count);
 		r = sched_graph_add(whole->sched, &request, after, count);
 		graph->nodes[index].is_taken = r == 0;
+		whole->forms[index] = form_of(graph->nodes[index].group);
 	}
 	if (r == 0 && session->engine->scratch.arena)
-		r = note_arena(whole, session->engine->scratch.arena);
+		r = note_arena(graph, session->engine->scratch.arena);
 	if (r < 0)
 		return replay(graph, reason_of(r));
 	return charge(graph) ? 0 : replay(graph, GRAPH_REPLAY_SIZE);
@@ -193,11 +256,13 @@ static int begin(struct session *session, const struct queue *queue, struct grap
 	if (reason)
 		return replay(graph, reason);
 	whole->changed = calloc(graph->node_count, sizeof(*whole->changed));
-	if (!whole->changed || graph_order_init(&whole->order, graph->node_count, ++session->engine->order_stamp) < 0 ||
+	whole->forms = calloc(graph->node_count, sizeof(*whole->forms));
+	if (!whole->changed || !whole->forms || graph_order_init(&whole->order, graph->node_count, ++session->engine->order_stamp) < 0 ||
 	    sched_graph_create(queue->device, graph->node_count, graph->updatable, graph, &whole->sched) < 0)
 		return replay(graph, GRAPH_REPLAY_SIZE);
 	whole->releases = session->graph_releases;
-	whole->arena_releases = session->arena_releases;
+	whole->making++;
+	whole->former_open = whole->open;
 	for (uint32_t i = 0; i < graph->node_count; i++)
 		graph->nodes[i].changed = false;
 	return 0;
@@ -301,49 +366,6 @@ static bool is_worth_another_try(const struct graph_whole *whole)
 	return (node || backend) && whole->replays >= 1u << shift;
 }
 
-static struct graph *launched(struct session *session, const Sycl__V1__CommandGroup *message, struct queue **queue_out)
-{
-	const Sycl__V1__GraphLaunch *launch = message->graph_launch;
-	struct object *graph = object_id_type(launch->graph) == OBJECT_GRAPH
-				       ? object_table_find(&session->objects, launch->graph)
-				       : NULL;
-	struct object *queue = object_id_type(message->queue) == OBJECT_QUEUE
-				       ? object_table_find(&session->objects, message->queue)
-				       : NULL;
-	if (!graph || graph->failed || graph->released || !((struct graph *)graph)->finished || !queue || queue->failed ||
-	    queue->released)
-		return NULL;
-	*queue_out = (struct queue *)queue;
-	return (struct graph *)graph;
-}
-
-bool graph_whole_awaits(struct session *session, const Sycl__V1__CommandGroup *message)
-{
-	struct queue *queue;
-	if (message->action_case != SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
-		return false;
-	struct graph *graph = launched(session, message, &queue);
-	if (!graph || graph->context != queue->context || graph->device_index != queue->device_index ||
-	    (graph->native_count > 0 && (!graph->whole || graph->whole->state != GRAPH_WHOLE_BUILDING)))
-		return false;
-	if (!graph->whole)
-		graph->whole = calloc(1, sizeof(*graph->whole));
-	struct graph_whole *whole = graph->whole;
-	if (!whole)
-		return false;
-	if (whole->state == GRAPH_WHOLE_READY && whole->open == 0 && whole->arena_count > 0 &&
-	    whole->arena_releases != session->arena_releases) {
-		give_back(graph);
-		whole->state = GRAPH_WHOLE_UNTRIED;
-	}
-	if (whole->state == GRAPH_WHOLE_UNTRIED || (whole->state == GRAPH_WHOLE_REPLAYED && is_worth_another_try(whole)))
-		try(session, queue, graph);
-	if (whole->state != GRAPH_WHOLE_BUILDING)
-		return false;
-	session->awaited = graph;
-	return true;
-}
-
 /* --- changes ------------------------------------------------------------------------------------------------------- */
 
 static bool is_same_requirement(const Sycl__V1__Requirement *a, const Sycl__V1__Requirement *b)
@@ -351,15 +373,6 @@ static bool is_same_requirement(const Sycl__V1__Requirement *a, const Sycl__V1__
 	return a->buffer == b->buffer && a->mode == b->mode && a->offset_bytes == b->offset_bytes &&
 	       a->size_bytes == b->size_bytes && a->order_offset_bytes == b->order_offset_bytes &&
 	       a->order_size_bytes == b->order_size_bytes;
-}
-
-static bool is_empty(const Sycl__V1__Launch *launch)
-{
-	for (size_t i = 0; i < launch->n_global; i++) {
-		if (launch->global[i] == 0)
-			return true;
-	}
-	return false;
 }
 
 static bool requires_the_same(const Sycl__V1__CommandGroup *a, const Sycl__V1__CommandGroup *b)
@@ -405,7 +418,7 @@ static int check_all(struct session *session, const struct queue *queue, struct 
 	return 0;
 }
 
-/* What is required, and the edges that follow from it, once more. As check_all. */
+/* What is required, and the edges that follow from it, once more. As check_all; 3: nodes wait for others than those of the backend's. */
 static int order_anew(struct session *session, const struct queue *queue, struct graph *graph, struct backend_fault *fault)
 {
 	struct graph_whole *whole = graph->whole;
@@ -414,18 +427,41 @@ static int order_anew(struct session *session, const struct queue *queue, struct
 		return 2;
 	int r = check_all(session, queue, graph, &order, fault);
 	graph_order_seal(&order);
-	if (r != 0) {
-		graph_order_fini(&order);
-		return r;
+	for (uint32_t i = 0; i < graph->node_count && r == 0; i++)
+		r = graph_order_alike(&order, &whole->order, i) ? 0 : 3;
+	if (r == 0) {
+		struct graph_order before = whole->order;
+		whole->order = order;
+		order = before;
+		if (charge(graph)) {
+			whole->order_stale = false;
+		} else {
+			order = whole->order;
+			whole->order = before;
+			r = 2;
+		}
 	}
-	for (uint32_t i = 0; i < graph->node_count; i++) {
-		if (!graph_order_alike(&order, &whole->order, i))
-			put_changed(graph, i);
-	}
-	graph_order_fini(&whole->order);
-	whole->order = order;
-	whole->order_stale = false;
-	return charge(graph) ? 0 : 2;
+	graph_order_fini(&order);
+	return r;
+}
+
+/* Not these changes, in the graph that is there. */
+static bool is_unfit(const struct queue *queue, const struct graph *graph)
+{
+	const struct graph_whole *whole = graph->whole;
+	bool unfit = whole->changed_count > 0 && !(queue->facts->features & BACKEND_FEATURE_GRAPH_UPDATE);
+	for (uint32_t i = 0; i < whole->changed_count && !unfit; i++)
+		unfit = !has_its_form(graph, whole->changed[i]);
+	return unfit;
+}
+
+static bool must_be_made_anew(struct session *session, const struct queue *queue, struct graph *graph)
+{
+	const struct graph_whole *whole = graph->whole;
+	struct backend_fault fault;
+	if (whole->arena_is_gone || sched_graph_is_broken(whole->sched) || is_unfit(queue, graph))
+		return true;
+	return whole->order_stale && order_anew(session, queue, graph, &fault) == 3;
 }
 
 /* What the backend's graph does not know of, as far as is known here, goes with the next launch. As check_all. */
@@ -455,6 +491,55 @@ static int put_changes(struct session *session, const struct queue *queue, struc
 		graph->nodes[index].carried = number;
 	}
 	return 0;
+}
+
+/* The next launch has it made anew. */
+static void unmake(struct graph *graph)
+{
+	give_back(graph);
+	graph->whole->state = GRAPH_WHOLE_UNTRIED;
+	graph->whole->tries = 0;
+}
+
+static struct graph *launched(struct session *session, const Sycl__V1__CommandGroup *message, struct queue **queue_out)
+{
+	const Sycl__V1__GraphLaunch *launch = message->graph_launch;
+	struct object *graph = object_id_type(launch->graph) == OBJECT_GRAPH
+				       ? object_table_find(&session->objects, launch->graph)
+				       : NULL;
+	struct object *queue = object_id_type(message->queue) == OBJECT_QUEUE
+				       ? object_table_find(&session->objects, message->queue)
+				       : NULL;
+	if (!graph || graph->failed || graph->released || !((struct graph *)graph)->finished || !queue || queue->failed ||
+	    queue->released)
+		return NULL;
+	*queue_out = (struct queue *)queue;
+	return (struct graph *)graph;
+}
+
+bool graph_whole_awaits(struct session *session, const Sycl__V1__CommandGroup *message)
+{
+	struct queue *queue;
+	if (message->action_case != SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		return false;
+	struct graph *graph = launched(session, message, &queue);
+	if (!graph || graph->context != queue->context || graph->device_index != queue->device_index ||
+	    (graph->native_count > 0 && (!graph->whole || graph->whole->state != GRAPH_WHOLE_BUILDING)))
+		return false;
+	if (!graph->whole)
+		graph->whole = calloc(1, sizeof(*graph->whole));
+	struct graph_whole *whole = graph->whole;
+	if (!whole)
+		return false;
+	if (whole->state == GRAPH_WHOLE_READY && graph->native_count == 0 && whole->former_open == 0 &&
+	    must_be_made_anew(session, queue, graph))
+		unmake(graph);
+	if (whole->state == GRAPH_WHOLE_UNTRIED || (whole->state == GRAPH_WHOLE_REPLAYED && is_worth_another_try(whole)))
+		try(session, queue, graph);
+	if (whole->state != GRAPH_WHOLE_BUILDING)
+		return false;
+	session->awaited = graph;
+	return true;
 }
 
 /* --- launches ------------------------------------------------------------------------------------------------------ */
@@ -492,6 +577,16 @@ static int put_requirements(struct session *session, const struct graph_order *o
 	return 0;
 }
 
+/* As one, all of it would fail. */
+static bool needs_what_is_lost(const struct task_request *request)
+{
+	for (uint32_t i = 0; i < request->requirement_count; i++) {
+		if (sched_requirement_is_lost(&request->requirements[i]))
+			return true;
+	}
+	return false;
+}
+
 static void open_group(const struct graph_whole_launch *launch, struct group *group)
 {
 	struct session *session = launch->session;
@@ -505,8 +600,12 @@ static void open_group(const struct graph_whole_launch *launch, struct group *gr
 	session->record_cost += graph->whole->order.need_count;
 	group->session_number = ++session->group_count;
 	list_push_back(&session->open_groups, &group->session_link);
-	for (uint32_t i = 0; i < graph->whole->arena_count; i++)
-		graph->whole->arenas[i]->users++;
+	group->graph_making = graph->whole->making;
+	group->graph_arenas = graph->whole->arenas;
+	for (uint32_t i = 0; group->graph_arenas && i < group->graph_arenas->count; i++)
+		group->graph_arenas->list[i].arena->users++;
+	if (group->graph_arenas)
+		group->graph_arenas->references++;
 	if (session->engine->scratch.waits_for_all)
 		queue->barrier = &group->entry;
 	graph->last = group;
@@ -520,9 +619,10 @@ void graph_whole_done(struct group *group)
 	if (graph->last == group)
 		graph->last = NULL;
 	graph->whole->open--;
-	/* They are the same: while one is open its arenas have users, so none of them has gone. */
-	for (uint32_t i = 0; i < graph->whole->arena_count; i++)
-		graph->whole->arenas[i]->users--;
+	graph->whole->former_open -= group->graph_making != graph->whole->making;
+	for (uint32_t i = 0; group->graph_arenas && i < group->graph_arenas->count; i++)
+		group->graph_arenas->list[i].arena->users--;
+	drop_arenas(group->graph_arenas);
 	object_unref(&graph->object);
 }
 
@@ -563,10 +663,10 @@ static int launch_ready(const struct graph_whole_launch *launch, struct sched_gr
 	*reason_out = GRAPH_REPLAY_QUEUE;
 	if (!choose_lane(whole, queue))
 		return 2;
-	*reason_out = GRAPH_REPLAY_NODE;
-	/* An arena that a node copies from or to may be gone: launches keep theirs, the graph does not. */
-	if (whole->open == 0 && whole->arena_count > 0 && whole->arena_releases != session->arena_releases)
+	*reason_out = GRAPH_REPLAY_CHANGE;
+	if (whole->arena_is_gone || sched_graph_is_broken(whole->sched) || is_unfit(queue, graph))
 		return 2;
+	*reason_out = GRAPH_REPLAY_NODE;
 	int r = 0;
 	if (whole->order_stale)
 		r = order_anew(session, queue, graph, fault);
@@ -574,6 +674,8 @@ static int launch_ready(const struct graph_whole_launch *launch, struct sched_gr
 		r = check_all(session, queue, graph, NULL, fault);
 	if (r == 0)
 		whole->releases = session->graph_releases;
+	else if (r == 3)
+		*reason_out = GRAPH_REPLAY_CHANGE;
 	struct task_request request = {.device = NULL};
 	if (r == 0 && whole->changed_count > 0)
 		r = put_changes(session, queue, graph, changes, fault);
@@ -581,6 +683,9 @@ static int launch_ready(const struct graph_whole_launch *launch, struct sched_gr
 		r = put_requirements(session, &whole->order, &request, fault);
 	if (r != 0)
 		return r < 0 ? r : 2; /* replay says which node it is */
+	*reason_out = GRAPH_REPLAY_CONTENTS;
+	if (graph->native_count == 0 && !launch->failed_dependency && needs_what_is_lost(&request))
+		return 2;
 	char what[32];
 	(void)snprintf(what, sizeof(what), "graph of %u nodes", graph->node_count);
 	request.device = queue->device;
@@ -613,6 +718,19 @@ int graph_whole_launch(const struct graph_whole_launch *launch, enum graph_repla
 	if (r != 0)
 		sched_graph_changes_free(changes);
 	return r;
+}
+
+void graph_whole_arena_gone(struct arena *arena)
+{
+	while (!list_empty(&arena->graphs)) {
+		struct graph_arena *noted = list_entry(arena->graphs.next, struct graph_arena, link);
+		struct graph *graph = noted->graph;
+		list_remove(&noted->link);
+		if (graph->native_count > 0 || graph->whole->state == GRAPH_WHOLE_BUILDING)
+			graph->whole->arena_is_gone = true;
+		else
+			unmake(graph);
+	}
 }
 
 void graph_whole_free(struct graph *graph)

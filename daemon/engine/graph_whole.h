@@ -4,13 +4,17 @@
  * graph_replay_reason says why, and the engine counts it.
  *
  *   UNTRIED --first launch--> BUILDING --the device has it--> READY --an arena of it is gone--> UNTRIED
- *      |                          \--it refuses--\
+ *      |                          \--it refuses--\      \--a change that cannot be made in it--> UNTRIED
  *      \--cannot be----------------------------> REPLAYED --(it may have been for a moment: later, a few times)--> UNTRIED
  *
  * While it is BUILDING the session is not read that has come to a launch (session.awaited): nobody else waits. Objects that nodes name
  * are looked at again when some that a graph names were released since; otherwise only buffers are. Where making one may wait for what runs
- * (BACKEND_FEATURE_QUIET_LOAD), a device that works refuses for the moment; only what changes make necessary is made anew all the same. A launch of which a node
- * would be refused is replayed, which says what is wrong. Front thread.
+ * (BACKEND_FEATURE_QUIET_LOAD), a device that works refuses for the moment. A launch of which a node would be refused, or of which a
+ * part needs contents that are lost, is replayed, which says what is wrong and runs the rest.
+ *
+ * Changes of arguments go with the next launch into the graph that is there. Another kernel, another order, or a device that changes nothing has it
+ * made anew: as at first, beside the launches that are in flight, in slices of the device's thread. They keep the former one; while some
+ * of them are open there is no third, and launches are replayed. Front thread.
  */
 #ifndef SYCL_ENGINE_GRAPH_WHOLE_H
 #define SYCL_ENGINE_GRAPH_WHOLE_H
@@ -22,6 +26,27 @@
 #define GRAPH_WHOLE_ARENAS_MAX 64u
 
 struct backend_fault;
+struct arena;
+
+/* An arena that nodes copy from or to. */
+struct graph_arena {
+	struct list link; /* of arena.graphs; empty: the graph has let go */
+	struct arena *arena;
+	struct graph *graph;
+};
+
+/* What no backend changes of a node: a graph in which one differs is made anew. */
+struct graph_node_form {
+	uint64_t kernel;
+	uint32_t cluster[3];
+	bool cooperative, is_empty;
+};
+
+/* Of one making. Launches that are open have their part in it. */
+struct graph_arenas {
+	uint32_t references, count;
+	struct graph_arena list[GRAPH_WHOLE_ARENAS_MAX];
+};
 
 enum graph_replay_reason {
 	GRAPH_REPLAY_NOT = 0,
@@ -32,6 +57,8 @@ enum graph_replay_reason {
 	GRAPH_REPLAY_BACKEND, /* it refuses a node, or the whole */
 	GRAPH_REPLAY_QUEUE,   /* a native queue has a lane of its own, and launches are open elsewhere */
 	GRAPH_REPLAY_NODE,    /* a node is refused */
+	GRAPH_REPLAY_CONTENTS, /* a part needs what is lost: only that fails */
+	GRAPH_REPLAY_CHANGE,  /* it is to be made anew, and launches of the former one are open */
 	GRAPH_REPLAY_REASONS
 };
 
@@ -44,15 +71,18 @@ struct graph_whole {
 	uint64_t number;                 /* of the record to answer when it is made; 0: none */
 	struct sched_graph *sched;       /* BUILDING, READY */
 	struct graph_order order;
+	struct graph_node_form *forms; /* of the nodes, as the backend's graph has them */
 	uint64_t bytes; /* of the session's, charged for it */
-	struct arena *arenas[GRAPH_WHOLE_ARENAS_MAX];
-	uint32_t arena_count;
-	uint64_t releases, arena_releases; /* of the session, when nodes were looked at */
+	struct graph_arenas *arenas; /* NULL: none */
+	bool arena_is_gone;          /* and what names it cannot be made anew */
+	uint64_t releases;           /* of the session, when nodes were looked at */
 	uint32_t tries, replays;           /* replays since the last try */
 	uint32_t *changed;                 /* nodes that the backend's graph may not know of; node_count of them */
 	uint32_t changed_count;
 	bool order_stale; /* some require something else */
 	uint32_t home_lane, open; /* launches that are open, on this lane */
+	uint32_t making;          /* how often it was made, or tried */
+	uint32_t former_open;     /* of those that are open: of former makings */
 	bool lane_is_native;
 };
 
@@ -82,6 +112,8 @@ int graph_whole_launch(const struct graph_whole_launch *launch, enum graph_repla
 void graph_whole_done(struct group *group);
 /* A node has another command group than `before`, which is still there. */
 void graph_whole_changed(struct graph *graph, uint32_t node, const Sycl__V1__CommandGroup *before);
+/* The arena ends; no launch that is open uses it. */
+void graph_whole_arena_gone(struct arena *arena);
 /* Of a graph that ends. */
 void graph_whole_free(struct graph *graph);
 /* Tell the functions of native commands that nobody will call. */

@@ -22,6 +22,7 @@ struct build_job;
 struct shared_memory;
 struct event_share;
 struct graph_run;
+struct graph_arenas;
 struct graph;
 
 struct object {
@@ -151,6 +152,8 @@ struct group {
 	struct task *task;     /* NULL: a launch of a graph node by node, or being made */
 	struct graph_run *run; /* of a launch of a graph (graph_run.h), else NULL */
 	struct graph *graph;   /* of a launch of a graph as one (graph_whole.h), else NULL */
+	struct graph_arenas *graph_arenas; /* the same: what it copies from or to, or NULL */
+	uint32_t graph_making;             /* the same: which making of it */
 	struct arena *arena; /* that it copies from or to, or NULL */
 	struct list session_link; /* of session.open_groups */
 	uint64_t session_number;

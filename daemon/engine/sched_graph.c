@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define FIRST_NODES 16u
+#define FIRST_HOSTS 4u
 
 static bool is_node_action(enum task_action action)
 {
@@ -148,6 +149,22 @@ int sched_graph_add(struct sched_graph *graph, const struct task_request *reques
 	return 0;
 }
 
+int sched_graph_hold(struct sched_graph *graph, struct sched_host *host)
+{
+	if (graph->host_count == graph->host_capacity) {
+		uint32_t capacity = graph->host_capacity ? graph->host_capacity * 2 : FIRST_HOSTS;
+		struct sched_host **hosts =
+			reallocarray((void *)graph->hosts, capacity, sizeof(struct sched_host *));
+		if (!hosts)
+			return -ENOMEM;
+		graph->hosts = hosts;
+		graph->host_capacity = capacity;
+	}
+	graph->hosts[graph->host_count++] = host;
+	sched_host_hold(host);
+	return 0;
+}
+
 uint64_t sched_graph_bytes(const struct sched_graph *graph)
 {
 	return graph->bytes;
@@ -201,6 +218,11 @@ uint64_t sched_graph_ran(const struct sched_graph *graph)
 	return graph->ran;
 }
 
+bool sched_graph_is_broken(const struct sched_graph *graph)
+{
+	return graph->is_broken;
+}
+
 static void drop(struct sched_graph *graph)
 {
 	if (--graph->references > 0)
@@ -244,6 +266,7 @@ void sched_graph_end(struct task *task)
 	struct sched_graph *graph = launch->graph;
 	if (launch->ran && launch->number > graph->ran)
 		graph->ran = launch->number;
+	graph->is_broken |= launch->broke;
 	sched_graph_changes_free(launch->changes);
 	task->send.graph = NULL;
 	drop(graph);
@@ -255,6 +278,9 @@ static void destroy(struct sched_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->node_count; i++)
 		free_node(graph->nodes[i]);
+	for (uint32_t i = 0; i < graph->host_count; i++)
+		sched_host_drop(graph->hosts[i]);
+	free((void *)graph->hosts);
 	graph->device->memories--;
 	free((void *)graph->nodes);
 	free((void *)graph->retired);

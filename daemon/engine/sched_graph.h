@@ -43,10 +43,13 @@ struct sched_graph {
 	struct sched_graph_node **nodes;
 	uint32_t node_count, node_limit;
 	uint64_t bytes; /* of the nodes */
+	struct sched_host **hosts; /* held */
+	uint32_t host_count, host_capacity;
 	bool updatable;
 	bool has_native; /* calls the application's functions, once: it cannot be made anew */
 	uint32_t references; /* the owner, the build, launches */
 	bool released, built;
+	bool is_broken; /* it could not be made as a launch wanted it */
 	uint32_t sent;       /* launches that are on a lane: */
 	uint32_t sent_lane;  /* this one */
 	uint64_t launched, ran; /* launches by number: the latest; the latest of which it is known that its changes were taken */
@@ -70,6 +73,7 @@ struct sched_graph_launch {
 	struct sched_graph_node *changes; /* owned; the device's thread leaves here what they replaced */
 	uint64_t number;
 	bool ran; /* device thread: the changes were taken */
+	bool broke; /* device thread: and could not be made */
 };
 
 /* sched_graph.c, front */

@@ -264,7 +264,7 @@ static int update(struct sched_graph *graph, const struct sched_graph_node *chan
 		if (result == 0)
 			continue;
 		graph->is_stale = true;
-		if (result != -EOPNOTSUPP)
+		if (fault->device_lost)
 			return result;
 		*fault = (struct backend_fault){.status = STATUS_SUCCESS};
 		return 1;
@@ -285,5 +285,6 @@ int sched_graph_prepare(struct scheduler_device *device, struct task_send *send,
 		result = make_anew(graph, alone, fault);
 	if (result == 0)
 		send->command.graph = graph->handle;
+	send->graph->broke = result < 0 && !fault->device_lost;
 	return result;
 }

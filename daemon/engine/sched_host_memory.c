@@ -125,7 +125,7 @@ static void step_waits(struct sched_host *host, const struct scheduler_device *d
 
 static void release_if_gone(struct sched_host *host)
 {
-	if (host->registrations || !host->release)
+	if (host->registrations || !host->release || host->holds > 0)
 		return;
 	host->release(host->owner);
 	free(host);
@@ -147,6 +147,18 @@ static void leave(struct sched_registration *registration)
 	sched_device_post_load(registration->device, &registration->message);
 }
 
+/* Nobody wants it any more; what a graph names stays until that is gone. */
+static void let_go(struct sched_host *host)
+{
+	if (host->holds > 0)
+		return;
+	for (struct sched_registration *registration = host->registrations; registration;
+	     registration = registration->next)
+		if (!registration->away)
+			leave(registration);
+	release_if_gone(host);
+}
+
 void scheduler_host_unregister(struct sched_host *host, void (*release)(void *owner), void *owner)
 {
 	if (!host) {
@@ -161,11 +173,19 @@ void scheduler_host_unregister(struct sched_host *host, void (*release)(void *ow
 		host->next->previous = host->previous;
 	host->release = release;
 	host->owner = owner;
-	for (struct sched_registration *registration = host->registrations; registration;
-	     registration = registration->next)
-		if (!registration->away)
-			leave(registration);
-	release_if_gone(host);
+	let_go(host);
+}
+
+void sched_host_hold(struct sched_host *host)
+{
+	host->holds++;
+}
+
+void sched_host_drop(struct sched_host *host)
+{
+	host->holds--;
+	if (host->release)
+		let_go(host);
 }
 
 void sched_registration_returned(struct sched_registration *registration)
@@ -183,7 +203,7 @@ void sched_registration_returned(struct sched_registration *registration)
 	} else {
 		counters->host_registrations++;
 		step_waits(host, registration->device, NULL);
-		if (host->release)
+		if (host->release && host->holds == 0)
 			leave(registration);
 	}
 	release_if_gone(host);

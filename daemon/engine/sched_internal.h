@@ -239,6 +239,7 @@ struct sched_host_wait {
 /* Host memory that devices register. */
 struct sched_host {
 	struct sched_host_wait *waits;
+	uint32_t holds; /* graphs whose nodes copy from or to it */
 	struct scheduler *scheduler;
 	struct sched_host *previous, *next;
 	void *host;
@@ -861,6 +862,9 @@ void sched_loss_tell(struct scheduler *scheduler);
 
 /* sched_host_memory.c */
 void sched_host_device_opened(struct scheduler_device *device);
+/* Somebody names it beside its owner, who may be through with it before. */
+void sched_host_hold(struct sched_host *host);
+void sched_host_drop(struct sched_host *host);
 void sched_registration_returned(struct sched_registration *registration);
 void sched_host_wait_tell(struct sched_host_wait *wait);
 

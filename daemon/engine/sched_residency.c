@@ -3,6 +3,8 @@
 
 #include "sched_dependencies.h"
 
+#include "access_mode.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -160,6 +162,21 @@ struct sched_cause *sched_access_poison(const struct sched_access *access)
 		if (piece_at(contents, i)->poison)
 			return piece_at(contents, i)->poison;
 	return NULL;
+}
+
+bool sched_requirement_is_lost(const struct task_requirement *requirement)
+{
+	const struct sched_contents *contents = requirement->buffer->contents;
+	struct sched_access access = {.buffer = requirement->buffer};
+	if (access_mode_writes(requirement->mode) && !access_mode_needs_contents(requirement->mode))
+		return false;
+	sched_access_ranges(&access, requirement->order_offset_bytes, requirement->order_size_bytes,
+			    requirement->offset_bytes, requirement->size_bytes);
+	const struct interval_run pieces = interval_map_run(&contents->pieces, &access.bytes);
+	for (uint32_t i = pieces.first; i < pieces.end; i++)
+		if (piece_at(contents, i)->poison)
+			return true;
+	return false;
 }
 
 static struct task *open_move_to(const struct sched_buffer *buffer, const struct sched_piece *piece, uint32_t place)

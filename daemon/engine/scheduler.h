@@ -209,7 +209,7 @@ uint32_t scheduler_home_lane(struct scheduler_device *device);
  */
 int scheduler_host_register(struct scheduler *scheduler, void *host, uint64_t size_bytes, struct sched_host **host_out);
 /*
- * No task uses the memory any more. It stays mapped until `release(owner)`, which is called once, when no device has it:
+ * No task uses the memory any more. It stays mapped until `release(owner)`, which is called once, when no device and no graph has it:
  * from scheduler_progress, scheduler_free or from in here. Accepts NULL (nothing was registered): calls it at once.
  */
 void scheduler_host_unregister(struct sched_host *host, void (*release)(void *owner), void *owner);
@@ -363,7 +363,8 @@ struct task_request;
 /*
  * Graphs of the backend's, for a device that has them (BACKEND_FEATURE_GRAPH): commands and their order, launched as one task
  * (TASK_GRAPH). Nodes are added before sched_graph_build, each behind some that came before it. They hold the buffers and kernels
- * that they name until the graph is gone or has others in their place; host memory and USM are the caller's to keep as long as it is launched.
+ * that they name until the graph is gone or has others in their place; USM is the caller's to keep as long as it is launched, and host memory
+ * until it is gone: sched_graph_hold.
  */
 int sched_graph_create(struct scheduler_device *device, uint32_t node_limit, bool updatable, void *owner,
 		       struct sched_graph **graph_out); /* -ENOMEM */
@@ -373,6 +374,11 @@ int sched_graph_create(struct scheduler_device *device, uint32_t node_limit, boo
  * another device's. -ENOMEM.
  */
 int sched_graph_add(struct sched_graph *graph, const struct task_request *request, const uint32_t *after, uint32_t after_count);
+/*
+ * Nodes copy from or to this memory: when it is unregistered it stays until the graph is gone, because a backend may have made objects
+ * over it. Once for each. -ENOMEM.
+ */
+int sched_graph_hold(struct sched_graph *graph, struct sched_host *host);
 uint64_t sched_graph_bytes(const struct sched_graph *graph); /* what its nodes take */
 /* on_graph_built follows, unless it is released before. */
 void sched_graph_build(struct sched_graph *graph);
@@ -386,6 +392,8 @@ int sched_graph_change(struct sched_graph *graph, uint32_t node, const struct ta
 void sched_graph_changes_free(struct sched_graph_node *changes);
 uint64_t sched_graph_launches(const struct sched_graph *graph); /* that were submitted */
 uint64_t sched_graph_ran(const struct sched_graph *graph); /* the latest of those whose changes are known to have been made */
+/* A launch failed because its changes could be made in no way: launches to come would fail, too. */
+bool sched_graph_is_broken(const struct sched_graph *graph);
 void sched_graph_release(struct sched_graph *graph); /* once, at any time; launches go on */
 
 struct task_requirement {
@@ -563,6 +571,8 @@ void host_access_release(struct task *task);
 bool task_held(const struct task *task);
 void host_task_end(struct task *task, const struct backend_fault *fault);
 
+/* Is some of what it needs lost, as far as is known? What writes it now may still fail. */
+bool sched_requirement_is_lost(const struct task_requirement *requirement);
 /* Parts of buffers that submissions have looked at, ever: what one takes goes by how many it is. */
 uint64_t scheduler_visits(const struct scheduler *scheduler);
 

@@ -97,7 +97,7 @@ struct session {
 	struct list held_tasks;   /* host tasks that the client runs: group.held_link */
 	struct list held_nodes;   /* the same of launches of graphs: graph_node_run.held_link */
 	uint64_t graph_bytes;     /* of executable graphs */
-	uint64_t graph_releases, arena_releases; /* of objects that graphs name, and of arenas: graph_whole.h */
+	uint64_t graph_releases; /* of objects that graphs name: graph_whole.h */
 	struct graph *awaited;    /* it is not read until this graph is made; NULL: it is */
 	uint8_t *deferred;        /* the record that has come to it, to be run then; NULL: none */
 	uint32_t deferred_bytes;
@@ -177,7 +177,7 @@ struct arena {
 	uint32_t index;
 	uint32_t users; /* buffers, USM, and copies that are not complete */
 	bool is_placed; /* where the client has it too */
-	bool in_graph;  /* as of objects */
+	struct list graphs; /* that name it: graph_arena.link */
 	struct memory_region *region;
 	struct sched_host *host; /* known to the devices, or NULL */
 };

@@ -1,4 +1,5 @@
 /* Shared memory for data: made here, mapped by both sides, its ranges chosen by the client. */
+#include "graph_whole.h"
 #include "session.h"
 #include "range_check.h"
 #include "usm_window.h"
@@ -73,6 +74,7 @@ static int make(struct session *session, const Sycl__V1__ArenaCreate *message, s
 		return r;
 	}
 	arena->session = session;
+	list_init(&arena->graphs);
 	arena->is_placed = place != NULL;
 	/* Without it transfers work too, slower. */
 	(void)session_arena_register(arena);
@@ -114,7 +116,7 @@ static void unmap(void *owner)
 static void arena_free(struct arena *arena)
 {
 	arena->session->usage.arena_bytes -= arena->region->size_bytes;
-	arena->session->arena_releases += arena->in_graph;
+	graph_whole_arena_gone(arena);
 	arena->session->engine->arena_bytes -= arena->region->size_bytes;
 	arena->session->arenas[arena->index] = NULL;
 	scheduler_host_unregister(arena->host, unmap, arena);

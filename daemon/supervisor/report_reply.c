@@ -235,6 +235,8 @@ static void add_claims(const struct opened_report *report, Sycl__V1__EngineFacts
 	facts->graph_replays_backend = claim->graph_replays_backend;
 	facts->graph_replays_queue = claim->graph_replays_queue;
 	facts->graph_replays_node = claim->graph_replays_node;
+	facts->graph_replays_contents = claim->graph_replays_contents;
+	facts->graph_replays_change = claim->graph_replays_change;
 	facts->bursts = claim->bursts;
 	facts->burst_launches = claim->burst_launches;
 }

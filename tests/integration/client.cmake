@@ -70,7 +70,7 @@ if(TARGET client_service)
   sycl_test_objects(model_real_objects SOURCES client_graph_usm.c client_kernels_real.c client_streams.c LIBS syclclient)
   set(model_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:model_objects> client_blocking.c)
   sycl_test(client_model_fake SOURCES ${model_sources} portable_fake.c LIBS client_service TIMEOUT 900)
-  sycl_test(client_graph_whole SOURCES client_graph_whole.c client_graph_common.c $<TARGET_OBJECTS:portable_objects> portable_fake.c
+  sycl_test(client_graph_whole SOURCES client_graph_whole.c client_graph_changes.c client_graph_common.c $<TARGET_OBJECTS:portable_objects> portable_fake.c
     LIBS client_service TIMEOUT 300)
   foreach(kind cpu gpu)
     sycl_test(client_model_${kind} SOURCES ${model_sources} $<TARGET_OBJECTS:model_real_objects> portable_embedded.c

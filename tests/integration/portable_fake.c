@@ -4,12 +4,19 @@
 #include "client_service.h"
 
 static struct client_service service;
+static uint64_t more_features;
+
+void portable_fake_features(uint64_t features)
+{
+	more_features = features;
+}
 
 void portable_engine_start(void)
 {
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_options(i, (struct fake_device_options){
-					       .features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE});
+					       .features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE |
+						       more_features});
 	client_service_start(&service, NULL);
 }
 

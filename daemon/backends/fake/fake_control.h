@@ -144,7 +144,8 @@ struct fake_counters {
 	uint64_t registered_transfers; /* writes and reads whose host memory is registered */
 	uint64_t usm_copies, usm_fills, prefetches, advices; /* ended with success */
 	uint64_t graph_launches; /* ended with success; their nodes are counted as if they had been submitted */
-	uint64_t graph_misuses;  /* changed or freed in flight, or sent to another lane meanwhile */
+	uint64_t graph_misuses;  /* changed or freed in flight, sent to another lane meanwhile, or host memory unregistered that one names */
+	uint64_t graph_adds_at_once; /* the most nodes that were added while progress() was not called */
 	uint64_t flushes, progresses;
 	/* alive now */
 	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events, graphs;

@@ -199,6 +199,7 @@ uint32_t fake_progress(struct backend_device *device, struct backend_completion 
 	struct fake_command *done = NULL;
 	fake_lock();
 	device->slot->counters.progresses++;
+	device->graph_adds = 0;
 	if (!device->has_worker)
 		(void)fake_run_locked(device, &due_ns);
 	while (count < capacity && device->ended_first) {

@@ -34,6 +34,7 @@ struct node {
 
 struct backend_graph {
 	struct backend_device *device;
+	struct backend_graph *next; /* of the device */
 	struct node *nodes;
 	uint32_t count;
 	bool is_finished, is_updatable;
@@ -191,6 +192,20 @@ static struct backend_graph *graph_copy(const struct backend_graph *graph)
 	return NULL;
 }
 
+bool fake_graph_names_locked(const struct backend_device *device, const struct backend_host *host)
+{
+	for (const struct backend_graph *graph = device->graphs; graph; graph = graph->next)
+		for (uint32_t i = 0; i < graph->count; i++) {
+			const struct node *node = &graph->nodes[i];
+			if (!node->command || (node->kind != BACKEND_COMMAND_WRITE && node->kind != BACKEND_COMMAND_READ))
+				continue;
+			const uint8_t *named = node->command->command.transfer.host;
+			if (named >= (const uint8_t *)host->host && (uint64_t)(named - (const uint8_t *)host->host) < host->size_bytes)
+				return true;
+		}
+	return false;
+}
+
 /* What no driver of a real device would take as a node. */
 static int check(struct backend_graph *graph, const struct backend_command *command, struct backend_fault *fault_out)
 {
@@ -244,6 +259,8 @@ int fake_graph_create(struct backend_device *device, struct backend_graph **grap
 		return no_memory(fault_out);
 	graph->device = device;
 	fake_lock();
+	graph->next = device->graphs;
+	device->graphs = graph;
 	device->slot->counters.graphs++;
 	fake_unlock();
 	*graph_out = graph;
@@ -272,8 +289,13 @@ int fake_graph_add(struct backend_graph *graph, const struct backend_command *co
 		node_clear(&node);
 		return result;
 	}
+	fake_lock();
+	struct fake_counters *counters = &graph->device->slot->counters;
+	if (++graph->device->graph_adds > counters->graph_adds_at_once)
+		counters->graph_adds_at_once = graph->device->graph_adds;
 	nodes[graph->count] = node;
 	*node_out = graph->count++;
+	fake_unlock();
 	return 0;
 }
 
@@ -322,6 +344,10 @@ void fake_graph_free(struct backend_graph *graph)
 		return;
 	fake_lock();
 	struct fake_slot *slot = graph->device->slot;
+	struct backend_graph **at = &graph->device->graphs;
+	while (*at != graph)
+		at = &(*at)->next;
+	*at = graph->next;
 	slot->counters.graphs--;
 	slot->counters.graph_misuses += graph->in_flight > 0 && !slot->lost;
 	fake_unlock();

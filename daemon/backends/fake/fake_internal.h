@@ -107,6 +107,8 @@ struct backend_device {
 	void *token;
 	struct backend_lane *lanes;
 	struct backend_host *hosts;
+	struct backend_graph *graphs;
+	uint64_t graph_adds; /* since progress() was called */
 	struct fake_usm *usm;
 	struct fake_command *ended_first, *ended_last; /* not reported yet */
 	pthread_t worker;
@@ -236,6 +238,8 @@ void fake_command_run_locked(struct fake_command *command);
 void fake_command_count_locked(struct backend_device *device, const struct backend_command *command);
 bool fake_gate_holds_locked(const struct backend_command *command);
 bool fake_is_registered_locked(const struct backend_device *device, const struct backend_command *command);
+/* fake_graph.c: does a node of a graph copy from or to it? */
+bool fake_graph_names_locked(const struct backend_device *device, const struct backend_host *host);
 /* fake_graph.c. A GRAPH command is checked, sent, held, run, and ends. */
 int fake_graph_check(const struct backend_lane *lane, const struct backend_command *command,
 		     struct backend_fault *fault_out);

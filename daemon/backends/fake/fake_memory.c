@@ -273,6 +273,7 @@ void fake_host_unregister(struct backend_host *host)
 		at = &(*at)->next;
 	*at = host->next;
 	host->device->slot->counters.hosts--;
+	host->device->slot->counters.graph_misuses += fake_graph_names_locked(host->device, host);
 	fake_unlock();
 	free(host);
 }

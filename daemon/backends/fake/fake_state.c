@@ -299,6 +299,8 @@ static void add_counters(struct fake_counters *sum, const struct fake_counters *
 	sum->graphs += more->graphs;
 	sum->graph_launches += more->graph_launches;
 	sum->graph_misuses += more->graph_misuses;
+	if (more->graph_adds_at_once > sum->graph_adds_at_once)
+		sum->graph_adds_at_once = more->graph_adds_at_once;
 }
 
 void fake_counters(uint32_t device, struct fake_counters *counters_out)
