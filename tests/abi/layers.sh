@@ -13,7 +13,7 @@ function library(path) {
 	if (path == "jansson.h") return "jansson"
 	if (path ~ /^systemd\//) return "systemd"
 	if (path ~ /^CL\//) return "opencl"
-	if (path ~ /^(cuda|nvrtc|nvml|cudart)/) return "cuda"
+	if (path ~ /^(cuda|nvrtc|nvml|cudart|cublas)/) return "cuda"
 	if (path == "xxhash.h") return "xxhash"
 	if (path == "png.h") return "png"
 	if (path ~ /curses/) return "ncurses"
@@ -44,7 +44,7 @@ BEGIN {
 	allowed["daemon/supervisor"] = "libc shared proto protobuf-c libuv nng inih jansson systemd daemon/supervisor"
 	allowed["client"] = "libc include shared proto protobuf-c client"
 	allowed["client/cli"] = "libc include shared proto protobuf-c nng jansson ncurses client/cli"
-	allowed["client/examples"] = "libc include png client/examples"
+	allowed["client/examples"] = "libc include png opencl cuda client/examples"
 	while (("find include shared daemon client -name \"*.h\"" | getline file) > 0) {
 		base = file
 		sub(/.*\//, "", base)

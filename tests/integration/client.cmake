@@ -110,3 +110,14 @@ if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND
       TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
   endif()
 endif()
+# Examples that need no service: native commands in graphs. They end with their process, without giving back what they have.
+foreach(name opencl_graph cublas_graph)
+  if(TARGET ${name} AND TARGET syclengine AND NOT SYCLD_SANITIZE STREQUAL "thread")
+    add_test(NAME example_${name} COMMAND ${name})
+    sycl_test_properties(example_${name} 60 "")
+    set_property(TEST example_${name} APPEND PROPERTY ENVIRONMENT "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/client-cache"
+      "ASAN_OPTIONS=detect_leaks=0")
+    set_tests_properties(example_${name} PROPERTIES SKIP_RETURN_CODE 77)
+    add_dependencies(${name} syclengine sycl-engine)
+  endif()
+endforeach()
