@@ -19,4 +19,8 @@ if(TARGET sycl_engine_core AND TARGET syclclient)
   sycl_race_test(race_client_pages SOURCES client_pages.c ${integration}/client_service.c
     LIBS syclclient sycl_engine_core TIMEOUT 300)
   target_include_directories(race_client_pages PRIVATE ${integration})
+  sycl_race_test(race_client_random SOURCES client_random.c ${integration}/client_service.c ${integration}/portable_fake.c
+    ${integration}/random_threads.c ${integration}/random_threads_logs.c ${integration}/random_threads_stripes.c
+    ${integration}/threads_history.c LIBS syclclient sycl_engine_core TIMEOUT 300)
+  target_include_directories(race_client_random PRIVATE ${integration})
 endif()

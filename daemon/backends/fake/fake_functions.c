@@ -33,6 +33,14 @@ static void run_mix(struct fake_launch *launch)
 		launch->destination[i] = launch->destination[i] * 31u + launch->source[i] + launch->value;
 }
 
+/* A count, and behind it what came, one by one: who reads it knows the order. */
+static void run_append(struct fake_launch *launch)
+{
+	uint32_t *log = launch->destination;
+	if (launch->items > 1 && log[0] < launch->items - 1)
+		log[++log[0]] = launch->value;
+}
+
 /* Ids with the offset, so that a test sees that the offset arrived. */
 static void run_linear_id(struct fake_launch *launch)
 {
@@ -75,6 +83,7 @@ static const struct fake_function functions[] = {
 	{.name = "increment_u32", .argument_count = 1, .kinds = {GLOBAL}, .run = run_increment},
 	{.name = "add_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .run = run_add},
 	{.name = "copy_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .run = run_copy},
+	{.name = "append_u32", .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_append},
 	{.name = "mix_u32", .argument_count = 3, .kinds = {GLOBAL, GLOBAL, VALUE}, .run = run_mix},
 	{.name = "sum_list_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .walks = true, .run = run_sum_list},
 	{.name = "fill_image", .argument_count = 2, .kinds = {IMAGE, VALUE}, .run = fake_image_fill},
