@@ -43,22 +43,17 @@ static void *run(void *context)
 	return NULL;
 }
 
-void client_service_start(struct client_service *service, const struct session_limits *limits)
-{
-	/* No vendor's platform: only what the test scripts. */
-	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
-	(void)setenv("OCL_ICD_FILENAMES", "", 1);
-	client_service_start_with_opencl(service, limits);
-}
-
-void client_service_start_with_opencl(struct client_service *service, const struct session_limits *limits)
+/* `cache_directory` NULL: nothing that is built is kept. */
+static void start(struct client_service *service, const struct session_limits *limits, const char *cache_directory)
 {
 	*service = (struct client_service){.listener = -1};
 	struct build_service *builds = NULL;
 	if (build_service_fork(&builds) < 0)
 		FAIL("no build helper");
 	static const char *const no_gpu[] = {"cuda:library=/nonexistent/libcuda.so.1", NULL};
-	struct engine_options options = {.with_fake = true, .backend_options = no_gpu};
+	struct engine_options options = {.with_fake = true,
+					 .backend_options = no_gpu,
+					 .cache_directory = cache_directory};
 	session_limits_init(&options.limits);
 	if (limits)
 		options.limits = *limits;
@@ -78,6 +73,19 @@ void client_service_start_with_opencl(struct client_service *service, const stru
 		FAIL("the socket is not watched");
 	if (pthread_create(&service->thread, NULL, run, service) != 0)
 		FAIL("no thread");
+}
+
+void client_service_start(struct client_service *service, const struct session_limits *limits)
+{
+	/* No vendor's platform: only what the test scripts. */
+	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
+	(void)setenv("OCL_ICD_FILENAMES", "", 1);
+	start(service, limits, NULL);
+}
+
+void client_service_start_with_opencl(struct client_service *service, const struct session_limits *limits)
+{
+	start(service, limits, getenv("XDG_CACHE_HOME"));
 }
 
 void client_service_stop(struct client_service *service)

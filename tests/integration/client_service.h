@@ -28,7 +28,7 @@ struct client_service {
 
 /* `limits` NULL: the ordinary ones. */
 void client_service_start(struct client_service *service, const struct session_limits *limits);
-/* The same with what OpenCL platforms the machine has beside the fake one. */
+/* The same with what OpenCL platforms the machine has beside the fake one; what is built is kept in $XDG_CACHE_HOME. */
 void client_service_start_with_opencl(struct client_service *service, const struct session_limits *limits);
 /* All sessions must have been closed: checks that the fake devices have nothing left. */
 void client_service_stop(struct client_service *service);

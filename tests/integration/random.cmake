@@ -6,6 +6,7 @@ if(TARGET syclclient)
 endif()
 set(random_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:random_objects>)
 sycl_test(client_random_fake SOURCES ${random_sources} portable_fake.c LIBS client_service TIMEOUT 600)
+sycl_test(client_random_model SOURCES threads_history.c threads_history_model.c)
 # Two backends in one program: the fake one beside PoCL; whatever real devices there are.
 sycl_test(client_random_both SOURCES ${random_sources} portable_both.c LIBS client_service TIMEOUT 600)
 if(TARGET client_random_both)
