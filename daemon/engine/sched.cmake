@@ -1,4 +1,4 @@
-# The scheduler's sources, for sycl_engine_core and for tests that need nothing else of the engine.
+# The scheduler's sources.
 set(SCHED_SOURCES)
 foreach(name interval_map pool sched_account sched_buffer sched_burst sched_cause sched_core sched_deadline sched_dependencies sched_device sched_discover sched_dump sched_execute
         sched_event sched_expect sched_fill sched_flight sched_flow sched_gate sched_graph sched_graph_worker sched_host_access sched_host_memory sched_lane sched_loader sched_loss sched_mailbox

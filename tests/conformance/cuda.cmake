@@ -4,8 +4,7 @@ if(NOT SYCL_HAS_CUDA OR NOT TARGET fake_cuda)
 endif()
 function(conformance_cuda_uses_double name)
   if(TARGET ${name})
-    target_compile_definitions(${name} PRIVATE CONFORMANCE_CACHE="${CMAKE_CURRENT_BINARY_DIR}/cache"
-      FAKE_CUDA_LIBRARY="$<TARGET_FILE_DIR:fake_cuda>/libcuda.so.1")
+    target_compile_definitions(${name} PRIVATE FAKE_CUDA_LIBRARY="$<TARGET_FILE_DIR:fake_cuda>/libcuda.so.1")
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/fake_cuda)
     add_dependencies(${name} fake_cuda)
     if(SYCLD_NVRTC)
@@ -28,20 +27,20 @@ sycl_test(conformance_cuda SOURCES target_cuda.c target_cuda_options.c ${conform
 conformance_cuda_uses_double(conformance_cuda)
 conformance_cuda_connections(conformance_cuda 8)
 
-sycl_test(conformance_cuda_chains SOURCES cuda_chains.c target_cuda.c target_cuda_options.c fixture.c
+sycl_test(conformance_cuda_chains SOURCES cuda_chains.c target_cuda.c target_cuda_options.c ${fixture}
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 120 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_chains)
 
 # What only the driver sees: streams, contexts, waits, faults.
 sycl_test(conformance_cuda_rules SOURCES cuda_rules.c cuda_setup.c cuda_threads.c cuda_workers.c cuda_faults.c cuda_versions.c cuda_double.c
   cuda_bursts.c cuda_graphs.c graphs_support.c
-  target_cuda.c target_cuda_options.c fixture.c
+  target_cuda.c target_cuda_options.c ${fixture}
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_rules)
 
 # Native handles and native commands, beside an application that calls the driver itself.
 sycl_test(conformance_cuda_native SOURCES cuda_native.c cuda_native_commands.c cuda_native_app.c cuda_double.c
-  target_cuda.c target_cuda_options.c fixture.c
+  target_cuda.c target_cuda_options.c ${fixture}
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_native)
 

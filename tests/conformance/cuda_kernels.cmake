@@ -1,6 +1,6 @@
 # Kernels of the CUDA backend: native ones and their launches; where NVRTC is, what it compiles and the portable form.
 if(SYCL_HAS_CUDA AND TARGET fake_cuda)
-  set(cuda_kernels_common cuda_double.c cuda_kernels_run.c target_cuda.c target_cuda_options.c fixture.c)
+  set(cuda_kernels_common cuda_double.c cuda_kernels_run.c target_cuda.c target_cuda_options.c ${fixture})
   sycl_test(conformance_cuda_kernels SOURCES cuda_kernels_native.c cuda_kernels_programs.c cuda_kernels_residency.c
     ${cuda_kernels_common} LIBS ${conformance_libraries} TIMEOUT 300 LABELS cuda)
   conformance_cuda_uses_double(conformance_cuda_kernels)

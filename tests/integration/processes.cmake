@@ -6,9 +6,11 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
   target_link_libraries(worker PRIVATE sycl_flags syclclient sycl_shared sycl_proto)
   set_target_properties(worker PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
+  sycl_test_objects(processes_objects SOURCES processes_common.c LIBS sycl_test_support sycl_shared PkgConfig::jansson)
+  set(common $<TARGET_OBJECTS:processes_objects>)
   foreach(part sharing scale client_death engine_death gpu_faults gpu_listing gpu_share service_death builds switches)
     set(name processes_${part})
-    sycl_test(${name} SOURCES ${name}.c processes_common.c LIBS sycl_test_support sycl_shared PkgConfig::jansson
+    sycl_test(${name} SOURCES ${name}.c ${common} LIBS sycl_test_support sycl_shared PkgConfig::jansson
       TIMEOUT 300)
     if(TARGET ${name})
       add_dependencies(${name} worker sycld sycl-engine syclctl)
@@ -16,7 +18,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
   endforeach()
 
   # Its clients are the test itself.
-  sycl_test(processes_orders SOURCES processes_orders.c processes_common.c
+  sycl_test(processes_orders SOURCES processes_orders.c ${common}
     LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
   if(TARGET processes_orders)
     add_dependencies(processes_orders worker sycld sycl-engine syclctl)
@@ -36,9 +38,10 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     if(SYCLD_NVRTC)
       set(with_compiler cuda_cycles)
     endif()
+    sycl_test_objects(fake_service_objects SOURCES fake_service.c LIBS sycl_test_support sycl_shared PkgConfig::jansson)
     foreach(part cuda_faults cuda_missing cuda_standby ${with_compiler})
       set(name processes_${part})
-      sycl_test(${name} SOURCES ${name}.c processes_common.c fake_service.c
+      sycl_test(${name} SOURCES ${name}.c ${common} $<TARGET_OBJECTS:fake_service_objects>
         LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
       if(TARGET ${name})
         add_dependencies(${name} worker sycld sycl-engine syclctl fake_cuda)

@@ -1,11 +1,11 @@
 # The scheduler's threads: front, devices, and the workers of the fake devices. Built from the sources of the unit tests' objects.
-if(TARGET sched_for_tests)
+if(TARGET sched_harness)
   sycl_race_test(race_scheduler SOURCES ${CMAKE_CURRENT_LIST_DIR}/scheduler.c
     ${CMAKE_CURRENT_LIST_DIR}/../unit/sched_model.c
-    LIBS sched_harness sched_for_tests sycl_backends sycl_shared)
+    LIBS sched_harness sycl_sched sycl_backends sycl_shared)
 endif()
 # Polled devices, loaders, sharing, and the loss of a process.
-if(TARGET sched_for_tests)
+if(TARGET sched_harness)
   sycl_race_test(race_sched_threads SOURCES ${CMAKE_CURRENT_LIST_DIR}/sched_threads.c
-    LIBS sched_harness sched_for_tests sycl_backends sycl_shared)
+    LIBS sched_harness sycl_sched sycl_backends sycl_shared)
 endif()

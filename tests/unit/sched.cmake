@@ -1,12 +1,8 @@
-# The scheduler on the fake backend. Its sources are compiled in: these tests need nothing else of the engine.
+# The scheduler on the fake backend: these tests need nothing else of the engine.
 set(sched_folder ${CMAKE_CURRENT_LIST_DIR})
-include(${PROJECT_SOURCE_DIR}/daemon/engine/sched.cmake)
-add_library(sched_for_tests OBJECT ${SCHED_SOURCES})
-target_include_directories(sched_for_tests PUBLIC ${PROJECT_SOURCE_DIR}/daemon/engine)
-target_link_libraries(sched_for_tests PRIVATE sycl_flags PUBLIC sycl_shared sycl_backends Threads::Threads)
 add_library(sched_harness OBJECT ${sched_folder}/sched_harness.c)
 target_include_directories(sched_harness PUBLIC ${sched_folder})
-target_link_libraries(sched_harness PRIVATE sycl_flags PUBLIC sched_for_tests)
+target_link_libraries(sched_harness PRIVATE sycl_flags PUBLIC sycl_sched)
 
 sycl_test(unit_scheduler SOURCES
   ${sched_folder}/interval_map.c
@@ -31,7 +27,7 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_burst.c
   ${sched_folder}/sched_flow.c
   ${sched_folder}/sched_graphs.c
-  LIBS sched_harness sched_for_tests sycl_backends sycl_shared Threads::Threads)
+  LIBS sched_harness sycl_sched sycl_backends sycl_shared Threads::Threads)
 sycl_test(unit_scheduler_property SOURCES ${sched_folder}/sched_property.c ${sched_folder}/sched_model.c
-  LIBS sched_harness sched_for_tests sycl_backends sycl_shared Threads::Threads TIMEOUT 120)
+  LIBS sched_harness sycl_sched sycl_backends sycl_shared Threads::Threads TIMEOUT 120)
 sycl_test(unit_fake SOURCES ${sched_folder}/fake_backend.c ${sched_folder}/fake_features.c LIBS sycl_backends sycl_shared Threads::Threads)
