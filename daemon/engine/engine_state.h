@@ -42,6 +42,7 @@ struct engine {
 	uv_timer_t end_timer;
 	uv_timer_t deadline_timer; /* while somebody has a deadline */
 	uv_timer_t held_timer; /* while some are held: not for long */
+	uv_timer_t gate_timer; /* while somebody waits at a device's gate */
 	uint32_t handles; /* open ones of the above */
 	bool loop_made;
 	int bells; /* epoll of the sessions' eventfds, edge-triggered */
@@ -52,6 +53,7 @@ struct engine {
 	uint32_t session_count;
 	struct rivals rivals; /* sessions that had something to say */
 	bool never_burst;     /* groups that are alike are not taken together */
+	bool never_gate;      /* sessions' classes and weights are of no meaning */
 	bool never_window;    /* neither in devices' lanes nor in turns a session is held back beside others */
 	struct list hot;    /* sessions whose rings are looked at in every turn */
 	struct list woken;  /* those that come before them in the next one, who rang first is first */

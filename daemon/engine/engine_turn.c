@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define BELLS_AT_ONCE 64
+#define NS_PER_MS      1000000u
 #define LOOKS_AT_ONCE 32 /* without a call to the system: a bell that was rung meanwhile waits a few microseconds */
 #define TURN_RECORDS  256u /* of all sessions: then what they asked for is sent, and what is complete is told */
 
@@ -22,8 +23,8 @@ static void on_busy(uv_idle_t *idle)
 	(void)idle;
 }
 
-/* The turn that follows looks at them. */
-static void on_held_timer(uv_timer_t *timer)
+/* The turn that follows looks at what there is. */
+static void on_look(uv_timer_t *timer)
 {
 	(void)timer;
 }
@@ -166,6 +167,16 @@ static bool is_worth_a_look(struct engine *engine, bool busy)
 	return now - engine->quiet_since_ns < engine->spin_ns;
 }
 
+/* Some wait at a device's gate, and nothing that comes back may say that their time has come. */
+static void set_gate_timer(struct engine *engine)
+{
+	uint64_t again_ns = scheduler_again_ns(engine->scheduler);
+	if (again_ns == UINT64_MAX)
+		return;
+	uint64_t now_ns = clock_now_ns(), rest_ns = again_ns > now_ns ? again_ns - now_ns : 0;
+	(void)uv_timer_start(&engine->gate_timer, on_look, rest_ns / NS_PER_MS + 1, 0);
+}
+
 static void on_prepare(uv_prepare_t *prepare)
 {
 	struct engine *engine = prepare->data;
@@ -189,7 +200,9 @@ static void on_prepare(uv_prepare_t *prepare)
 	if (!awake)
 		awake = !scheduler_sleep(engine->scheduler);
 	if (!awake && !list_empty(&engine->held))
-		(void)uv_timer_start(&engine->held_timer, on_held_timer, READ_AHEAD_HELD_NS / 1000000, 0);
+		(void)uv_timer_start(&engine->held_timer, on_look, READ_AHEAD_HELD_NS / 1000000, 0);
+	if (!awake)
+		set_gate_timer(engine);
 	if (awake)
 		(void)uv_idle_start(&engine->busy, on_busy);
 	else

@@ -8,6 +8,8 @@ struct sched_account {
 	uint64_t most_bytes, bytes;
 	uint32_t references; /* the owner, tasks */
 	uint32_t sent; /* commands that are on a device */
+	enum gate_class class;
+	uint32_t weight;
 	struct sched_flow *flows;
 	struct sched_quota device;
 };
@@ -18,7 +20,8 @@ int sched_account_create(uint64_t most_bytes, struct sched_account **account_out
 	if (!account)
 		return -ENOMEM;
 	*account = (struct sched_account){
-		.most_bytes = most_bytes, .references = 1, .device = {.most_bytes = UINT64_MAX}};
+		.most_bytes = most_bytes, .references = 1, .class = GATE_NORMAL, .weight = GATE_WEIGHT,
+		.device = {.most_bytes = UINT64_MAX}};
 	*account_out = account;
 	return 0;
 }
@@ -40,6 +43,26 @@ void sched_account_hold(struct sched_account *account)
 void sched_account_change(struct sched_account *account, uint64_t most_bytes)
 {
 	account->most_bytes = most_bytes;
+}
+
+int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t weight)
+{
+	if (class >= GATE_CLASSES || weight < 1 || weight > GATE_WEIGHT_MOST)
+		return -EINVAL;
+	if ((uint32_t)account->class == class && account->weight == weight)
+		return 0;
+	account->class = (enum gate_class)class;
+	account->weight = weight;
+	for (struct sched_flow *flow = account->flows; flow; flow = flow->next)
+		if (flow->device)
+			sched_admission_flow_changed(flow);
+	return 0;
+}
+
+void sched_account_rank_of(const struct sched_account *account, enum gate_class *class_out, uint32_t *weight_out)
+{
+	*class_out = account->class;
+	*weight_out = account->weight;
 }
 
 struct sched_quota *sched_account_device(struct sched_account *account)

@@ -77,6 +77,8 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	scheduler->lane_random = config->lane_seed | 1;
 	scheduler->sends_inline = !config->never_inline;
 	scheduler->has_windows = !config->never_window;
+	scheduler->has_gates = !config->never_gate;
+	scheduler->clock_ns = config->clock_ns ? config->clock_ns : clock_now_ns;
 	scheduler->front_polls = config->front_polls;
 	scheduler->processors = config->processors ? config->processors : count_processors();
 	CLEANUP(free_pointer) char *directory = config->cache_directory ? strdup(config->cache_directory) : NULL;
@@ -137,12 +139,14 @@ void scheduler_flush(struct scheduler *scheduler)
 bool scheduler_progress(struct scheduler *scheduler)
 {
 	atomic_store(&scheduler->front_pending, 0);
-	scheduler->now_ns = clock_now_ns();
+	scheduler->now_ns = scheduler->clock_ns();
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			sched_inline_collect(scheduler->devices[i]);
 	sched_event_collect(scheduler);
-	bool found = has_mail(scheduler) || scheduler->runnable.first || sched_notice_due(scheduler);
+	if (scheduler->gates_held)
+		sched_admission_look(scheduler);
+	bool found = has_mail(scheduler) || scheduler->runnable.first || scheduler->gates_due || sched_notice_due(scheduler);
 	drain(scheduler);
 	publish(scheduler);
 	(void)sched_notice_deliver(scheduler, CALLBACKS_PER_PROGRESS);

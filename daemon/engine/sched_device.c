@@ -202,5 +202,6 @@ void sched_device_stop(struct scheduler_device *device)
 	(void)pthread_mutex_destroy(&device->ownership);
 	sched_cause_drop(device->lost);
 	sched_flow_fini(device);
+	free(device->admission);
 	free(device);
 }

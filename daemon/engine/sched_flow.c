@@ -27,6 +27,7 @@ void sched_flow_fini(struct scheduler_device *device)
 {
 	while (!list_empty(&device->flows)) {
 		struct sched_flow *flow = list_entry(device->flows.next, struct sched_flow, link);
+		sched_admission_flow_gone(flow);
 		list_remove(&flow->link);
 		flow->device = NULL;
 	}
@@ -36,6 +37,8 @@ struct sched_flow *sched_flow_free_all(struct sched_flow *flow)
 {
 	while (flow) {
 		struct sched_flow *next = flow->next;
+		if (flow->device)
+			sched_admission_flow_gone(flow);
 		list_remove(&flow->link);
 		free(flow);
 		flow = next;
@@ -59,6 +62,7 @@ static struct sched_flow *make(struct scheduler_device *device, struct sched_acc
 	*flow = (struct sched_flow){.next = next, .device = device, .account = account};
 	list_init(&flow->turn);
 	list_push_back(&device->flows, &flow->link);
+	sched_admission_flow_made(flow);
 	return flow;
 }
 
@@ -95,12 +99,13 @@ static bool has_rivals(const struct sched_flow *flow)
 	       rivals_has_others(&device->rivals, flow, device->scheduler->now_ns);
 }
 
-bool sched_flow_allows(const struct sched_flow *flow, uint32_t lane)
+bool sched_flow_allows(const struct task *task, uint32_t lane)
 {
+	const struct sched_flow *flow = task->flow;
 	if (sched_lane_is_full(&flow->device->lanes[lane]))
 		return false;
 	return flow->sent < SCHED_FLOW_WINDOW || flow->lanes[lane].sent < SCHED_FLOW_LANE_LEAST ||
-	       flow == &flow->device->nobody || !has_rivals(flow);
+	       task->gate.in_flight || flow == &flow->device->nobody || !has_rivals(flow);
 }
 
 void sched_flow_sent(struct task *task)

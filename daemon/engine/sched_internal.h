@@ -5,6 +5,7 @@
  * the same device either.
  *
  *   PENDING --(unmet 0, few enough open_in)--> [room for it?] --no--> PARKED --room--> SENT --back, open_in 0-> DONE
+ *                                        (PARKED also: beside others' it is not its turn, see sched_admission.h)
  *      \--(front_only, open_in 0)--------------------------------------------------------------------------------> DONE
  *      \--(host access or host task, open_in 0)--> HELD --released or ended---------------------------------------> DONE
  *
@@ -26,6 +27,7 @@
 #include "intrusive_list.h"
 #include "pool.h"
 #include "rivals.h"
+#include "sched_admission.h"
 #include "sched_mailbox.h"
 #include "sched_expect.h"
 #include "sched_pace.h"
@@ -486,6 +488,7 @@ struct task {
 	struct sched_account *account; /* NULL: none */
 	uint64_t charged_bytes;
 	uint32_t storage_bytes;
+	struct gate_group gate; /* while it waits at its device's gate, and from there until it comes back */
 	struct task_send send;
 	_Alignas(16) uint8_t storage[];
 };
@@ -515,6 +518,9 @@ struct sched_flow {
 	struct list turn;        /* device.line, while something is parked */
 	struct scheduler_device *device;
 	struct sched_account *account; /* NULL: nobody's */
+	enum gate_class class;
+	bool at_gate; /* `gate` is one of the device's gate */
+	struct gate_session gate;
 	uint32_t sent;    /* and not come back */
 	uint64_t waiting; /* bit per list of parked ones that is not empty */
 	struct {
@@ -596,6 +602,9 @@ struct scheduler_device {
 	struct list flows, line; /* of sessions; those with something parked, whose turn is next first */
 	struct sched_flow nobody;
 	struct rivals rivals; /* flows */
+	struct rivals users;  /* the same of those that took time of it */
+	struct sched_admission *admission; /* NULL: there was nothing to decide yet */
+	uint32_t class_flows[GATE_CLASSES];
 	uint64_t novelties;   /* launches that came back and whose kernel had not come with this range before them */
 	struct sched_cause *lost;
 	struct sched_loss loss;
@@ -641,6 +650,8 @@ struct scheduler {
 	bool sends_inline; /* sched_inline.c may */
 	bool front_polls;  /* scheduler_config */
 	bool has_windows;  /* sched_flow.c */
+	bool has_gates;    /* sched_admission.c */
+	uint64_t gates_due, gates_held; /* bit per device: somebody may go, as far as is known; somebody waits */
 	_Atomic uint32_t houseworks; /* devices that do now what their backend does while they are quiet */
 	enum scheduler_lane_choice lane_choice;
 	uint64_t lane_random;
@@ -657,6 +668,7 @@ struct scheduler {
 	struct sched_event *happened; /* by happened_next: told, and not seen by the front */
 	struct scheduler_device *devices[SCHED_DEVICES_MAX]; /* NULL: not open */
 
+	uint64_t (*clock_ns)(void); /* scheduler_config */
 	uint64_t now_ns; /* CLOCK_MONOTONIC, at the last scheduler_progress */
 	uint64_t last_number, last_identity, last_buffer;
 	struct task *open_first, *open_last;
@@ -688,6 +700,7 @@ bool sched_account_allows(const struct sched_account *account, uint64_t bytes);
 void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes);
 void sched_account_hold(struct sched_account *account);
 void sched_account_settle(struct task *task);
+void sched_account_rank_of(const struct sched_account *account, enum gate_class *class_out, uint32_t *weight_out);
 /* One for each device on which it has had something. */
 struct sched_flow **sched_account_flows(struct sched_account *account);
 /* NULL: nobody counts. */
@@ -770,8 +783,8 @@ void sched_flow_fini(struct scheduler_device *device);
 struct sched_flow *sched_flow_free_all(struct sched_flow *flow);
 /* The task is about to be sent, or parked. */
 void sched_flow_enter(struct task *task);
-/* May one more of this flow be sent to the lane? */
-bool sched_flow_allows(const struct sched_flow *flow, uint32_t lane);
+/* May this task, one of its flow's, be sent to the lane? What the gate has let in has had its turn: only a full lane holds it up. */
+bool sched_flow_allows(const struct task *task, uint32_t lane);
 void sched_flow_sent(struct task *task);
 void sched_flow_back(struct task *task);
 /* It waits for this lane, or for SCHED_FLOW_ANY_LANE. */

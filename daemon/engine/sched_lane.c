@@ -169,6 +169,7 @@ static bool is_lost(struct task *task)
 	struct sched_cause *lost = task->device->lost;
 	if (!lost)
 		return false;
+	sched_admission_refuse(task);
 	task_doom(task, lost, true);
 	task_consider(task);
 	return true;
@@ -195,6 +196,7 @@ static void send_to(struct task *task, struct sched_lane *lane)
 	lane->count += launches;
 	device->sent += launches;
 	sched_flow_sent(task);
+	sched_admission_sent(task);
 	if (task->send.graph) {
 		task->send.graph->graph->sent++;
 		task->send.graph->graph->sent_lane = task->send.lane;
@@ -211,11 +213,13 @@ void sched_lane_dispatch(struct task *task)
 	struct scheduler_device *device = task->device;
 	if (is_lost(task))
 		return;
+	sched_flow_enter(task);
+	if (!sched_admission_pass(task))
+		return;
 	bool fixed;
 	struct sched_lane *lane = choose_lane(task, &fixed);
 	uint32_t index = (uint32_t)(lane - device->lanes);
-	sched_flow_enter(task);
-	if (sched_flow_allows(task->flow, index))
+	if (sched_flow_allows(task, index))
 		send_to(task, lane);
 	else
 		sched_flow_park(task, fixed ? index : SCHED_FLOW_ANY_LANE);
@@ -256,12 +260,13 @@ static bool unpark_one(struct sched_flow *flow, uint32_t index, uint64_t *room)
 	struct scheduler_device *device = flow->device;
 	struct sched_lane *lane =
 		index == SCHED_FLOW_ANY_LANE ? lane_most_idle(device) : &device->lanes[index];
-	if (!sched_flow_allows(flow, (uint32_t)(lane - device->lanes)))
+	if (!sched_flow_allows(flow->lanes[index].parked.first, (uint32_t)(lane - device->lanes)))
 		return false;
 	struct task *task = sched_flow_unpark(flow, index);
 	if (is_lost(task))
 		return true;
 	if (task->cause) {
+		sched_admission_refuse(task);
 		task->front_only = true;
 		task_consider(task);
 	} else {
@@ -352,6 +357,7 @@ void sched_lane_return(struct task *task)
 	if (task->send.flight != SCHED_NO_FLIGHT)
 		sched_flight_give(&task->scheduler->flight, task->send.flight);
 	account(task);
+	sched_admission_back(task);
 	struct sched_cause *cause = task->send.cause;
 	if (!cause && task->send.burst && sched_burst_cause(task->send.burst))
 		cause = task->send.cause = sched_cause_hold(sched_burst_cause(task->send.burst));

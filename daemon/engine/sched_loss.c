@@ -32,12 +32,18 @@ static void lose_process(struct scheduler_device *device)
 	sched_notice_queue(scheduler, &scheduler->loss_notice, SCHED_NOTICE_PROCESS_LOST, scheduler);
 }
 
+static void lose(struct scheduler_device *device, const struct backend_fault *fault)
+{
+	device->lost = sched_cause_create(fault);
+	sched_admission_lost(device);
+}
+
 void sched_loss_seen(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	if (!fault->device_lost)
 		return;
 	if (!device->lost)
-		device->lost = sched_cause_create(fault);
+		lose(device, fault);
 	if (fault->process_lost && !device->scheduler->process_lost)
 		lose_process(device);
 }
@@ -46,7 +52,7 @@ void sched_loss_returned(struct sched_loss *loss)
 {
 	struct scheduler_device *device = loss->device;
 	if (!device->lost)
-		device->lost = sched_cause_create(&loss->fault);
+		lose(device, &loss->fault);
 	device->scheduler->losses_away--;
 }
 

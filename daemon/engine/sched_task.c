@@ -281,7 +281,7 @@ static void complete_on_front(struct task *task)
 	task_finish(task);
 }
 
-void scheduler_run(struct scheduler *scheduler)
+static void run_runnable(struct scheduler *scheduler)
 {
 	struct task *task;
 	while ((task = scheduler->runnable.first)) {
@@ -296,4 +296,11 @@ void scheduler_run(struct scheduler *scheduler)
 		else
 			sched_lane_dispatch(task);
 	}
+}
+
+void scheduler_run(struct scheduler *scheduler)
+{
+	do
+		run_runnable(scheduler);
+	while (scheduler->gates_due && sched_admission_step(scheduler));
 }

@@ -30,6 +30,8 @@
  * commands, but not where lanes go side by side (BACKEND_FEATURE_SIDE_BY_SIDE); the rest waits here, and accounts that wait
  * for room get it in turn: so a command has no more than a window of each other account's before it (sched_flow.c). What
  * has no account is not limited.
+ * Classes and weights: where several accounts want a device, the gate says whose task may be sent next, and shares its time by
+ * weight (sched_admission.c, gate/README.md). Who is alone is not asked for anything.
  * Lanes: an in-order queue has a lane of its own as far as there are enough (home_lane; F1). Where it shares one, a command
  * that follows none of its queue's there goes to an idle lane rather than behind somebody else's, which may have no end
  * (F8); where there is no idle one, not to one that stands still while others move. Other tasks go behind their latest dependency or to the lane where least seems to be in the way; moves, and
@@ -154,8 +156,10 @@ struct scheduler_config {
 	uint32_t processors; /* that threads may run on; 0: as many as this thread may */
 	bool never_inline;   /* also where a device allows it, the front thread sends nothing itself */
 	bool never_window;   /* also beside others, a session may fill its lanes */
+	bool never_gate;     /* classes and weights are of no meaning: what can be sent is sent */
 	bool front_polls;    /* before it sleeps, the front thread calls scheduler_progress again and again for a while */
 	void *flight_page;   /* struct flight_page *, or NULL */
+	uint64_t (*clock_ns)(void); /* for tests of what depends on the time: instead of CLOCK_MONOTONIC; NULL: that */
 };
 
 /* Nothing is opened or asked yet (A17, A20). 0 or a negative errno. */
@@ -164,6 +168,8 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 /* All tasks are done and all objects released; no callback comes any more. Joins the device threads. Accepts NULL,
  * returns NULL. */
 struct scheduler *scheduler_free(struct scheduler *scheduler);
+/* CLOCK_MONOTONIC: call scheduler_progress then, though nobody is woken for it. UINT64_MAX: no need. */
+uint64_t scheduler_again_ns(const struct scheduler *scheduler);
 /* Nothing is pending, held, sent, being loaded or being freed, and no callback is due. */
 bool scheduler_idle(const struct scheduler *scheduler);
 
@@ -525,6 +531,11 @@ int sched_account_create(uint64_t most_bytes, struct sched_account **account_out
 /* More or less than before; what is held already stays. */
 void sched_account_change(struct sched_account *account, uint64_t most_bytes);
 struct sched_account *sched_account_drop(struct sched_account *account);            /* NULL is fine; returns NULL */
+/*
+ * Its class (enum gate_class) and its weight within that, for all that is not sent yet: who goes first where several accounts want
+ * one device, and how much of it is whose. Without: GATE_NORMAL, GATE_WEIGHT. -EINVAL: there is no such class or weight.
+ */
+int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t weight);
 uint64_t sched_account_bytes(const struct sched_account *account);
 uint32_t sched_account_sent(const struct sched_account *account); /* commands that are on a device: they end by themselves */
 
@@ -608,6 +619,9 @@ struct scheduler_counters {
 	uint64_t peer_moves, moved_bytes_between_devices; /* by one copy; `moves` counts them too */
 	uint64_t inline_launches, inline_completions;     /* sent, and seen to be complete, by the front thread */
 	uint64_t bursts, burst_launches;                  /* launches that were taken together; and how many of them */
+	/* Launches and the like: sent without a decision, as nobody else was there; decided; and of these, after a wait. */
+	uint64_t gate_bypassed, gate_admitted, gate_held;
+	uint32_t gate_waiting; /* now, in tasks */
 	uint32_t tasks_open, buffers;                     /* tasks: without the scheduler's own moves; a burst counts as its launches */
 	uint32_t host_registrations;                      /* ranges that devices have registered now */
 };

@@ -71,7 +71,8 @@ static void check(struct model *model)
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		const struct gate_session *session = &model->sessions[i];
 		if (model->exists[i])
-			FUZZ_CHECK((session->waiting > 0) == (session->place != GATE_IDLE) &&
+			FUZZ_CHECK((session->waiting > 0 ? session->place != GATE_IDLE
+							  : session->place == GATE_IDLE || session->place == GATE_IN_TURN) &&
 				   session->deficit_ns >= -(int64_t)gate->config.debt_most_ns);
 	}
 }
@@ -163,7 +164,10 @@ static void take_step(struct model *model, const uint8_t *bytes)
 	case 8:
 	case 9:
 	case 10:
-		if (group->state == IN_FLIGHT)
+		if (group->state == IN_FLIGHT && (detail & 12) == 12) {
+			group->state = FREE;
+			gate_return(&group->group, model->now_ns);
+		} else if (group->state == IN_FLIGHT)
 			end(model, group, detail & 1 ? group->takes_ns : (uint64_t)(detail & 2) << 40);
 		break;
 	case 11:

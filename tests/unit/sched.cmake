@@ -26,6 +26,7 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_account.c
   ${sched_folder}/sched_burst.c
   ${sched_folder}/sched_flow.c
+  ${sched_folder}/sched_admission.c
   ${sched_folder}/sched_graphs.c
   LIBS sched_harness sycl_sched sycl_backends sycl_shared Threads::Threads)
 sycl_test(unit_scheduler_property SOURCES ${sched_folder}/sched_property.c ${sched_folder}/sched_model.c

@@ -34,12 +34,12 @@ static void setup_with(uint32_t lanes, const struct scheduler_config *config)
 
 static void setup(void)
 {
-	setup_with(LANES, &(struct scheduler_config){.processors = 2});
+	setup_with(LANES, &(struct scheduler_config){.processors = 2, .never_gate = true});
 }
 
 static void setup_one_lane(void)
 {
-	setup_with(1, &(struct scheduler_config){.processors = 2});
+	setup_with(1, &(struct scheduler_config){.processors = 2, .never_gate = true});
 }
 
 TestSuite(flow_off, .timeout = 30);
@@ -123,7 +123,7 @@ Test(flow_one_lane, a_device_whose_lanes_go_side_by_side_has_no_windows)
 	const char *left = harness_stop(&h);
 	cr_assert(left == NULL, "%s", left);
 	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_SIDE_BY_SIDE, .preferred_lanes = 2});
-	harness_start(&h, 1);
+	harness_start_with(&h, 1, &(struct scheduler_config){.never_gate = true});
 	(void)harness_kernel(&h, 0, "hold");
 	cr_assert(harness_settle(&h));
 	submit(quiet, GATE_QUIET, 2, &held);
@@ -192,7 +192,7 @@ Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
 
 Test(flow_off, a_window_can_be_switched_off)
 {
-	setup_with(LANES, &(struct scheduler_config){.processors = 2, .never_window = true});
+	setup_with(LANES, &(struct scheduler_config){.processors = 2, .never_window = true, .never_gate = true});
 	submit(quiet, GATE_QUIET, 4, &held);
 	submit_flood(MANY, 1);
 	cr_expect(eq(u32, count_sent(), 1 + LANE_DEPTH));

@@ -16,7 +16,7 @@
 
 static const char program_text[] =
 	"fill_u32\nlinear_id_u32\nincrement_u32\nadd_u32\ncopy_u32\nmix_u32\nnoop\nhold\nfail\n"
-	"fill_even_u32\n"
+	"fill_even_u32\ntake\n"
 	"lose_device\nlose_process\nsum_list_u32\n"
 	"fill_image\ncopy_image\nmix_image\nsampler_of_image\nsampler_u32\n";
 
@@ -269,8 +269,10 @@ static bool turn_until(struct harness *harness, bool (*reached)(struct harness *
 			return false;
 		if (harness->polls && look(harness))
 			continue;
+		uint64_t again = scheduler_again_ns(harness->scheduler);
+		uint64_t until = again < deadline ? again : deadline;
 		struct pollfd poll_fd = {.fd = harness->bell, .events = POLLIN};
-		if (poll(&poll_fd, 1, (int)((deadline - now) / 1000000u) + 1) > 0)
+		if (poll(&poll_fd, 1, until > now ? (int)((until - now) / 1000000u) + 1 : 1) > 0 || again <= deadline)
 			harness_turn(harness);
 	}
 	return true;

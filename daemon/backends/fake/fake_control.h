@@ -14,6 +14,7 @@
  *   mix_image (image, image, value)  each byte * 31 + byte of the second + value
  *   sampler_of_image (dst, sampled image), sampler_u32 (dst, sampler)  dst[0] = addressing | normalised << 8 | linear << 9
  *   noop (anything)                                    hold (gate)           ends when fake_gate_open opened the gate
+ *   take (ns)                  takes that long by a clock that fake_clock has set
  *   fill_even_u32 (dst, value) as fill_u32; an odd value: nothing is written, STATUS_KERNEL
  *   fail ([anything])          completes with STATUS_KERNEL      lose_device ([anything])  the device is lost
  *   lose_process ([anything])  the device is lost, and for the others nothing more can be done: what they have is neither
@@ -92,6 +93,8 @@ void fake_delay(uint32_t device, uint64_t delay_ns);
  * clock.
  */
 void fake_clock(uint64_t start_ns, uint64_t step_ns);
+/* What the next reading will be. */
+uint64_t fake_clock_now_ns(void);
 
 enum fake_entry {
 	FAKE_OPEN = 0,

@@ -272,6 +272,13 @@ void fake_command_count_locked(struct backend_device *device, const struct backe
 	}
 }
 
+/* By a clock that goes only when it is read, and by this. */
+static void take_time(const struct backend_command *command)
+{
+	if (command->kind == BACKEND_COMMAND_LAUNCH && command->launch.kernel->function->special == FAKE_TAKE && fake_state.clock_ns)
+		fake_state.clock_ns += value_of(&command->launch.arguments[0]);
+}
+
 /* Off its lane and onto the list that progress() reports. */
 static void end_command(struct backend_device *device, struct fake_command *command)
 {
@@ -280,6 +287,7 @@ static void end_command(struct backend_device *device, struct fake_command *comm
 	if (!lane->first)
 		lane->last = NULL;
 	command->next = NULL;
+	take_time(&command->command);
 	command->end_ns = command->started ? fake_now_locked() : 0;
 	if (command->fault.status == STATUS_SUCCESS)
 		for (uint32_t i = 0; i == 0 || i < command->burst.count; i++)

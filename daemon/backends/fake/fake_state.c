@@ -138,6 +138,14 @@ void fake_clock(uint64_t start_ns, uint64_t step_ns)
 	fake_unlock();
 }
 
+uint64_t fake_clock_now_ns(void)
+{
+	fake_lock();
+	uint64_t now = fake_state.clock_ns || fake_state.clock_step_ns ? fake_state.clock_ns : clock_now_ns();
+	fake_unlock();
+	return now;
+}
+
 uint64_t fake_now_locked(void)
 {
 	if (fake_state.clock_ns == 0 && fake_state.clock_step_ns == 0)

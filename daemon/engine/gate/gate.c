@@ -16,6 +16,7 @@ void gate_config_init(struct gate_config *config)
 		.quantum_ns = 200 * US,
 		.debt_most_ns = 1000 * MS,
 		.guess_ns = 50 * US,
+		.least_ns = GATE_COST_LEAST_NS,
 		.stall_ns = 10 * MS,
 		.remembered_ns = 100 * MS,
 		.memory_bytes = UINT64_MAX,
@@ -32,7 +33,7 @@ static bool is_good(const struct gate_config *config)
 {
 	uint32_t normal = config->least[GATE_NORMAL], best_effort = config->least[GATE_BEST_EFFORT];
 	return is_time(config->window_ns) && is_time(config->narrow_ns) && is_time(config->session_ns) &&
-	       is_time(config->quantum_ns) && is_time(config->debt_most_ns) && is_time(config->guess_ns) &&
+	       is_time(config->quantum_ns) && is_time(config->debt_most_ns) && is_time(config->guess_ns) && is_time(config->least_ns) &&
 	       is_time(config->stall_ns) && config->remembered_ns <= GATE_NS_MOST && normal > 0 && best_effort > 0 &&
 	       normal < GATE_WHOLE && best_effort < GATE_WHOLE - normal;
 }
@@ -104,10 +105,10 @@ uint64_t gate_cost_ns(const struct gate_session *session, const struct gate_grou
 		whole = session->mean_ns > 0 ? session->mean_ns : gate->config.guess_ns;
 	uint64_t cost = whole > UINT64_MAX / 2 / GATE_WHOLE ? UINT64_MAX / 2 / GATE_WHOLE : whole;
 	cost = cost * gate->overlap.part / GATE_WHOLE;
+	if (cost < gate->config.least_ns)
+		cost = gate->config.least_ns;
 	/* No more than could ever be owed: a turn would never come. */
-	if (cost > gate->config.debt_most_ns)
-		cost = gate->config.debt_most_ns;
-	return cost > GATE_COST_LEAST_NS ? cost : GATE_COST_LEAST_NS;
+	return cost < gate->config.debt_most_ns ? cost : gate->config.debt_most_ns;
 }
 
 /* Least parts are owed only while somebody waits for them. */
@@ -139,6 +140,7 @@ void gate_take_turn(struct gate_session *session, bool first)
 	struct gate_class_state *state = &session->gate->classes[session->class];
 	session->place = GATE_IN_TURN;
 	session->begun = false;
+	session->due = first;
 	state->in_turn++;
 	if (first)
 		list_push_back(state->round.next, &session->turn);
@@ -152,14 +154,14 @@ void gate_leave_turn(struct gate_session *session)
 		session->gate->classes[session->class].in_turn--;
 	list_remove(&session->turn);
 	session->place = GATE_IDLE;
+	session->due = false;
 }
 
 /* Who has not been served for a round comes first: its turn was due. So nobody gets more than a quantum a round by that. */
 static bool is_due(const struct gate_session *session)
 {
 	const struct gate_class_state *state = &session->gate->classes[session->class];
-	return session->load.count == 0 && session->deficit_ns >= 0 &&
-	       state->turns - session->turn_number >= state->in_turn;
+	return session->deficit_ns >= 0 && state->turns - session->turn_number >= state->in_turn;
 }
 
 int gate_arrive(struct gate_session *session, struct gate_group *group, uint64_t now_ns)
@@ -175,6 +177,7 @@ int gate_arrive(struct gate_session *session, struct gate_group *group, uint64_t
 	group->next = NULL;
 	group->waiting = true;
 	group->timed = group->in_flight = group->promised = false;
+	group->seen_ns = 0;
 	group->arrived_ns = gate->now_ns;
 	if (session->last)
 		session->last->next = group;
@@ -186,14 +189,13 @@ int gate_arrive(struct gate_session *session, struct gate_group *group, uint64_t
 	if (session->waiting++ > 0)
 		return 0;
 	state->waiting++;
-	gate_take_turn(session, is_due(session));
+	if (session->place == GATE_IDLE)
+		gate_take_turn(session, is_due(session));
 	return 0;
 }
 
-/* What it might still have taken in this turn is others' now; what it owes stays. */
-static void nothing_waits(struct gate_session *session)
+void gate_forfeit(struct gate_session *session)
 {
-	session->gate->classes[session->class].waiting--;
 	gate_leave_turn(session);
 	if (session->deficit_ns > 0)
 		session->deficit_ns = 0;
@@ -209,7 +211,7 @@ struct gate_group *gate_shift(struct gate_session *session)
 	group->waiting = false;
 	session->gate->waiting--;
 	if (--session->waiting == 0)
-		nothing_waits(session);
+		session->gate->classes[session->class].waiting--;
 	return group;
 }
 
@@ -242,7 +244,9 @@ void gate_cancel(struct gate_group *group)
 	if (group == session->first) {
 		(void)gate_shift(session);
 		/* The next one may need none. */
-		if (session->place == GATE_WANTS_MEMORY) {
+		if (session->waiting == 0) {
+			gate_forfeit(session);
+		} else if (session->place == GATE_WANTS_MEMORY) {
 			gate_leave_turn(session);
 			gate_take_turn(session, false);
 		}
@@ -281,7 +285,7 @@ static uint64_t time_of(struct gate *gate, const struct gate_group *group, uint6
 {
 	uint64_t free_ns = gate->lane_free_ns[group->lane];
 	uint64_t begun_ns = free_ns > group->sent_ns ? free_ns : group->sent_ns;
-	uint64_t seen_ns = gate->now_ns - begun_ns;
+	uint64_t seen_ns = group->seen_ns > 0 ? group->seen_ns : gate->now_ns > begun_ns ? gate->now_ns - begun_ns : 0;
 	if (took_ns > 0) {
 		gate_estimate_learn(&gate->estimates, group->shape, took_ns, true);
 		return took_ns;
@@ -308,7 +312,7 @@ static void charge(struct gate_session *session, const struct gate_group *group,
 	session->deficit_ns -= difference;
 	if (session->deficit_ns < -(int64_t)most)
 		session->deficit_ns = -(int64_t)most;
-	if (session->deficit_ns > 0 && session->waiting == 0)
+	if (session->deficit_ns > 0 && session->place == GATE_IDLE)
 		session->deficit_ns = 0;
 }
 
@@ -320,6 +324,32 @@ static void come_back(struct gate *gate, struct gate_session *session, const str
 	gate_load_back(&gate->all, latest_ns, cost_ns);
 }
 
+void gate_sent(struct gate_group *group, uint32_t lane, uint64_t now_ns)
+{
+	group->lane = lane;
+	if (now_ns > group->sent_ns)
+		group->sent_ns = now_ns;
+}
+
+static void leave_flight(struct gate *gate, struct gate_group *group)
+{
+	gate->in_flight--;
+	group->in_flight = false;
+	come_back(gate, group->session, group);
+	gate->classes[group->session->class].seen_ns = gate->now_ns;
+	take_memory(gate, group);
+}
+
+void gate_return(struct gate_group *group, uint64_t now_ns)
+{
+	struct gate_session *session = group->session;
+	gate_advance(session->gate, now_ns);
+	session->deficit_ns += (int64_t)group->cost_ns;
+	if (session->deficit_ns > 0 && session->place == GATE_IDLE)
+		session->deficit_ns = 0;
+	leave_flight(session->gate, group);
+}
+
 void gate_end(struct gate_group *group, uint64_t now_ns, uint64_t took_ns)
 {
 	struct gate_session *session = group->session;
@@ -329,9 +359,5 @@ void gate_end(struct gate_group *group, uint64_t now_ns, uint64_t took_ns)
 	charge(session, group, time_ns);
 	learn_overlap(&gate->overlap, time_ns);
 	gate->lane_free_ns[group->lane] = gate->now_ns;
-	gate->in_flight--;
-	group->in_flight = false;
-	come_back(gate, session, group);
-	gate->classes[session->class].seen_ns = gate->now_ns;
-	take_memory(gate, group);
+	leave_flight(gate, group);
 }

@@ -4,7 +4,7 @@
  * the caller's that it links. One thread at a time.
  *
  *   gate_arrive -> [waiting] -- gate_step: decided --> [in flight] -- gate_end --> the caller's again
- *                      \-- gate_cancel -----------------------------------------> the caller's again
+ *                      \-- gate_cancel ---------------------------- gate_return -> the caller's again
  *
  * README.md says what it promises and how.
  */
@@ -34,6 +34,7 @@ struct gate_config {
 	uint64_t quantum_ns;        /* of a session of GATE_WEIGHT, in each round */
 	uint64_t debt_most_ns;      /* that a session can have taken in advance by taking longer than predicted */
 	uint64_t guess_ns;          /* of a group of which nothing is known */
+	uint64_t least_ns;          /* that any group is taken for: sending it costs something, too */
 	uint64_t stall_ns;          /* real time: what is overdue so long holds up nobody for ever */
 	uint64_t remembered_ns;     /* real time: a class is about for so long after its last group */
 	uint64_t memory_bytes;      /* that groups in flight may be promised together */
@@ -45,6 +46,7 @@ struct gate_group {
 	uint64_t shape;        /* what groups that take as long have in common; 0: unknown */
 	uint64_t memory_bytes; /* that it may need while it runs */
 	uint32_t lane;         /* below GATE_LANES; those of one lane run one after the other */
+	uint64_t seen_ns;      /* before gate_end, if that does not tell: how long it seemed to take from outside; 0: the gate's own guess */
 	/* the gate's */
 	bool timed;            /* decided: to be timed on the device */
 	bool waiting, in_flight, promised;
@@ -61,11 +63,13 @@ struct gate_session {
 	struct gate *gate;
 	enum gate_class class; /* read */
 	uint32_t weight;       /* read */
-	struct list turn;      /* in its class' round, or among those held back, or among those that wait for memory */
+	struct list turn;      /* in its class' round, or among those held back, or among those that wait for memory. Who has nothing
+				* waiting any more stays in the round until it is asked: what follows may be here by then */
 	enum { GATE_IDLE, GATE_IN_TURN, GATE_HELD_BACK, GATE_WANTS_MEMORY } place;
 	struct gate_group *first, *last;
 	uint32_t waiting; /* read */
 	bool begun;       /* it has had its quantum of this turn */
+	bool due;         /* it came first into the round: others have had their turns since its last */
 	int64_t deficit_ns;
 	uint64_t turn_number; /* of its class, when its turn began last */
 	struct gate_load load;
@@ -129,7 +133,15 @@ void gate_cancel(struct gate_group *group);
 /* It was decided, and has come back. `took_ns`: by the device's clock, or 0: not known. */
 void gate_end(struct gate_group *group, uint64_t now_ns, uint64_t took_ns);
 
-/* As many groups as may go now and have room; at most `decisions->room`, after those that are there. */
+/* It goes to the device now, on this lane (below GATE_LANES). Not needed where that was known when it arrived, and it went when it was decided. */
+void gate_sent(struct gate_group *group, uint32_t lane, uint64_t now_ns);
+/* It was decided, and has not run after all: nobody is charged. Then it is the caller's. */
+void gate_return(struct gate_group *group, uint64_t now_ns);
+
+/*
+ * As many groups as may go now and have room; at most `decisions->room`, after those that are there. Where sending one lets
+ * the next of its session arrive (an in-order queue), a room of one keeps the session's turn for that.
+ */
 void gate_step(struct gate *gate, uint64_t now_ns, struct gate_decisions *decisions);
 
 #endif

@@ -14,7 +14,9 @@ void gate_advance(struct gate *gate, uint64_t now_ns);
 void gate_take_turn(struct gate_session *session, bool first);
 /* Out of whatever list it is in. */
 void gate_leave_turn(struct gate_session *session);
-/* Its oldest group is no longer waiting. */
+/* It has nothing waiting: what it might still have taken in this turn is others' now; what it owes stays. */
+void gate_forfeit(struct gate_session *session);
+/* Its oldest group is no longer waiting. It keeps its turn, though nothing else may wait. */
 struct gate_group *gate_shift(struct gate_session *session);
 uint64_t gate_cost_ns(const struct gate_session *session, const struct gate_group *group);
 

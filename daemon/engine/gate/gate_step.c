@@ -40,6 +40,12 @@ static bool session_has_room(const struct gate_session *session)
 	return gate_load_has_room(&session->load, session->gate->now_ns, config->session_ns, config->stall_ns);
 }
 
+/* What it would have on the device with its next one. */
+static uint64_t session_beside_ns(const struct gate_session *session)
+{
+	return session->load.weight_ns + gate_cost_ns(session, session->first);
+}
+
 static void hold_back(struct gate_session *session)
 {
 	gate_leave_turn(session);
@@ -91,7 +97,7 @@ static void begin_turn(struct gate_class_state *state, struct gate_session *sess
 
 static void end_turn(struct gate_class_state *state, struct gate_session *session)
 {
-	session->begun = false;
+	session->begun = session->due = false;
 	list_remove(&session->turn);
 	list_push_back(&state->round, &session->turn);
 }
@@ -131,6 +137,10 @@ static struct gate_session *whose_turn(struct gate_class_state *state)
 	uint32_t passed = 0;
 	while (!list_empty(&state->round)) {
 		struct gate_session *session = list_entry(state->round.next, struct gate_session, turn);
+		if (session->waiting == 0) {
+			gate_forfeit(session);
+			continue;
+		}
 		if (!session_has_room(session)) {
 			hold_back(session);
 			continue;
@@ -149,6 +159,20 @@ static struct gate_session *whose_turn(struct gate_class_state *state)
 	return NULL;
 }
 
+/*
+ * Whose turn it is though the window is full of others': one that had its last turn before theirs has a quantum beside it. So
+ * who has little to say waits for no window full of what others are quick to say. NULL: nobody.
+ */
+static struct gate_session *whose_turn_beside(struct gate_class_state *state)
+{
+	if (list_empty(&state->round))
+		return NULL;
+	struct gate_session *session = list_entry(state->round.next, struct gate_session, turn);
+	if (!session->due || session->waiting == 0 || session_beside_ns(session) > gate_quantum_ns(session))
+		return NULL;
+	return whose_turn(state) == session ? session : NULL;
+}
+
 /* It has waited so long beside those before it that its next group is its least part. */
 static bool is_owed(const struct gate *gate, enum gate_class class, uint64_t cost_ns)
 {
@@ -162,12 +186,13 @@ static struct gate_session *choose(struct gate *gate)
 	for (uint32_t i = GATE_CLASSES; i-- > 0;) {
 		enum gate_class class = (enum gate_class)i;
 		struct gate_class_state *state = &gate->classes[i];
-		if (state->waiting == 0 || !class_has_room(gate, class))
+		bool room = class_has_room(gate, class);
+		if (state->waiting == 0)
 			continue;
 		bool fits = class_fits(gate, class);
 		if (!fits && state->credit_ns == 0)
 			continue;
-		struct gate_session *session = whose_turn(state);
+		struct gate_session *session = room ? whose_turn(state) : whose_turn_beside(state);
 		if (!session)
 			continue;
 		if (is_owed(gate, class, gate_cost_ns(session, session->first)))
@@ -220,9 +245,12 @@ static void sooner(uint64_t *when_ns, uint64_t other_ns)
 static void next_owed(const struct gate *gate, const struct gate_class_state *state, uint64_t *when_ns)
 {
 	uint32_t least = gate->config.least[state - gate->classes];
-	if (list_empty(&state->round) || least == 0)
+	const struct list *link = state->round.next;
+	while (link != &state->round && list_entry(link, struct gate_session, turn)->waiting == 0)
+		link = link->next;
+	if (link == &state->round || least == 0)
 		return;
-	const struct gate_session *session = list_entry(state->round.next, struct gate_session, turn);
+	const struct gate_session *session = list_entry(link, struct gate_session, turn);
 	uint64_t cost_ns = gate_cost_ns(session, session->first);
 	if (state->credit_ns < cost_ns)
 		sooner(when_ns, gate->now_ns + (cost_ns - state->credit_ns) / least * GATE_WHOLE + GATE_WHOLE);
