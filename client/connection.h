@@ -100,6 +100,7 @@ struct connection {
 	_Atomic uint64_t spin_ns; /* how long a wait spins before it sleeps: spin_pace.h */
 	bool may_spin;
 
+	uint32_t session_class, weight; /* as the service gave them */
 	bool has_graphs; /* agreed on */
 	bool in_process; /* the engine is in this process: embedded, and in tests */
 	void *engine;    /* embedded */
@@ -112,6 +113,7 @@ struct open_request {
 	const char *name;
 	uint64_t deadline_ns;
 	uint32_t helper_threads;
+	uint32_t session_class, weight; /* 0: the environment's, or the service's default */
 };
 sycl_result connection_open(const struct open_request *request, struct connection **connection_out);
 void connection_ref(struct connection *connection);

@@ -2,6 +2,7 @@
 #include "connection.h"
 
 #include "clock.h"
+#include "session_rank.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -23,16 +24,18 @@ static uint64_t features_wanted(void)
 	return FEATURE_RESUBMIT | FEATURE_GRAPHS;
 }
 
-static int say_hello(struct connection *c, const char *name, uint64_t features)
+static int say_hello(struct connection *c, const struct open_request *request, uint64_t features)
 {
 	char command[NAME_BYTES_MAX + 1];
-	(void)snprintf(command, sizeof(command), "%s", name ? name : program_invocation_short_name);
+	(void)snprintf(command, sizeof(command), "%s", request->name ? request->name : program_invocation_short_name);
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
 	hello.protocol_min = PROTOCOL_VERSION;
 	hello.protocol_max = PROTOCOL_VERSION;
 	hello.features = features;
 	hello.command = command;
 	hello.library_version = (char *)SYCLD_VERSION;
+	hello.session_class = (Sycl__V1__SessionClass)request->session_class;
+	hello.weight = request->weight;
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_HELLO;
 	packet.hello = &hello;
@@ -125,12 +128,26 @@ static sycl_result take_limits(struct connection *c, const Sycl__V1__Limits *lim
 	return r < 0 ? error_set_errno(r, "tables of the session") : SYCL_SUCCESS;
 }
 
+/* A service that says nothing knows nothing of it: all are alike there. */
+static sycl_result take_rank(struct connection *c, const Sycl__V1__Welcome *welcome)
+{
+	uint32_t class = (uint32_t)welcome->session_class;
+	if (class > SYCL_SESSION_CLASS_BEST_EFFORT || welcome->weight > SESSION_WEIGHT_MAX)
+		return protocol_error("the session's class or weight");
+	c->session_class = class ? class : SYCL_SESSION_CLASS_NORMAL;
+	c->weight = welcome->weight ? welcome->weight : SESSION_WEIGHT_DEFAULT;
+	return SYCL_SUCCESS;
+}
+
 static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *welcome, uint64_t features,
 				struct packet_fds *fds)
 {
 	if (welcome->protocol >> 16 != PROTOCOL_MAJOR || welcome->protocol > PROTOCOL_VERSION)
 		return error_set(SYCL_ERROR_VERSION, "the service speaks protocol %u.%u, this library %u.%u",
 				 welcome->protocol >> 16, welcome->protocol & 0xffff, PROTOCOL_MAJOR, PROTOCOL_MINOR);
+	sycl_result result = take_rank(c, welcome);
+	if (result)
+		return result;
 	if (fds->count != 3)
 		return protocol_error("it carries another number of descriptors");
 	if (welcome->features & ~features)
@@ -140,7 +157,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	c->session = welcome->session;
 	c->in_process = c->in_process && welcome->in_process;
 	c->bell = packet_fds_take(fds, 1);
-	sycl_result result = map_ring(c, packet_fds_take(fds, 0), welcome->ring_bytes);
+	result = map_ring(c, packet_fds_take(fds, 0), welcome->ring_bytes);
 	if (result)
 		return result;
 	int r = memory_region_map(packet_fds_take(fds, 2), sizeof(struct flight_page), 0, &c->flight);
@@ -164,7 +181,7 @@ static sycl_result refused(const Sycl__V1__SessionError *error)
 sycl_result connection_handshake(struct connection *c, const struct open_request *request, bool *went_away_out)
 {
 	const uint64_t features = features_wanted();
-	int r = say_hello(c, request->name, features);
+	int r = say_hello(c, request, features);
 	ProtobufCMessage *message = NULL;
 	struct packet_fds fds = PACKET_FDS_INIT;
 	/* Who is refused at once may be hung up on before the hello is sent: why, lies there to be read. */

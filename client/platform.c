@@ -3,14 +3,17 @@
 
 #include "clock.h"
 #include "helpers.h"
+#include "session_rank.h"
 #include "wake.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #define OPEN_TIMEOUT_NS 10000000000ull
+#define OPEN_OPTIONS_BYTES_FIRST offsetof(struct sycl_open_options, session_class) /* of the first version */
 
 static void platform_destroy(struct object *object)
 {
@@ -47,7 +50,7 @@ SYCL_API sycl_result sycl_platform_open_with(const char *endpoint, const struct 
 {
 	struct open_request request = {.endpoint = endpoint, .deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
 	REQUIRE_OUTPUT(platform_out);
-	if (options && options->struct_bytes != sizeof(*options))
+	if (options && options->struct_bytes != sizeof(*options) && options->struct_bytes != OPEN_OPTIONS_BYTES_FIRST)
 		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes is wrong; start from "
 						     "SYCL_OPEN_OPTIONS_INIT");
 	if (options && options->helper_threads > HELPERS_MAX)
@@ -58,8 +61,14 @@ SYCL_API sycl_result sycl_platform_open_with(const char *endpoint, const struct 
 	if (options)
 		request.name = options->name;
 	request.helper_threads = options ? options->helper_threads : 0;
+	bool has_rank = options && options->struct_bytes == sizeof(*options);
+	sycl_result result = session_class_wanted(has_rank ? options->session_class : 0, &request.session_class);
+	if (!result)
+		result = session_weight_wanted(has_rank ? options->weight : 0, &request.weight);
+	if (result)
+		return result;
 	struct connection *c = NULL;
-	sycl_result result = connection_open(&request, &c);
+	result = connection_open(&request, &c);
 	if (result)
 		return result;
 	struct platform *platform = platform_new(c, INDEX_UNRESOLVED);
@@ -155,6 +164,10 @@ SYCL_API sycl_result sycl_platform_get_info(sycl_platform handle, sycl_platform_
 	struct connection *c = platform->object.connection;
 	if (info == SYCL_PLATFORM_INFO_SESSION)
 		return info_give(&c->session, sizeof(c->session), bytes, value, bytes_out);
+	if (info == SYCL_PLATFORM_INFO_CLASS)
+		return info_give(&c->session_class, sizeof(c->session_class), bytes, value, bytes_out);
+	if (info == SYCL_PLATFORM_INFO_WEIGHT)
+		return info_give(&c->weight, sizeof(c->weight), bytes, value, bytes_out);
 	if (info == SYCL_PLATFORM_INFO_ENDPOINT)
 		return info_give_text(c->endpoint, bytes, value, bytes_out);
 	const Sycl__V1__PlatformFacts *facts = NULL;

@@ -18,6 +18,8 @@
 	X(device_bytes, 1ull << 46)           \
 	X(tenant_device_bytes, 1ull << 46)    \
 	X(tenant_arena_bytes, 1ull << 46)     \
-	X(group_seconds, 86400)
+	X(group_seconds, 86400)               \
+	X(best_class, 3)                      \
+	X(weight, 1000)
 
 #endif

@@ -62,6 +62,20 @@ const char *session_phase_name(Sycl__V1__SessionPhase phase)
 	}
 }
 
+const char *session_class_name(Sycl__V1__SessionClass class)
+{
+	switch (class) {
+	case SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY:
+		return "latency";
+	case SYCL__V1__SESSION_CLASS__SESSION_CLASS_NORMAL:
+		return "normal";
+	case SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT:
+		return "best-effort";
+	default:
+		return "unknown";
+	}
+}
+
 const char *service_mode_name(Sycl__V1__ServiceMode mode)
 {
 	switch (mode) {

@@ -23,6 +23,7 @@ const char *device_type_name(Sycl__V1__DeviceType type);
 const char *backend_name(Sycl__V1__Backend backend);
 const char *engine_state_name(Sycl__V1__EngineState state);
 const char *session_phase_name(Sycl__V1__SessionPhase phase);
+const char *session_class_name(Sycl__V1__SessionClass class);
 const char *service_mode_name(Sycl__V1__ServiceMode mode);
 
 #endif

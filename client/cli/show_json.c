@@ -141,7 +141,12 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 							   ? text(engine->last_failure)
 							   : json_null(),
 				   "reported", (int)engine->reported);
-	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	json_t *gate = json_pack("{s:I, s:I, s:I, s:I}",
+				 "bypassed", number(engine->gate_bypassed),
+				 "admitted", number(engine->gate_admitted),
+				 "held", number(engine->gate_held),
+				 "waiting", (json_int_t)engine->gate_waiting);
+	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
 				   "resident_bytes", number(engine->resident_bytes),
 				   "descriptors", (json_int_t)engine->descriptors,
 				   "mappings", (json_int_t)engine->mappings,
@@ -153,7 +158,8 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				   "inline_launches", number(engine->inline_launches),
 				   "inline_completions", number(engine->inline_completions),
 				   "bursts", number(engine->bursts),
-				   "burst_launches", number(engine->burst_launches));
+				   "burst_launches", number(engine->burst_launches),
+				   "gate", gate);
 	if (object && (json_object_update_new(object, claims) < 0 ||
 		       json_object_set_new(object, "graphs", graphs_object(engine)) < 0)) {
 		json_decref(object);
@@ -179,7 +185,9 @@ static json_t *session_object(const Sycl__V1__SessionFacts *session)
 				   "queues", (json_int_t)session->queues,
 				   "buffers", (json_int_t)session->buffers,
 				   "objects", (json_int_t)session->objects);
-	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	json_t *claims = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+				   "class", session_class_name(session->session_class),
+				   "weight", (json_int_t)session->weight,
 				   "command_groups_submitted", number(usage->groups_submitted),
 				   "command_groups_resubmitted", number(usage->groups_resubmitted),
 				   "command_groups_completed", number(usage->groups_completed),

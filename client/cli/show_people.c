@@ -150,10 +150,12 @@ static void usage_cells(struct table *table, const Sycl__V1__SessionFacts *sessi
 	const Sycl__V1__Usage *usage = session->usage ? session->usage : &none;
 	char text[UNIT_TEXT_BYTES];
 	if (!session->reported) {
-		for (int i = 0; i < 8; i++)
+		for (int i = 0; i < 10; i++)
 			table_cell(table, COLOUR_NONE, "-");
 		return;
 	}
+	table_cell(table, COLOUR_NONE, "%s", session_class_name(session->session_class));
+	table_cell(table, COLOUR_NONE, "%u", session->weight);
 	table_cell(table, COLOUR_NONE, "%u", session->queues);
 	table_cell(table, COLOUR_NONE, "%llu/%llu", (unsigned long long)usage->groups_completed,
 		   (unsigned long long)usage->groups_submitted);
@@ -175,6 +177,8 @@ static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		{ "COMMAND", COLUMN_TEXT },
 		{ "STATE", COLUMN_TEXT },
 		{ "UP", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "CLASS", COLUMN_TEXT | COLUMN_MINOR },
+		{ "WEIGHT", COLUMN_FIGURES | COLUMN_MINOR },
 		{ "QUEUES", COLUMN_FIGURES | COLUMN_MINOR },
 		{ "DONE", COLUMN_FIGURES },
 		{ "AGAIN", COLUMN_FIGURES | COLUMN_MINOR },

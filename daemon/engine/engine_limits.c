@@ -1,6 +1,8 @@
 #include "engine_limits.h"
+#include "gate.h"
 #include "limit_list.h"
 #include "protocol_limits.h"
+#include "session.pb-c.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -23,6 +25,8 @@ void session_limits_init(struct session_limits *limits)
 		.tenant_device_bytes = LIMIT_DEVICE_BYTES,
 		.tenant_arena_bytes = LIMIT_TENANT_ARENA_BYTES,
 		.group_seconds = 0,
+		.best_class = SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY,
+		.weight = GATE_WEIGHT_MOST,
 	};
 }
 

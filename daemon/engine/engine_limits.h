@@ -18,6 +18,8 @@ struct session_limits {
 	/* Of all sessions of the engine together; of one session's own copy of these nobody asks. */
 	uint64_t tenant_device_bytes, tenant_arena_bytes;
 	uint64_t group_seconds; /* that a command may run on a device; 0: for ever */
+	uint64_t best_class;    /* enum SessionClass of session.proto: better ones are not had */
+	uint64_t weight;        /* the most that one may have */
 };
 
 enum { SESSION_LIMITS = sizeof(struct session_limits) / sizeof(uint64_t) };

@@ -24,6 +24,9 @@ static void fill_session(struct report_part *part, size_t index, const struct se
 	out->queues = session->objects.counts[OBJECT_QUEUE];
 	out->buffers = session->objects.counts[OBJECT_BUFFER];
 	out->objects = session->objects.count;
+	uint32_t class;
+	session_rank(session, &class, &out->weight);
+	out->session_class = (Sycl__V1__SessionClass)class;
 	session_usage_fill(session, &part->usages[index]);
 	out->usage = &part->usages[index];
 	part->list[index] = out;
@@ -60,6 +63,10 @@ static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *rep
 	report->graph_replays_change = engine->graph_replays[GRAPH_REPLAY_CHANGE];
 	report->bursts = counters.bursts;
 	report->burst_launches = counters.burst_launches;
+	report->gate_bypassed = counters.gate_bypassed;
+	report->gate_admitted = counters.gate_admitted;
+	report->gate_held = counters.gate_held;
+	report->gate_waiting = counters.gate_waiting;
 	report->commands_decoded = engine->commands_decoded;
 	report->wakes_sent = engine->wakes_sent;
 }

@@ -1,6 +1,7 @@
 #include "session.h"
 #include "engine_deadline.h"
 #include "clock.h"
+#include "gate.h"
 
 #include "session.pb-c.h"
 
@@ -127,6 +128,8 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	session->arenas = arenas;
 	session->limits = engine->options.limits;
 	session->arena_room = engine->options.limits.arenas;
+	session->asked_class = SYCL__V1__SESSION_CLASS__SESSION_CLASS_NORMAL;
+	session->asked_weight = GATE_WEIGHT;
 	*sched_account_device(work) =
 		(struct sched_quota){.most_bytes = engine->options.limits.device_bytes, .above = &engine->device_quota};
 	session->work = work;
@@ -172,6 +175,24 @@ static int more_arenas(struct session *session, uint64_t most)
 	return 0;
 }
 
+static_assert(SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY == (int)GATE_LATENCY + 1 &&
+		      SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT == (int)GATE_BEST_EFFORT + 1,
+	      "the wire's classes are the gate's");
+
+void session_rank(const struct session *session, uint32_t *class_out, uint32_t *weight_out)
+{
+	uint64_t best = session->limits.best_class, most = session->limits.weight;
+	*class_out = session->asked_class > best ? session->asked_class : (uint32_t)best;
+	*weight_out = session->asked_weight < most ? session->asked_weight : (uint32_t)most;
+}
+
+void session_apply_rank(struct session *session)
+{
+	uint32_t class, weight;
+	session_rank(session, &class, &weight);
+	(void)sched_account_rank(session->work, class - 1, weight);
+}
+
 int session_change_limits(struct session *session, const struct session_limits *limits)
 {
 	int r = more_arenas(session, limits->arenas);
@@ -181,6 +202,7 @@ int session_change_limits(struct session *session, const struct session_limits *
 	session->objects.limit = (uint32_t)limits->objects;
 	sched_account_change(session->work, work_bytes(limits));
 	sched_account_device(session->work)->most_bytes = limits->device_bytes;
+	session_apply_rank(session);
 	return 0;
 }
 

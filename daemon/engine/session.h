@@ -82,6 +82,7 @@ struct session {
 	struct shape *shapes[SHAPES_MAX]; /* by their numbers; NULL: not defined */
 	struct object_table objects;
 	struct session_limits limits;
+	uint32_t asked_class, asked_weight; /* enum SessionClass; what it has of that is by its limits: session_rank */
 	uint32_t own_limits;   /* bit per limit that is this session's alone: what is said of all leaves it */
 	bool paused;           /* not read, until an operator lets it go on */
 	struct arena **arenas; /* arena_room */
@@ -123,6 +124,10 @@ struct session {
 int session_create(struct engine *engine, int socket, int pidfd, const struct session_peer *peer, const char *refusal);
 /* From now on; what it has already stays. -ENOMEM. */
 int session_change_limits(struct session *session, const struct session_limits *limits);
+/* Its class (enum SessionClass) and weight now: what it asked for, but no better than its limits allow. */
+void session_rank(const struct session *session, uint32_t *class_out, uint32_t *weight_out);
+/* One of the two may have become another. */
+void session_apply_rank(struct session *session);
 /* Close it at the end of this turn, for this reason (the first one counts). */
 __attribute__((format(printf, 3, 4))) void session_fail(struct session *session, int32_t status, const char *format,
 							...);

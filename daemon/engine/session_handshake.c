@@ -1,4 +1,5 @@
 /* The datagrams that a client may send: one hello, then descriptors of buffers. */
+#include "gate.h"
 #include "session.h"
 
 #include "session.pb-c.h"
@@ -49,6 +50,23 @@ static void fill_limits(const struct session_limits *limits, Sycl__V1__Limits *o
 	out->source_bytes = limits->source_bytes;
 }
 
+/* What is not said is normal. 1: there is no such class or weight, and the session is told. */
+static int take_rank(struct session *session, const Sycl__V1__Hello *message)
+{
+	uint32_t class = (uint32_t)message->session_class, weight = message->weight;
+	if (class > SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT || weight > GATE_WEIGHT_MOST) {
+		session_fail(session, STATUS_INVALID, "the hello asks for class %u and weight %u; there are classes 1 to %u and weights up to %u",
+			     class, weight, SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT, GATE_WEIGHT_MOST);
+		return 1;
+	}
+	if (class != SYCL__V1__SESSION_CLASS__SESSION_CLASS_UNSPECIFIED)
+		session->asked_class = class;
+	if (weight > 0)
+		session->asked_weight = weight;
+	session_apply_rank(session);
+	return 0;
+}
+
 static int send_welcome(struct session *session, uint64_t features)
 {
 	Sycl__V1__Limits limits;
@@ -61,6 +79,9 @@ static int send_welcome(struct session *session, uint64_t features)
 	welcome.ring_bytes = session->ring->size_bytes;
 	welcome.limits = &limits;
 	welcome.in_process = session_in_process(session);
+	uint32_t class;
+	session_rank(session, &class, &welcome.weight);
+	welcome.session_class = (Sycl__V1__SessionClass)class;
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
 	packet.welcome = &welcome;
@@ -79,6 +100,8 @@ static void hello(struct session *session, const Sycl__V1__Hello *message)
 		return;
 	}
 	keep_command(session, message->command);
+	if (take_rank(session, message))
+		return;
 	uint64_t features = message->features & ENGINE_FEATURES;
 	int r = session_memory_create(session, features);
 	if (r == 0)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* limit_list.h */
-enum { CONFIGURATION_LIMITS = 13 };
+enum { CONFIGURATION_LIMITS = 15 };
 /* Options of the CUDA backend. */
 enum { CONFIGURATION_CUDA_OPTIONS = 8 };
 

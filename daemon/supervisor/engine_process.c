@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONTROL_FD = 3, ARGUMENTS_MAX = 56, ENVIRONMENT_MAX = 64 };
+enum { CONTROL_FD = 3, ARGUMENTS_MAX = 60, ENVIRONMENT_MAX = 64 };
 
 /* Everything an engine's environment may have; what a starter of the service set otherwise does not reach it. */
 static const char *const passed_always[] = {

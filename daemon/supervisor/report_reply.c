@@ -239,6 +239,10 @@ static void add_claims(const struct opened_report *report, Sycl__V1__EngineFacts
 	facts->graph_replays_change = claim->graph_replays_change;
 	facts->bursts = claim->bursts;
 	facts->burst_launches = claim->burst_launches;
+	facts->gate_bypassed = claim->gate_bypassed;
+	facts->gate_admitted = claim->gate_admitted;
+	facts->gate_held = claim->gate_held;
+	facts->gate_waiting = claim->gate_waiting;
 }
 
 static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant)
@@ -318,6 +322,8 @@ static void add_session(struct reply *reply, const struct engine *engine, struct
 	facts->buffers = claim->buffers;
 	facts->objects = claim->objects;
 	facts->usage = claim->usage;
+	facts->session_class = claim->session_class;
+	facts->weight = claim->weight;
 }
 
 static void add_sessions(struct reply *reply)

@@ -7,6 +7,17 @@
 
 SYCL_BEGIN_DECLS
 
+/**
+ * Whose command groups go first where several sessions of one user want one device (001: order between queues without a common
+ * object is the implementation's). Of a class, each has a part of the device's time by its weight; what one does not use the others have.
+ */
+typedef enum sycl_session_class {
+	SYCL_SESSION_CLASS_DEFAULT = 0,    /**< what SYCLD_CLASS says in the environment, else normal */
+	SYCL_SESSION_CLASS_LATENCY = 1,    /**< before all others; these leave little on the device while such a session exists */
+	SYCL_SESSION_CLASS_NORMAL = 2,
+	SYCL_SESSION_CLASS_BEST_EFFORT = 3 /**< what the others leave, and a small part in any case */
+} sycl_session_class;
+
 /** Options of sycl_platform_open_with. Start from SYCL_OPEN_OPTIONS_INIT. */
 struct sycl_open_options {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_open_options) */
@@ -17,8 +28,10 @@ struct sycl_open_options {
 	uint32_t helper_threads;
 	uint64_t timeout_ns; /**< longest wait for a service that starts and answers; 0: 10 s */
 	const char *name;    /**< what syclctl shows for this session; NULL: the program's name */
+	uint32_t session_class; /**< enum sycl_session_class; better than the service allows is taken for the best that it allows */
+	uint32_t weight;     /**< 1 to 1000, or less as the service allows; 0: what SYCLD_WEIGHT says in the environment, else 100 */
 };
-#define SYCL_OPEN_OPTIONS_INIT { sizeof(struct sycl_open_options), 0, 0, 0 }
+#define SYCL_OPEN_OPTIONS_INIT { sizeof(struct sycl_open_options), 0, 0, 0, 0, 0 }
 
 /**
  * Connect to a service. Blocks for a round trip, or until a service has started; asks no device anything (A17, A20).
@@ -43,8 +56,9 @@ SYCL_API sycl_result sycl_platform_open(const char *endpoint, sycl_platform *pla
 /**
  * As sycl_platform_open, with options.
  *
- * @param options  NULL for the defaults; read during the call.
- * @retval SYCL_ERROR_INVALID            Also: struct_bytes is wrong; more than 64 helper threads.
+ * @param options  NULL for the defaults; read during the call. Also of the size without session_class.
+ * @retval SYCL_ERROR_INVALID            Also: struct_bytes is wrong; more than 64 helper threads; no such class or weight, here or
+ *                                       in the environment.
  * @retval SYCL_ERROR_MEMORY_ALLOCATION  Also: a helper thread could not be started.
  * @since 0.1
  */
@@ -88,11 +102,13 @@ typedef enum sycl_platform_info {
 	SYCL_PLATFORM_INFO_AVAILABLE = 7,  /**< uint32_t, 0 or 1 */
 	SYCL_PLATFORM_INFO_UNAVAILABLE_REASON = 8, /**< char[], "" when available */
 	SYCL_PLATFORM_INFO_SESSION = 9,    /**< uint64_t, this connection's session number as syclctl shows it */
-	SYCL_PLATFORM_INFO_ENDPOINT = 10   /**< char[], what was connected to: "unix:/run/..." or "embedded:" */
+	SYCL_PLATFORM_INFO_ENDPOINT = 10,  /**< char[], what was connected to: "unix:/run/..." or "embedded:" */
+	SYCL_PLATFORM_INFO_CLASS = 11,     /**< uint32_t, enum sycl_session_class: what the service gave when it was connected to */
+	SYCL_PLATFORM_INFO_WEIGHT = 12     /**< uint32_t, the same */
 } sycl_platform_info;
 
 /**
- * Ask a platform something (A2). A round trip the first time; SESSION and ENDPOINT never block.
+ * Ask a platform something (A2). A round trip the first time; SESSION, ENDPOINT, CLASS and WEIGHT never block.
  *
  * @param bytes           Size of `value`.
  * @param[out] value      The answer, text with its final 0; NULL to ask only for the size.

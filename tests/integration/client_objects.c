@@ -191,7 +191,7 @@ Test(objects, A15_every_query_of_every_object_is_answered_and_no_other)
 	uint32_t arguments = 0;
 	MUST(sycl_queue_get_context(queue, &context));
 	MUST(sycl_queue_get_device(queue, &device));
-	for (int info = SYCL_PLATFORM_INFO_NAME; info <= SYCL_PLATFORM_INFO_ENDPOINT; info++)
+	for (int info = SYCL_PLATFORM_INFO_NAME; info <= SYCL_PLATFORM_INFO_WEIGHT; info++)
 		ANSWERS(sycl_platform_get_info, platform, (sycl_platform_info)info);
 	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN; info++)
 		ANSWERS(sycl_device_get_info, device, (sycl_device_info)info);
@@ -199,7 +199,7 @@ Test(objects, A15_every_query_of_every_object_is_answered_and_no_other)
 		ANSWERS(sycl_context_get_info, context, (sycl_context_info)info);
 	for (int info = SYCL_KERNEL_INFO_NAME; info < SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE; info++)
 		ANSWERS(sycl_kernel_get_info, kernel, (sycl_kernel_info)info);
-	REFUSED(sycl_platform_get_info(platform, (sycl_platform_info)(SYCL_PLATFORM_INFO_ENDPOINT + 1), 0, NULL, NULL),
+	REFUSED(sycl_platform_get_info(platform, (sycl_platform_info)(SYCL_PLATFORM_INFO_WEIGHT + 1), 0, NULL, NULL),
 		SYCL_ERROR_INVALID);
 	REFUSED(sycl_context_get_info(context, (sycl_context_info)(SYCL_CONTEXT_INFO_DEVICE_COUNT + 1), 0, NULL, NULL),
 		SYCL_ERROR_INVALID);

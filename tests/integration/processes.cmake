@@ -8,7 +8,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
 
   sycl_test_objects(processes_objects SOURCES processes_common.c LIBS sycl_test_support sycl_shared PkgConfig::jansson)
   set(common $<TARGET_OBJECTS:processes_objects>)
-  foreach(part sharing scale client_death engine_death gpu_faults gpu_listing gpu_share service_death builds switches)
+  foreach(part sharing scale client_death engine_death gpu_faults gpu_listing gpu_share service_death builds switches classes)
     set(name processes_${part})
     sycl_test(${name} SOURCES ${name}.c ${common} LIBS sycl_test_support sycl_shared PkgConfig::jansson
       TIMEOUT 300)

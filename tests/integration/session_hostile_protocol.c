@@ -58,6 +58,39 @@ Test(hostile, a_datagram_after_the_hello_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "no client may send");
 }
 
+static void hello_with_rank(uint32_t class, uint32_t weight)
+{
+	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;
+	hello.protocol_min = hello.protocol_max = PROTOCOL_VERSION;
+	hello.session_class = (Sycl__V1__SessionClass)class;
+	hello.weight = weight;
+	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+	packet.body_case = SYCL__V1__PACKET__BODY_HELLO;
+	packet.hello = &hello;
+	cr_assert(eq(int, message_send(hostile->socket, &packet.base, NULL, 0, 0), 0));
+}
+
+Test(hostile, a_class_that_there_is_not_closes_the_session)
+{
+	hostile_start(NULL);
+	hello_with_rank(SYCL__V1__SESSION_CLASS__SESSION_CLASS_BEST_EFFORT + 1, 100);
+	hostile_expect_closed(STATUS_INVALID, "class 4");
+}
+
+Test(hostile, a_class_below_zero_closes_the_session)
+{
+	hostile_start(NULL);
+	hello_with_rank(UINT32_MAX, 0);
+	hostile_expect_closed(STATUS_INVALID, "class 4294967295");
+}
+
+Test(hostile, a_weight_that_there_is_not_closes_the_session)
+{
+	hostile_start(NULL);
+	hello_with_rank(SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY, 1001);
+	hostile_expect_closed(STATUS_INVALID, "weight 1001");
+}
+
 static void hello_with_descriptors(uint32_t stated, unsigned carried)
 {
 	Sycl__V1__Hello hello = SYCL__V1__HELLO__INIT;

@@ -76,6 +76,22 @@ Test(greeting, M11_a_service_of_another_protocol_is_told_as_such)
 	}
 }
 
+Test(greeting, a_class_or_a_weight_that_there_is_not_is_no_greeting)
+{
+	const uint32_t wrong[][2] = {{4, 100}, {UINT32_MAX, 100}, {1, 1001}, {1, UINT32_MAX}};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		Sycl__V1__Welcome welcome = SYCL__V1__WELCOME__INIT;
+		Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+		welcome.protocol = PROTOCOL_VERSION;
+		welcome.session_class = (Sycl__V1__SessionClass)wrong[i][0];
+		welcome.weight = wrong[i][1];
+		packet.body_case = SYCL__V1__PACKET__BODY_WELCOME;
+		packet.welcome = &welcome;
+		cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_CONNECTION_LOST), "%zu", i);
+		cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), "class or weight"), NULL));
+	}
+}
+
 Test(greeting, M11_the_code_of_a_refusal_is_the_results)
 {
 	const sycl_result codes[] = {SYCL_ERROR_VERSION, SYCL_ERROR_QUOTA, SYCL_ERROR_PLATFORM, SYCL_ERROR_MEMORY_ALLOCATION};
