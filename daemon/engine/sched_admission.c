@@ -113,19 +113,6 @@ static bool takes_time(const struct task *task)
 	}
 }
 
-/* Is there somebody else? A session of the class latency is, whatever it does: what may not wait comes without a warning. */
-static bool has_company(const struct sched_flow *flow)
-{
-	const struct scheduler_device *device = flow->device;
-	if (!device->scheduler->has_gates)
-		return false;
-	if (device->admission && device->admission->gate.waiting > 0)
-		return true;
-	if (device->class_flows[GATE_LATENCY] > (flow->class == GATE_LATENCY))
-		return true;
-	return rivals_has_others(&device->users, flow, device->scheduler->now_ns);
-}
-
 static uint64_t mix(uint64_t key, uint64_t value)
 {
 	key = (key ^ value) * 0x9e3779b97f4a7c15ull;
@@ -165,24 +152,30 @@ static uint64_t shape_of(const struct task_send *send)
 	}
 }
 
-bool sched_admission_pass(struct task *task)
+static bool arrive(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
-	struct scheduler_device *device = task->device;
 	struct sched_flow *flow = task->flow;
-	if (task->gate.in_flight || !takes_time(task))
-		return true;
-	rivals_note(&device->users, flow, scheduler->now_ns);
-	if (!has_company(flow) || !need(device) || !flow->at_gate) {
-		scheduler->counters.gate_bypassed += sched_launches(&task->send);
-		return true;
-	}
+	if (!takes_time(task) || !need(task->device) || !flow->at_gate)
+		return false;
 	task->gate.shape = shape_of(&task->send);
 	task->state = TASK_PARKED;
 	(void)gate_arrive(&flow->gate, &task->gate, scheduler->now_ns);
-	scheduler->gates_due |= bit_of(device);
+	scheduler->gates_due |= bit_of(task->device);
 	scheduler->counters.gate_waiting++;
-	return false;
+	return true;
+}
+
+bool sched_admission_pass(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	if (task->gate.in_flight)
+		return true;
+	if (scheduler->has_gates && arrive(task))
+		return false;
+	if (task->role == TASK_ROLE_GROUP)
+		scheduler->counters.gate_bypassed += sched_launches(&task->send);
+	return true;
 }
 
 /* --- what it is told ----------------------------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ void sched_admission_flow_made(struct sched_flow *flow);
 void sched_admission_flow_changed(struct sched_flow *flow);
 void sched_admission_flow_gone(struct sched_flow *flow);
 
-/* Its flow is known. May it go to a lane now? Otherwise it waits at the gate, and is dispatched again when it may. */
+/* Its flow is known, and not alone. May it go to a lane now? Otherwise it waits at the gate, and is dispatched again when it may. */
 bool sched_admission_pass(struct task *task);
 /* It goes to its lane. */
 void sched_admission_sent(struct task *task);

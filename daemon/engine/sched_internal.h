@@ -602,7 +602,6 @@ struct scheduler_device {
 	struct list flows, line; /* of sessions; those with something parked, whose turn is next first */
 	struct sched_flow nobody;
 	struct rivals rivals; /* flows */
-	struct rivals users;  /* the same of those that took time of it */
 	struct sched_admission *admission; /* NULL: there was nothing to decide yet */
 	uint32_t class_flows[GATE_CLASSES];
 	uint64_t novelties;   /* launches that came back and whose kernel had not come with this range before them */
@@ -694,6 +693,19 @@ struct scheduler {
 	_Atomic uint32_t front_pending;     /* it has something to do, and was woken if it sleeps */
 	struct sched_sleeper front_sleeper; /* scheduler_free only */
 };
+
+/*
+ * Is nobody else about on its device? A session of the class latency is, whatever it does: what may not wait comes without a warning.
+ * In the way of each command of who is alone: what else there is to say of the gate is in sched_admission.c.
+ */
+static inline bool sched_flow_is_alone(const struct sched_flow *flow)
+{
+	const struct scheduler_device *device = flow->device;
+	if (device->admission && device->admission->gate.waiting > 0)
+		return false;
+	return device->class_flows[GATE_LATENCY] <= (flow->class == GATE_LATENCY) &&
+	       !rivals_has_others(&device->rivals, flow, device->scheduler->now_ns);
+}
 
 /* sched_account.c; an account may be NULL. */
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes);

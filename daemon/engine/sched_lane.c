@@ -214,7 +214,9 @@ void sched_lane_dispatch(struct task *task)
 	if (is_lost(task))
 		return;
 	sched_flow_enter(task);
-	if (!sched_admission_pass(task))
+	if (!task->gate.in_flight && sched_flow_is_alone(task->flow))
+		task->scheduler->counters.gate_bypassed += task->role == TASK_ROLE_GROUP ? sched_launches(&task->send) : 0;
+	else if (!sched_admission_pass(task))
 		return;
 	bool fixed;
 	struct sched_lane *lane = choose_lane(task, &fixed);
