@@ -390,4 +390,19 @@ Test(client_basic, names_and_endpoints_are_told, .init = with_service, .fini = w
 	MUST(sycl_platform_get_info(platform, SYCL_PLATFORM_INFO_SESSION, sizeof(session), &session, NULL));
 	cr_assert(eq(u64, session, 1));
 	cr_assert(eq(str, (char *)sycl_get_version(), SYCLD_VERSION));
+	uint32_t class = 0, weight = 0;
+	MUST(sycl_platform_get_info(platform, SYCL_PLATFORM_INFO_CLASS, sizeof(class), &class, NULL));
+	MUST(sycl_platform_get_info(platform, SYCL_PLATFORM_INFO_WEIGHT, sizeof(weight), &weight, NULL));
+	cr_assert(eq(u32, class, SYCL_SESSION_CLASS_NORMAL));
+	cr_assert(eq(u32, weight, 100));
+	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
+	options.session_class = SYCL_SESSION_CLASS_BEST_EFFORT;
+	options.weight = 30;
+	sycl_platform ranked = NULL;
+	MUST(sycl_platform_open_with(service.endpoint, &options, &ranked));
+	MUST(sycl_platform_get_info(ranked, SYCL_PLATFORM_INFO_CLASS, sizeof(class), &class, NULL));
+	MUST(sycl_platform_get_info(ranked, SYCL_PLATFORM_INFO_WEIGHT, sizeof(weight), &weight, NULL));
+	cr_assert(eq(u32, class, SYCL_SESSION_CLASS_BEST_EFFORT));
+	cr_assert(eq(u32, weight, 30));
+	MUST(sycl_platform_release(ranked));
 }

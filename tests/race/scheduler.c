@@ -8,6 +8,7 @@
 #include "sched_model.h"
 
 #include "access_mode.h"
+#include "gate.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -39,6 +40,44 @@ static int lose_devices(void)
 			return fail(probes[i].fault.text);
 	}
 	const char *left = harness_stop(&harness);
+	return left ? fail(left) : 0;
+}
+
+/* Three classes want one device, whose thread sends what the gate lets in; it is lost while some wait, or it is not. */
+static int three_classes(uint32_t round)
+{
+	static struct probe probes[600];
+	struct sched_account *accounts[GATE_CLASSES];
+	struct harness harness;
+	fake_reset();
+	fake_device_options(0, (struct fake_device_options){.features = round % 2 ? BACKEND_FEATURE_SIDE_BY_SIDE : 0});
+	harness_start_with(&harness, 1, &(struct scheduler_config){.processors = 4});
+	for (uint32_t i = 0; i < GATE_CLASSES; i++)
+		if (sched_account_create(UINT64_MAX, &accounts[i]) < 0 || sched_account_rank(accounts[i], i, 1 + 300 * i) < 0)
+			return fail("no account");
+	(void)harness_kernel(&harness, 0, "noop");
+	(void)harness_kernel(&harness, 0, "lose_device");
+	for (uint32_t i = 0; i < 600; i++) {
+		const char *kernel = round % 3 == 0 && i == 400 ? "lose_device" : "noop";
+		harness.account = accounts[i / 3 % GATE_CLASSES];
+		(void)harness_launch(&harness, &(struct launch){.device = 0, .kernel = kernel, .home_lane = 1 + i % 2}, &probes[i]);
+		if (i % 17 == 0)
+			harness_turn(&harness);
+		if (i % 101 == 0)
+			(void)sched_account_rank(accounts[i % GATE_CLASSES], round % GATE_CLASSES, 50);
+	}
+	if (!harness_settle(&harness))
+		return fail("not all tasks of three classes ended");
+	struct scheduler_counters counters;
+	scheduler_counters(harness.scheduler, &counters);
+	for (uint32_t i = 0; i < 600; i++)
+		if (probes[i].calls != 1 || (round % 3 != 0 && probes[i].fault.status != STATUS_SUCCESS))
+			return fail("a task of three classes was not told once");
+	for (uint32_t i = 0; i < GATE_CLASSES; i++)
+		(void)sched_account_drop(accounts[i]);
+	const char *left = harness_stop(&harness);
+	if (!left && (counters.gate_admitted == 0 || counters.gate_waiting != 0))
+		left = "the gate was not asked, or has somebody still";
 	return left ? fail(left) : 0;
 }
 
@@ -99,6 +138,9 @@ int main(void)
 	}
 	for (uint32_t i = 0; i < 20; i++)
 		if (lose_devices() != 0)
+			return 1;
+	for (uint32_t i = 0; i < 18; i++)
+		if (three_classes(i) != 0)
 			return 1;
 	static const uint32_t kinds[] = {0, BACKEND_FEATURE_LOADER, BACKEND_FEATURE_LOADER | BACKEND_FEATURE_QUIET_LOAD,
 					 BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER | BACKEND_FEATURE_QUIET_LOAD};

@@ -8,6 +8,7 @@
 #include "session.pb-c.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,42 @@ Test(greeting, a_class_or_a_weight_that_there_is_not_is_no_greeting)
 		cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_CONNECTION_LOST), "%zu", i);
 		cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), "class or weight"), NULL));
 	}
+}
+
+static sycl_result open_ranked(uint32_t class, uint32_t weight, size_t struct_bytes)
+{
+	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
+	sycl_platform platform = NULL;
+	options.struct_bytes = (uint32_t)struct_bytes;
+	options.session_class = class;
+	options.weight = weight;
+	sycl_result result = sycl_platform_open_with("unix:/tmp/sycl-greeting.nobody", &options, &platform);
+	cr_assert(eq(ptr, platform, NULL));
+	return result;
+}
+
+/* Before anybody is asked: nobody is there. */
+Test(greeting, classes_and_weights_that_there_are_not_are_refused)
+{
+	const size_t now = sizeof(struct sycl_open_options), first = offsetof(struct sycl_open_options, session_class);
+	cr_expect(eq(int, open_ranked(4, 0, now), SYCL_ERROR_INVALID));
+	cr_expect(eq(int, open_ranked(0, 1001, now), SYCL_ERROR_INVALID));
+	cr_expect(eq(int, open_ranked(0, 0, now - 1), SYCL_ERROR_INVALID));
+	cr_expect(eq(int, open_ranked(3, 1000, now), SYCL_ERROR_CONNECTION_LOST));
+	cr_expect(eq(int, open_ranked(4, 1001, first), SYCL_ERROR_CONNECTION_LOST), "of the first size they are not read");
+	static const char *const bad[] = {"0", "1001", "-1", "+5", "12x", "99999999999999999999"};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		cr_assert(zero(int, setenv("SYCLD_WEIGHT", bad[i], 1)));
+		cr_expect(eq(int, open_ranked(0, 0, now), SYCL_ERROR_INVALID), "%s", bad[i]);
+		cr_expect(eq(int, open_ranked(0, 7, now), SYCL_ERROR_CONNECTION_LOST), "the program's word comes first");
+	}
+	cr_assert(zero(int, setenv("SYCLD_WEIGHT", "1000", 1)));
+	cr_expect(eq(int, open_ranked(0, 0, now), SYCL_ERROR_CONNECTION_LOST));
+	cr_assert(zero(int, setenv("SYCLD_CLASS", "Latency", 1)));
+	cr_expect(eq(int, open_ranked(0, 0, now), SYCL_ERROR_INVALID));
+	cr_expect(eq(int, open_ranked(2, 0, now), SYCL_ERROR_CONNECTION_LOST));
+	cr_assert(zero(int, setenv("SYCLD_CLASS", "best-effort", 1)));
+	cr_expect(eq(int, open_ranked(0, 0, now), SYCL_ERROR_CONNECTION_LOST));
 }
 
 Test(greeting, M11_the_code_of_a_refusal_is_the_results)

@@ -365,3 +365,82 @@ Test(gate, a_lane_or_a_configuration_that_is_none_is_refused)
 	config.quantum_ns = UINT64_MAX;
 	cr_expect(eq(int, gate_init(&gate, &config), -EINVAL));
 }
+
+/* --- one group at a time, as of queues in order ---------------------------------------------------------------------- */
+
+enum { SHORT_NS = 20 * WORLD_US };
+
+static struct gate one_gate;
+static struct gate_session one_sessions[2];
+
+static void one_gate_setup(uint32_t first_weight, uint32_t second_weight)
+{
+	struct gate_config config;
+	gate_config_init(&config);
+	config.guess_ns = SHORT_NS;
+	cr_assert(zero(int, gate_init(&one_gate, &config)));
+	cr_assert(zero(int, gate_session_init(&one_gate, &one_sessions[0], GATE_NORMAL, first_weight)));
+	cr_assert(zero(int, gate_session_init(&one_gate, &one_sessions[1], GATE_NORMAL, second_weight)));
+}
+
+/* NULL: nobody may go. */
+static struct gate_group *next_one(uint64_t now_ns)
+{
+	struct gate_group *group = NULL;
+	struct gate_decisions decisions = {.groups = &group, .room = 1};
+	gate_step(&one_gate, now_ns, &decisions);
+	return decisions.count ? group : NULL;
+}
+
+Test(gate, TG11_whose_next_group_comes_when_the_one_before_it_is_sent_has_its_share)
+{
+	struct gate_group groups[2] = {{.shape = 1}, {.shape = 1}};
+	uint64_t now_ns = 1000 * WORLD_MS;
+	uint32_t sent[2] = {0, 0};
+	one_gate_setup(300, 100);
+	for (uint32_t i = 0; i < 2; i++)
+		cr_assert(zero(int, gate_arrive(&one_sessions[i], &groups[i], now_ns)));
+	for (uint32_t i = 0; i < 4000; i++) {
+		struct gate_group *group = next_one(now_ns);
+		cr_assert(ne(ptr, group, NULL));
+		now_ns += SHORT_NS;
+		gate_end(group, now_ns, SHORT_NS);
+		sent[group - groups]++;
+		/* It comes before the next decision. */
+		cr_assert(zero(int, gate_arrive(&one_sessions[group - groups], group, now_ns)));
+	}
+	cr_expect(is_near(sent[0] / 4, 750), "%u", sent[0]);
+}
+
+Test(gate, what_was_let_in_and_has_not_run_is_charged_to_nobody)
+{
+	struct gate_group group = {.shape = 1};
+	uint64_t now_ns = 1000 * WORLD_MS;
+	one_gate_setup(100, 100);
+	for (uint32_t i = 0; i < 100; i++) {
+		cr_assert(zero(int, gate_arrive(&one_sessions[0], &group, now_ns)));
+		cr_assert(eq(ptr, next_one(now_ns), &group));
+		gate_return(&group, now_ns);
+	}
+	cr_expect(zero(u64, one_sessions[0].used_ns));
+	cr_expect(zero(u64, one_sessions[0].ended));
+	cr_expect(zero(u32, one_gate.in_flight));
+	cr_expect(zero(u64, one_gate.all.weight_ns));
+	cr_expect(ge(i64, one_sessions[0].deficit_ns, 0));
+}
+
+Test(gate, TC8_who_has_had_no_turn_goes_beside_a_full_window)
+{
+	static struct gate_group flood[300];
+	struct gate_group asked = {.shape = 1};
+	uint64_t now_ns = 1000 * WORLD_MS;
+	one_gate_setup(100, 100);
+	for (uint32_t i = 0; i < 300; i++)
+		cr_assert(zero(int, gate_arrive(&one_sessions[0], &flood[i], now_ns)));
+	while (next_one(now_ns))
+		;
+	cr_assert(gt(u32, one_gate.waiting, 0));
+	cr_assert(zero(int, gate_arrive(&one_sessions[1], &asked, now_ns)));
+	cr_expect(eq(ptr, next_one(now_ns), &asked));
+	cr_expect(eq(ptr, next_one(now_ns), NULL), "and the flood does not");
+}
