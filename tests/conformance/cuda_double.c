@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WAIT_NS 30000000000u
+#define WAIT_NS 60000000000u
 
 const struct fake_cuda_control *cuda_double(void)
 {

@@ -355,7 +355,7 @@ Test(cuda_share, F10_the_first_use_waits_for_the_zeros)
 	const struct backend_command write = gpu_transfer(BACKEND_COMMAND_WRITE, memory, 100, bytes, sizeof(bytes));
 	uint64_t sequence = gpu_submit(&gpu, 0, 0, &write);
 	if (gpu.fake) {
-		cr_assert(gpu.fake->wait_count("held memset", 1, 10000000000u));
+		cr_assert(gpu.fake->wait_count("held memset", 1, 60000000000u));
 		cr_assert_not(gpu_is_done(&gpu, 0, 0, sequence));
 	}
 	gpu_command(&gpu, "gate open memset");

@@ -14,7 +14,7 @@ TestSuite(client_cuda_order, .timeout = 120);
 
 #define N          256u
 #define LANES      4u
-#define WAIT_NS    30000000000ull
+#define WAIT_NS    60000000000ull
 #define RECORDS    8192u
 #define BUFFERS    5u
 #define STEPS      120u

@@ -541,7 +541,7 @@ Test(client_groups, H1_H4_H6_times_of_groups)
 	MUST(sycl_event_get_profiling(timed, SYCL_PROFILING_SUBMIT, &submit));
 	cr_assert(le(u64, submit, start));
 	cr_assert(le(u64, start, end));
-	cr_assert(lt(u64, end, 60000000000ull), "since the connection was made");
+	cr_assert(lt(u64, end, 600000000000ull), "since the connection was made");
 	cr_assert(eq(int, sycl_event_get_profiling(untimed, SYCL_PROFILING_START, &start), SYCL_ERROR_INVALID));
 	cr_assert(eq(int, sycl_event_get_profiling(timed, (sycl_profiling)9, &start), SYCL_ERROR_INVALID));
 	MUST(sycl_event_release(timed));

@@ -141,7 +141,7 @@ static bool is_back(void *context)
 static void expect(const struct footprint *base, int64_t kept_bytes)
 {
 	struct return_to to = { .base = *base, .kept_bytes = kept_bytes };
-	bool back = wait_until(is_back, &to, SECONDS_NS(20));
+	bool back = wait_until(is_back, &to, SECONDS_NS(60));
 	cr_log_info("engine: descriptors %d -> %d, mappings %d -> %d, resident %lld -> %lld KiB", base->descriptors,
 		    to.now.descriptors, base->mappings, to.now.mappings, (long long)base->resident_bytes / 1024,
 		    (long long)to.now.resident_bytes / 1024);

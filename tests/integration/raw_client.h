@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RAW_WAIT_MS 20000
+#define RAW_WAIT_MS 100000
 #define RAW_ARENAS  4
 
 struct raw_client {

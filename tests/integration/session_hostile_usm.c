@@ -470,7 +470,7 @@ Test(hostile, usm_is_answered_when_it_is_registered)
 	Sycl__V1__UsmAllocate message = allocation(0, 2, PLACE, PIECE);
 	uint64_t number = ask(hostile, &message);
 	raw_round_trip(hostile);
-	cr_assert(fake_wait_loading(0, 1, 20000000000ull));
+	cr_assert(fake_wait_loading(0, 1, 60000000000ull));
 	raw_round_trip(hostile);
 	/* Released before it is answered: no harm. */
 	Sycl__V1__UsmAllocate second = allocation(1, 3, PLACE + PIECE, PIECE);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { HARNESS_PATH_BYTES = 256, HARNESS_DEADLINE_MS = 20000 };
+enum { HARNESS_PATH_BYTES = 256, HARNESS_DEADLINE_MS = 100000 };
 
 struct service {
 	pid_t pid;                         /* 0: not running, or reaped */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OPTIONS_MAX = 24, ENGINES_MAX = 16, STATUS_BYTES_MAX = 1 << 22, STOP_SECONDS = 30 };
+enum { OPTIONS_MAX = 24, ENGINES_MAX = 16, STATUS_BYTES_MAX = 1 << 22, STOP_SECONDS = 100 };
 
 static int write_text(const char *path, const char *text)
 {
@@ -86,7 +86,7 @@ static int launch(struct private_service *service, const char *const *options)
 	r = child_start_logged(argv, NULL, log, &service->sycld);
 	if (r < 0)
 		return r;
-	if (wait_until(answers, service, SECONDS_NS(20)))
+	if (wait_until(answers, service, SECONDS_NS(100)))
 		return 0;
 	private_service_print_log(service);
 	return -ETIMEDOUT;
@@ -176,9 +176,9 @@ json_t *private_service_status(const struct private_service *service)
 	if (child_start(argv, NULL, &child) < 0)
 		return NULL;
 	char *text = malloc(STATUS_BYTES_MAX);
-	ssize_t length = text ? child_read_all(&child, text, STATUS_BYTES_MAX, SECONDS_NS(10)) : -1;
+	ssize_t length = text ? child_read_all(&child, text, STATUS_BYTES_MAX, SECONDS_NS(60)) : -1;
 	json_t *status = NULL;
-	if (length > 0 && child_wait(&child, SECONDS_NS(10)) == 0)
+	if (length > 0 && child_wait(&child, SECONDS_NS(60)) == 0)
 		status = json_loadb(text, (size_t)length, 0, NULL);
 	free(text);
 	child_end(&child);

@@ -166,7 +166,7 @@ Test(cuda_clock_driver, H8_recording_works_while_the_gpu_is_busy)
 	command("gate close record 1"); /* the next one stays where it is */
 	uint64_t start_ns = 0, end_ns = 0;
 	check(cuda->cuEventRecord(start, stream));
-	cr_assert(fake->wait_count("held record", 1, 10000000000u));
+	cr_assert(fake->wait_count("held record", 1, 60000000000u));
 	struct backend_fault fault = {0};
 	/* Not complete: the caller is told to ask again, and nobody waits. */
 	cr_assert(eq(int, cuda_clock_prepare(&device, &fault), 0));

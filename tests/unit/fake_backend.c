@@ -15,7 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define TIMEOUT_NS 8000000000ull
+#define TIMEOUT_NS 60000000000ull
 
 static const struct backend_ops *const ops = &backend_fake_ops;
 

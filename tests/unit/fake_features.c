@@ -69,7 +69,7 @@ static void run(uint32_t device, const struct backend_command *command)
 	struct backend_completion completion;
 	cr_assert(eq(int, ops->submit(lanes[device], command, NULL, 0, ++sequence, NULL, &fault), 0), "%s", fault.text);
 	ops->flush(devices[device]);
-	cr_assert(fake_wait_ended(device, ++sent[device], 5000000000ull));
+	cr_assert(fake_wait_ended(device, ++sent[device], 60000000000ull));
 	cr_assert(eq(u32, ops->progress(devices[device], &completion, 1), 1));
 	cr_expect(eq(i32, completion.fault.status, 0), "%s", completion.fault.text);
 }
@@ -184,10 +184,10 @@ Test(fake_features, a_wait_is_for_the_latest_record_before_it)
 	fake_event_record(handle);
 	cr_assert(eq(int, ops->submit(lanes[0], &wait, NULL, 0, ++sequence, NULL, &fault), 0));
 	ops->flush(devices[0]);
-	cr_assert(fake_wait_started(0, 3, 5000000000ull));
+	cr_assert(fake_wait_started(0, 3, 60000000000ull));
 	cr_expect(eq(u32, ops->progress(devices[0], &completion, 1), 0));
 	fake_event_happen(handle);
-	cr_assert(fake_wait_ended(0, 3, 5000000000ull));
+	cr_assert(fake_wait_ended(0, 3, 60000000000ull));
 	cr_expect(eq(u32, ops->progress(devices[0], &completion, 1), 1));
 	ops->event_free(event);
 	ops->event_free(again);

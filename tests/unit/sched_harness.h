@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #define HARNESS_DEVICES    4u
-#define HARNESS_TIMEOUT_NS 8000000000ull
+#define HARNESS_TIMEOUT_NS 60000000000ull
 #define HARNESS_GATE       0u
 
 /* One task, buffer, program or kernel as the callbacks see it. */

@@ -1,6 +1,8 @@
 #include "assertions.h"
 
 #include <criterion/event.h>
+#include <criterion/hooks.h>
+#include <criterion/internal/ordered-set.h>
 #include <criterion/new/assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,4 +100,20 @@ void assertion_failed(const char *file, unsigned line, const char *text, const c
 	values[0] = '\0';
 	struct criterion_assert_stats failure = {.message = message, .line = line, .file = file};
 	criterion_send_assert(&failure);
+}
+
+/*
+ * A test's own limit of time is there to end and to name one that hangs; ctest has another one for the program. Under a
+ * sanitizer, on a machine that has other work, too, a test takes many times as long as its author saw.
+ */
+enum { SLOWEST_MACHINE = 8 };
+
+ReportHook(PRE_ALL)(struct criterion_test_set *tests)
+{
+	FOREACH_SET(struct criterion_suite_set *suite, tests->suites) {
+		if (suite->suite.data)
+			suite->suite.data->timeout *= SLOWEST_MACHINE;
+		FOREACH_SET(struct criterion_test *test, suite->tests)
+			test->data->timeout *= SLOWEST_MACHINE;
+	}
 }
