@@ -4,9 +4,9 @@
 #include "client_service.h"
 
 static struct client_service service;
-static uint64_t more_features;
+static uint32_t more_features;
 
-void portable_fake_features(uint64_t features)
+void portable_fake_features(uint32_t features)
 {
 	more_features = features;
 }

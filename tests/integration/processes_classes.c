@@ -3,14 +3,11 @@
 
 #include "clock.h"
 
-#include <linux/limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 TestSuite(processes_classes, .timeout = 280);
-
-enum { ANSWER_BYTES = 4096, WORDS_MAX = 4 };
 
 static void ranked(struct child *worker, const struct private_service *service, const char *class, const char *weight,
 		   const char *const *words)
@@ -64,15 +61,10 @@ static json_int_t gate_count(const struct private_service *service, const char *
 /* `syclctl limit ASSIGNMENT SESSION`. */
 static void limit(const struct private_service *service, const char *assignment, json_int_t session)
 {
-	char program[PATH_MAX], number[24], answer[ANSWER_BYTES];
-	struct child child = CHILD_INIT;
+	char number[24], answer[ANSWER_BYTES];
 	(void)snprintf(number, sizeof(number), "%lld", (long long)session);
-	const char *const argv[] = { program, "--runtime-dir", service->runtime, "limit", assignment, number, NULL };
-	cr_assert_eq(build_path("bin", "syclctl", program, sizeof(program)), 0);
-	cr_assert_eq(child_start(argv, NULL, &child), 0);
-	cr_assert_geq(child_read_all(&child, answer, sizeof(answer), SOON), 0);
-	cr_assert_eq(child_wait(&child, SOON), 0, "%s", answer);
-	child_end(&child);
+	const char *const words[ORDER_WORDS_MAX] = { "limit", assignment, number };
+	cr_assert_eq(processes_order(service, words, answer), 0, "%s", answer);
 }
 
 Test(processes_classes, a_class_is_asked_for_shown_and_changed_while_the_session_lives)
