@@ -182,7 +182,7 @@ everything() {
 }
 
 # Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000, connections by the 10,000.
-long_rows='client_(random|usm)_(fake|cpu|two_cpus)|client_model_(fake|cpu)|processes_client_death'
+long_rows='client_(random|usm)_(fake|cpu|two_cpus)|client_random_(both|double_cpu)|client_model_(fake|cpu)|processes_client_death'
 
 long() {
 	lane "build (gcc)" compile build &&

@@ -1,6 +1,6 @@
 /*
  * Portable tests on an engine on a thread of the test with two backends: the first fake device, and PoCL's. Queues in turn
- * are on one and the other, so that buffers go to and fro.
+ * are on one and the other, so that buffers go there and back.
  */
 #include "portable_engine.h"
 

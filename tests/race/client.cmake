@@ -9,6 +9,6 @@ if(TARGET client_service)
   set(integration ${PROJECT_SOURCE_DIR}/tests/integration)
   sycl_race_test(race_client_random SOURCES client_random.c ${integration}/portable_fake.c ${integration}/random_threads.c
     ${integration}/random_threads_logs.c ${integration}/random_threads_stripes.c ${integration}/threads_history.c
-    LIBS client_service TIMEOUT 300)
+    LIBS client_service TIMEOUT 1800)
   target_include_directories(race_client_random PRIVATE ${integration})
 endif()

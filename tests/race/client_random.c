@@ -9,7 +9,7 @@
 int main(int argc, char **argv)
 {
 	const char *size = getenv("SYCLD_LONG");
-	uint64_t first = 1, last = size ? 20 : 2, groups = size ? 100000 : 2000;
+	uint64_t first = 1, last = size ? 5 : 2, groups = size ? 100000 : 2000;
 	for (int i = 1; i + 1 < argc; i += 2) {
 		if (strcmp(argv[i], "--seed") == 0)
 			first = last = strtoull(argv[i + 1], NULL, 10);

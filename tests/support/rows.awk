@@ -52,20 +52,24 @@ file > 2 && in_results && /^(pass|fail|skip) / && !($2 in date_of && date_of[$2]
 function place_of(run, suite) {
 	if (run == "gpu")
 		return suite ~ /_together$/ ? "2 GPUs" : (suite ~ /_nvidia$/ ? "NVIDIA OpenCL" : (suite ~ /_pocl$/ ? "PoCL" : "CUDA"))
+	if (suite ~ /_both$|^client_backends$/)
+		return "fake with PoCL"
+	if (suite ~ /_double_cpu$/)
+		return "double with PoCL"
 	if (suite ~ /_two_doubles$|programs_cuda_together/)
 		return "2 doubles"
 	if (suite ~ /double|cuda/)
 		return "double"
 	if (suite ~ /_two_cpus$|programs_opencl_together/)
 		return "2 PoCL"
-	if (suite ~ /_cpu$|opencl|embedded/)
+	if (suite ~ /_cpu$|_random_all$|opencl|embedded/)
 		return "PoCL"
 	return suite ~ /fake|^client_|^session_|^unit_scheduler|^unit_engine|^hostile/ ? "fake" : ""
 }
 
 # "on fake, PoCL, CUDA": where tests of the row have passed, always in the same order.
 function places_of(id,    count, names, i, said) {
-	count = split("fake,double,2 doubles,PoCL,2 PoCL,CUDA,2 GPUs,NVIDIA OpenCL", names, ",")
+	count = split("fake,double,2 doubles,PoCL,2 PoCL,fake with PoCL,double with PoCL,CUDA,2 GPUs,NVIDIA OpenCL", names, ",")
 	for (i = 1; i <= count; i++)
 		if ((id, names[i]) in passed_on)
 			said = said (said == "" ? "on " : ", ") names[i]
