@@ -139,11 +139,9 @@ int pool_reserve_slowly(struct pool *pool, uint32_t count)
 	return 0;
 }
 
-void pool_trim(struct pool *pool)
+void pool_trim_slowly(struct pool *pool)
 {
-	uint32_t most = POOL_RESERVE_FACTOR * pool->few;
-	if (pool->spare > most)
-		keep_only(pool, larger(pool->limit, pool->used + most), UINT32_MAX);
+	keep_only(pool, larger(pool->limit, pool->used + POOL_RESERVE_FACTOR * pool->few), UINT32_MAX);
 }
 
 /*

@@ -63,8 +63,6 @@ struct pool {
 void pool_init(struct pool *pool, size_t bytes, size_t alignment, uint32_t few);
 /* Frees what is spare; what is in use is the caller's, and may be free()d. */
 void pool_fini(struct pool *pool);
-/* Not all that was reserved was taken. */
-void pool_trim(struct pool *pool);
 /*
  * The caller is about to sleep. Gives back what was not needed lately if most of what was in use has come back, a part
  * at a time. True: there is more, call again soon. `now_ns`: CLOCK_MONOTONIC.
@@ -75,6 +73,7 @@ bool pool_rest(struct pool *pool, uint64_t now_ns);
 void *pool_take_slowly(struct pool *pool);
 void pool_give_slowly(struct pool *pool, void *object);
 int pool_reserve_slowly(struct pool *pool, uint32_t count);
+void pool_trim_slowly(struct pool *pool);
 
 /* Contents are of no meaning. NULL: no memory. */
 static inline void *pool_take(struct pool *pool)
@@ -108,6 +107,13 @@ static inline int pool_reserve(struct pool *pool, uint32_t count)
 	if (count <= pool->spare && count <= pool->peak - pool->used)
 		return 0;
 	return pool_reserve_slowly(pool, count);
+}
+
+/* Not all that was reserved was taken. */
+static inline void pool_trim(struct pool *pool)
+{
+	if (pool->spare > POOL_RESERVE_FACTOR * pool->few)
+		pool_trim_slowly(pool);
 }
 
 /* May pool_rest have something to do? */

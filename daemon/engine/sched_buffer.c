@@ -151,16 +151,11 @@ struct sched_memory *sched_memory_of(struct sched_buffer *buffer, struct schedul
 	return sched_memory_need(buffer, device, &memory) < 0 ? NULL : memory;
 }
 
-int sched_memory_need(struct sched_buffer *buffer, struct scheduler_device *device, struct sched_memory **memory_out)
+/* Apart from the search, which every requirement of every group comes by. */
+static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer, struct scheduler_device *device, bool in_place,
+						 struct sched_memory **list, struct sched_memory **memory_out)
 {
 	struct sched_contents *contents = buffer->contents;
-	bool in_place = device->unified && sched_place_of(contents, device) == SCHED_HOST_PLACE;
-	struct sched_memory **list = in_place ? &buffer->memories : &contents->memories;
-	for (struct sched_memory *memory = *list; memory; memory = memory->next)
-		if (memory->device == device) {
-			*memory_out = memory;
-			return 0;
-		}
 	struct sched_account *account = in_place ? NULL : buffer->account;
 	if (account && !sched_quota_allows(sched_account_device(account), contents->size_bytes))
 		return -ENOSPC;
@@ -184,4 +179,17 @@ int sched_memory_need(struct sched_buffer *buffer, struct scheduler_device *devi
 	device->memories++;
 	*memory_out = memory;
 	return 0;
+}
+
+int sched_memory_need(struct sched_buffer *buffer, struct scheduler_device *device, struct sched_memory **memory_out)
+{
+	struct sched_contents *contents = buffer->contents;
+	bool in_place = device->unified && sched_place_of(contents, device) == SCHED_HOST_PLACE;
+	struct sched_memory **list = in_place ? &buffer->memories : &contents->memories;
+	for (struct sched_memory *memory = *list; memory; memory = memory->next)
+		if (memory->device == device) {
+			*memory_out = memory;
+			return 0;
+		}
+	return make_memory(buffer, device, in_place, list, memory_out);
 }

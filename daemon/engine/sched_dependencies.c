@@ -267,7 +267,7 @@ int sched_access_cost(const struct task *task, struct sched_access *access, stru
 {
 	struct sched_contents *contents = access->buffer->contents;
 	access->spans = access->pieces = (struct interval_run){.first = 0, .end = 1};
-	if (!sched_access_is_plain(access)) {
+	if (!access->plain) {
 		access->spans = interval_map_run(&contents->spans, &access->order);
 		access->pieces = interval_map_run(&contents->pieces, &access->bytes);
 	}

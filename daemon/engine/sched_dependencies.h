@@ -31,6 +31,7 @@ struct sched_access {
 	bool needs;     /* the present contents: all but a no-init write */
 	bool moves;     /* residency changes; false: only ordered (an empty range touches nothing) */
 	bool host;      /* a host access */
+	bool plain;     /* known to be all of a buffer that is in one part; false: it may be that, or not */
 	/* What the first steps find; the maps do not change until sched_access_finish. */
 	struct interval_run spans, pieces;
 	bool as_writer; /* orders as if it wrote */

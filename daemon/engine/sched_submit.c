@@ -6,11 +6,13 @@
 #include "access_mode.h"
 #include "clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PREFETCHED_BUFFERS 8u
+#define LINE_BYTES         64u
 
 bool sched_request_is_front_only(const struct task_request *request)
 {
@@ -72,6 +74,19 @@ int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count)
 	return 0;
 }
 
+/* Line by line, not as a loop, which would take longer than what it does. */
+static inline void fetch_buffer(const struct sched_buffer *buffer)
+{
+	const char *at = (const char *)buffer;
+	static_assert(sizeof(*buffer) / LINE_BYTES == 6, "all of its lines, but perhaps the last one");
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + 1 * LINE_BYTES, 1);
+	__builtin_prefetch(at + 2 * LINE_BYTES, 1);
+	__builtin_prefetch(at + 3 * LINE_BYTES, 1);
+	__builtin_prefetch(at + 4 * LINE_BYTES, 1);
+	__builtin_prefetch(at + 5 * LINE_BYTES, 1);
+}
+
 /* Into the scheduler's own list, which has room for them. */
 static int fill_accesses(struct scheduler *scheduler, const struct task_request *request, bool front_only)
 {
@@ -80,16 +95,16 @@ static int fill_accesses(struct scheduler *scheduler, const struct task_request 
 	if (result < 0)
 		return result;
 	/* A thousand buffers are in no cache. */
-	for (uint32_t i = 0; i < count && i < PREFETCHED_BUFFERS; i++) {
-		const char *at = (const char *)request->requirements[i].buffer;
-		for (size_t line = 0; line < sizeof(struct sched_buffer) / 64; line++)
-			__builtin_prefetch(at + line * 64, 1);
-	}
+	for (uint32_t i = 0; i < count && i < PREFETCHED_BUFFERS; i++)
+		fetch_buffer(request->requirements[i].buffer);
 	bool plain = true;
 	for (uint32_t i = 0; i < count; i++) {
 		fill_access(&scheduler->accesses[i], request, i, front_only);
 		plain &= sched_access_is_plain(&scheduler->accesses[i]);
 	}
+	/* If one of them is not, what is cut for it may be another one's buffer. */
+	for (uint32_t i = 0; i < count; i++)
+		scheduler->accesses[i].plain = plain;
 	return plain ? 0 : sched_accesses_prepare(scheduler->accesses, count);
 }
 
