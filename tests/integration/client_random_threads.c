@@ -22,7 +22,8 @@ TestSuite(random_threads, .init = portable_engine_start, .fini = portable_engine
 Test(random_threads, B7_B18_B19_B26_C12_M9_threads_at_once_are_as_one_order_of_all, .timeout = 3600)
 {
 	const bool is_long = getenv("SYCLD_LONG") != NULL;
-	const uint64_t seed = number_of("SYCLD_RANDOM_SEED", 0), groups = number_of("SYCLD_RANDOM_GROUPS", is_long ? 100000 : 3000);
+	const uint64_t seed = number_of("SYCLD_RANDOM_SEED", 0),
+		       groups = number_of("SYCLD_RANDOM_GROUPS", is_long ? 100000 : 3000);
 	const uint64_t first = seed ? seed : 1, last = seed ? seed : is_long ? 20 : 4;
 	for (uint64_t at = first; at <= last; at++) {
 		struct random_threads_result done;
@@ -30,6 +31,7 @@ Test(random_threads, B7_B18_B19_B26_C12_M9_threads_at_once_are_as_one_order_of_a
 		random_threads_run(at, groups, at % 2 ? 0 : 2, &done);
 		cr_assert(gt(u64, done.failures, groups / 1000), "seed %lu: hardly anything failed", at);
 		cr_assert(lt(u64, done.failures, groups / 2), "seed %lu: most groups failed", at);
-		cr_log_info("seed %lu: %lu groups, %lu of them failed, %lu checks", at, done.groups, done.failures, done.checks);
+		cr_log_info("seed %lu: %lu groups, %lu of them failed, %lu checks", at, done.groups, done.failures,
+			    done.checks);
 	}
 }

@@ -329,7 +329,8 @@ static void world_end(void)
 	NEED(sycl_platform_release(world->platform));
 }
 
-void random_threads_run(uint64_t seed, uint64_t groups, uint32_t helper_threads, struct random_threads_result *result_out)
+void random_threads_run(uint64_t seed, uint64_t groups, uint32_t helper_threads,
+			struct random_threads_result *result_out)
 {
 	struct random_threads_result result = {.groups = 0};
 	world_begin(seed, helper_threads);

@@ -12,6 +12,7 @@ struct random_threads_result {
 };
 
 /* On an engine that was started (portable_engine_start): at least so many groups, by all threads together. */
-void random_threads_run(uint64_t seed, uint64_t groups, uint32_t helper_threads, struct random_threads_result *result_out);
+void random_threads_run(uint64_t seed, uint64_t groups, uint32_t helper_threads,
+			struct random_threads_result *result_out);
 
 #endif

@@ -45,7 +45,7 @@ struct worker {
 	pthread_t thread;
 	uint32_t number, steps;
 	uint64_t random;
-	struct place own; /* a queue that no other thread has */
+	struct place own;                /* a queue that no other thread has */
 	sycl_buffer alias[HISTORY_LOGS]; /* all of each log, as a sub-buffer */
 	struct snapshot snapshots[SNAPSHOTS];
 	struct stripe stripes[QUILTS];

@@ -53,7 +53,8 @@ static void submit_task(struct worker *worker)
 	for (uint32_t i = 0; i < task->logs; i++) {
 		const uint32_t which = (first + i) % HISTORY_LOGS;
 		history_at(&threads_world.history, task->name)->writes[which] = true;
-		NEED(sycl_handler_set_host_accessor(group.handler, i, log_handle(worker, which), SYCL_ACCESS_READ_WRITE));
+		NEED(sycl_handler_set_host_accessor(group.handler, i, log_handle(worker, which),
+						    SYCL_ACCESS_READ_WRITE));
 	}
 	const uint32_t name = task->name;
 	NEED(sycl_handler_host_task(group.handler, append_task, task, free));
