@@ -55,6 +55,8 @@ bool build_may_keep(const struct build_request *request)
 	case BACKEND_SOURCE_PORTABLE:
 	case BACKEND_SOURCE_CUDA_CPP:
 		break;
+	case BACKEND_SOURCE_BUILTIN: /* a name: what the driver makes of it may be another thing tomorrow, or nothing */
+		return false;
 	default: /* nothing that is preprocessed */
 		return true;
 	}

@@ -249,7 +249,7 @@ Test(engines, N5_after_a_crash_the_offender_is_named_and_the_next_connection_wor
 {
 	start_with("double", "");
 	crash_and_look("crash", "offender: 'doomed_kernel', group 40 of session 1", "doomed_kernel");
-	crash_and_look("crash2", "suspect: 'doomed_kernel', group 41", "2 command groups");
+	crash_and_look("crash2", "suspect: 'doomed_kernel', group 47", "2 command groups");
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 

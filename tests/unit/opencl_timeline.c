@@ -309,3 +309,21 @@ Test(opencl_timeline, what_is_seen_late_tells_nothing_new)
 	cr_assert(opencl_timeline_knows(&machine.timeline, device_ns, machine.now_ns + MS));
 	cr_assert(not(opencl_timeline_knows(&machine.timeline, device_ns, machine.now_ns)));
 }
+
+/* The first command that a driver runs is seen late; what is known after a closer look holds for the first time that is told. */
+Test(opencl_timeline, H4_the_first_times_are_told_by_all_that_is_known)
+{
+	enum { DEVICE = 1000000000, AHEAD = 100000000, LATE = 800000, CLOSE = 100 };
+	struct opencl_timeline timeline;
+	opencl_timeline_init(&timeline, 1);
+	const struct opencl_stamps late = {.submit_ns = DEVICE + AHEAD - LATE, .seen_ns = DEVICE + AHEAD,
+					   .start = DEVICE, .end = DEVICE};
+	cr_assert(opencl_timeline_learn(&timeline, &late));
+	const uint64_t now = DEVICE + 50000;
+	const struct opencl_stamps close = {.submit_ns = now + AHEAD - CLOSE, .seen_ns = now + AHEAD, .start = now, .end = now};
+	cr_assert(opencl_timeline_learn(&timeline, &close));
+	opencl_timeline_settle(&timeline);
+	const uint64_t next = now + 10000, told = opencl_timeline_host(&timeline, next);
+	cr_assert(ge(u64, told, next + AHEAD - 2 * CLOSE));
+	cr_assert(le(u64, told, next + AHEAD + 2 * CLOSE));
+}

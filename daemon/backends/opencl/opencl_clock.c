@@ -118,6 +118,7 @@ void opencl_clock_open(struct opencl_clock *clock, const struct opencl_library *
 	}
 	if (clock->is_host_clock)
 		sample_host_clock(clock);
+	opencl_timeline_settle(&clock->timeline);
 }
 
 void opencl_clock_rebase(struct opencl_clock *clock, uint64_t now_ns)

@@ -220,6 +220,14 @@ bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl
 	return is_possible;
 }
 
+void opencl_timeline_settle(struct opencl_timeline *timeline)
+{
+	if (!timeline->is_placed)
+		return;
+	double at = timeline->latest_ns;
+	tell_by(timeline, at, (low_at(timeline, &timeline->low, at) + high_at(timeline, &timeline->high, at)) / 2);
+}
+
 bool opencl_timeline_knows(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns)
 {
 	if (!timeline->is_placed)

@@ -63,6 +63,12 @@ void opencl_timeline_init(struct opencl_timeline *timeline, uint64_t resolution_
 /* False: that cannot be true with what was known; all but this has been forgotten. */
 bool opencl_timeline_learn(struct opencl_timeline *timeline, const struct opencl_stamps *stamps);
 
+/*
+ * Nothing was told yet: from now on times are told by the best that is known. Otherwise they would begin with what the first
+ * command showed, and come nearer from there.
+ */
+void opencl_timeline_settle(struct opencl_timeline *timeline);
+
 /* An end that is seen no earlier than `host_ns` tells nothing new: the caller need not look when it is. */
 bool opencl_timeline_knows(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns);
 
