@@ -239,6 +239,17 @@ static void take_changes(struct sched_graph *graph, struct sched_graph_launch *l
 	}
 }
 
+/*
+ * What calls the application's functions, once, is as good as it was without these changes. Those that were made all the same come again
+ * with the next launch: this one has not taken them.
+ */
+static void undo(struct sched_graph *graph, struct sched_graph_launch *launch)
+{
+	take_changes(graph, launch);
+	launch->ran = false;
+	graph->is_stale = false;
+}
+
 /* What is not named any more may be gone soon. */
 static int gather_again(struct sched_graph *graph, struct backend_fault *fault)
 {
@@ -285,6 +296,9 @@ int sched_graph_prepare(struct scheduler_device *device, struct task_send *send,
 		result = make_anew(graph, alone, fault);
 	if (result == 0)
 		send->command.graph = graph->handle;
-	send->graph->broke = result < 0 && !fault->device_lost;
+	if (result < 0 && graph->has_native && graph->handle)
+		undo(graph, send->graph);
+	else
+		send->graph->broke = result < 0 && !fault->device_lost;
 	return result;
 }

@@ -18,6 +18,8 @@ static void setup(void)
 {
 	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE});
 	fake_device_options(1, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH});
+	fake_device_options(2, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE |
+								BACKEND_FEATURE_GRAPH_NATIVE});
 	harness_start(&h, 3);
 }
 
@@ -78,11 +80,11 @@ static struct sched_graph *graph_of(uint32_t device, struct words *words, uint32
 	return graph;
 }
 
-static void launch_with(struct sched_graph *graph, uint32_t device, struct words *words, struct sched_graph_node *changes,
-			const struct backend_fault *failed, struct probe *probe)
+static void launch_in(struct sched_graph *graph, uint32_t device, struct words *words, uint32_t mode,
+		      struct sched_graph_node *changes, const struct backend_fault *failed, struct probe *probe)
 {
 	const struct task_requirement requirement = {
-		.buffer = words->buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = words->count * sizeof(uint32_t)};
+		.buffer = words->buffer, .mode = mode, .size_bytes = words->count * sizeof(uint32_t)};
 	struct task_request request = {
 		.device = h.devices[device],
 		.what = "graph",
@@ -94,6 +96,12 @@ static void launch_with(struct sched_graph *graph, uint32_t device, struct words
 		.graph = {graph, changes},
 	};
 	(void)harness_submit(&h, &request, probe);
+}
+
+static void launch_with(struct sched_graph *graph, uint32_t device, struct words *words, struct sched_graph_node *changes,
+			const struct backend_fault *failed, struct probe *probe)
+{
+	launch_in(graph, device, words, ACCESS_MODE_READ_WRITE, changes, failed, probe);
 }
 
 static void launch_graph(struct sched_graph *graph, uint32_t device, struct words *words)
@@ -288,6 +296,52 @@ Test(sched_graphs, L12_what_is_no_command_of_a_device_is_no_node)
 	(void)step(&made, 0, "increment_u32", &words, NULL);
 	made.request.action = TASK_HOST;
 	cr_assert(eq(int, sched_graph_add(graph, &made.request, NULL, 0), -EOPNOTSUPP));
+	release(graph, &words);
+	finish();
+}
+
+static int count_call(void *context, const struct backend_native_scope *scope)
+{
+	uint32_t *calls = context;
+	*calls += scope != NULL;
+	return 0;
+}
+
+/* It is made once: a change that the backend refuses fails its launch, and the graph is as good as before. */
+Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_is_refused)
+{
+	const uint32_t first = 0, values[] = {70, 71};
+	uint32_t calls = 0;
+	struct words words;
+	struct probe built = {.done = false}, probe;
+	struct step made;
+	struct sched_graph *graph;
+	struct task_request native = {.device = h.devices[2], .action = TASK_NATIVE};
+	native.native.function = count_call;
+	native.native.context = &calls;
+	harness_words(&h, &words, WORDS, true, 0);
+	cr_assert(zero(int, sched_graph_create(h.devices[2], 2, true, &built, &graph)));
+	(void)step(&made, 2, "fill_u32", &words, &values[0]);
+	cr_assert(zero(int, sched_graph_add(graph, &made.request, NULL, 0)));
+	cr_assert(zero(int, sched_graph_add(graph, &native, &first, 1)));
+	sched_graph_build(graph);
+	expect_built(&built);
+	for (uint32_t round = 0; round < 2; round++) {
+		struct sched_graph_node *changes = NULL;
+		if (round == 0)
+			cr_assert(zero(int, fake_fail(FAKE_GRAPH_UPDATE, 2, 0, 1, STATUS_INVALID, false, "not this")));
+		(void)step(&made, 2, "fill_u32", &words, &values[1]);
+		made.requirement.mode = ACCESS_MODE_WRITE_NO_INIT;
+		cr_assert(zero(int, sched_graph_change(graph, 0, &made.request, NULL, 0, &changes)));
+		launch_in(graph, 2, &words, ACCESS_MODE_WRITE_NO_INIT, changes, NULL, &probe);
+		cr_assert(harness_wait(&h, &probe));
+		cr_assert(eq(i32, probe.outcome.fault.status, round == 0 ? STATUS_FEATURE_NOT_SUPPORTED : 0), "%s",
+			  probe.outcome.fault.text);
+		cr_assert(not(sched_graph_is_broken(graph)));
+	}
+	expect(&words, 71);
+	cr_assert(eq(u32, calls, 1));
+	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 1));
 	release(graph, &words);
 	finish();
 }
