@@ -12,11 +12,16 @@
  *   one uid only: an engine serves one uid, and has that uid's rights. The memory goes with the last buffer, whoever
  *   else has it open: keep one until the others have closed it.
  *
- * Importers are of two kinds:
+ * Importers are of three kinds:
  * - Another connection of the same user to the same service. It gets the very same buffer: accesses of both are ordered
  *   as those of one program are (B7), on all queues, in the order in which the service takes them: what one connection knows
  *   to be running or complete comes before what the other one submits then. One command group may name the memory once.
  *   The memory lives until the last of them is released; how the others end, also by a signal, makes no difference.
+ * - A connection of another user, who got the descriptor of SYCL_SHARE_VMM from whoever held it: that is the grant, there is no
+ *   other way to the memory. The guest reads and writes the buffer and sees nothing else of the granter's; its engine is
+ *   another process, so the two are as the next kind, and what it has imported it cannot export again. A grant cannot be
+ *   taken back: the memory lives until the last of them has let go of it, whoever else has ended, also by a signal; each pays
+ *   for it in its own session.
  * - Any other program, such as a CUDA program that maps the descriptor. Nothing orders the two by itself: use shared
  *   events, or anything else that both sides understand. The other way round the same holds: sycl_buffer_import also
  *   takes memory that such a program has exported.

@@ -87,15 +87,22 @@ static bool ready(struct party *party)
 	return party->line[0] == 'r';
 }
 
-static bool start_worker(struct party *party)
+/* As that user; 0: as this one. */
+static bool start_worker_of(struct party *party, unsigned uid)
 {
 	int end = make_socket(party);
-	char number[16];
+	char number[16], user[16];
 	(void)snprintf(number, sizeof(number), "%d", end);
-	const char *const arguments[] = { "--count", number, NULL };
+	(void)snprintf(user, sizeof(user), "%u", uid);
+	const char *const arguments[] = { "--count", number, uid ? "--uid" : NULL, user, NULL };
 	worker_start_with(&party->child, NULL, test.service->endpoint, "share", arguments);
 	(void)close(end);
 	return ready(party);
+}
+
+static bool start_worker(struct party *party)
+{
+	return start_worker_of(party, 0);
 }
 
 static bool start_program(struct party *party)
@@ -602,4 +609,83 @@ Test(processes_gpu_share, F10_what_was_shared_is_given_back, .init = start, .fin
 	cr_assert(wait_until(is_charged_nothing, &test.worker, SOON));
 	footprint_expect(&base);
 	cr_assert(wait_until(is_free_again, &base_free, SOON), "device memory is not given back");
+}
+
+/* --- between users ------------------------------------------------------------------------------------------------- */
+
+enum { GRANTER = 64021, GUEST = 64022 };
+
+static void start_users(void)
+{
+	char configuration[PATH_MAX + 64], path[PATH_MAX];
+	if (geteuid() != 0)
+		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
+	if (build_path("tests", "fake_cuda/libcuda.so.1", path, sizeof(path)) < 0 || access(path, R_OK) < 0)
+		cr_skip_test("SKIPPED: no double of a driver");
+	test.worker = test.second = test.program = (struct party){ .child = CHILD_INIT, .socket = -1 };
+	(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n", path);
+	test.service = processes_service(configuration, true);
+	cr_assert(start_worker_of(&test.worker, GRANTER));
+	cr_assert(start_worker_of(&test.second, GUEST));
+	pid_t granter = private_service_engine(test.service, GRANTER), guest = private_service_engine(test.service, GUEST);
+	cr_assert(granter > 0 && guest > 0 && granter != guest, "engines %d and %d", (int)granter, (int)guest);
+}
+
+/* The descriptor is all that it takes, and nothing else does: both read and write, one after the other. */
+Test(processes_gpu_share, F10_M10_a_descriptor_grants_another_user_the_buffer_and_nothing_else, .init = start_users, .fini = stop)
+{
+	struct exported exported = make_and_export("vmm", 21);
+	import_into(&test.second, &exported);
+	(void)ask(&test.second, "check 21");
+	(void)ask(&test.second, "fill 22");
+	(void)ask(&test.second, "check 22");
+	(void)ask(&test.worker, "check 22");
+	(void)ask(&test.worker, "write 23");
+	(void)ask(&test.worker, "check 23");
+	(void)ask(&test.second, "check 23");
+	/* It is a guest's: to hand it on is its owner's business. */
+	expect_refused(&test.second, "INVALID", "export");
+	close_fd(&exported.descriptor);
+	/* Nothing takes back what was granted; the owner's own end is none of the guest's. */
+	(void)ask(&test.worker, "close");
+	cr_assert(wait_until(is_charged_nothing, &test.worker, SOON));
+	(void)ask(&test.second, "check 23");
+	(void)ask(&test.second, "fill 24");
+	(void)ask(&test.second, "check 24");
+	(void)ask(&test.second, "close");
+	cr_assert(wait_until(is_charged_nothing, &test.second, SOON));
+}
+
+Test(processes_gpu_share, F10_N5_a_granter_that_dies_with_its_engine_leaves_the_memory_to_another_user, .init = start_users, .fini = stop)
+{
+	struct exported exported = make_and_export("vmm", 31);
+	import_into(&test.second, &exported);
+	close_fd(&exported.descriptor);
+	(void)ask(&test.worker, "fill-later 32");
+	pid_t engine = private_service_engine(test.service, GRANTER);
+	cr_assert_eq(kill(engine, SIGKILL), 0);
+	end_party(&test.worker);
+	(void)ask(&test.second, "fill 33");
+	(void)ask(&test.second, "check 33");
+	(void)ask(&test.second, "close");
+	cr_assert(wait_until(is_charged_nothing, &test.second, SOON));
+}
+
+Test(processes_gpu_share, F10_N5_a_guest_that_dies_with_its_engine_harms_the_granter_not, .init = start_users, .fini = stop)
+{
+	struct exported exported = make_and_export("vmm", 41);
+	import_into(&test.second, &exported);
+	(void)ask(&test.second, "fill-later 42");
+	pid_t engine = private_service_engine(test.service, GUEST);
+	cr_assert_eq(kill(engine, SIGKILL), 0);
+	end_party(&test.second);
+	(void)ask(&test.worker, "fill 43");
+	(void)ask(&test.worker, "check 43");
+	/* The descriptor is good for the next one. */
+	cr_assert(start_worker_of(&test.second, GUEST));
+	import_into(&test.second, &exported);
+	(void)ask(&test.second, "check 43");
+	close_fd(&exported.descriptor);
+	(void)ask(&test.second, "close");
+	(void)ask(&test.worker, "close");
 }
