@@ -44,6 +44,8 @@ struct queue {
 	struct device *device;
 	_Atomic(struct graph *) recording; /* that records it, weak: changes under the graph lock; NULL: it executes */
 	_Atomic(struct handler *) spare; /* memory of a handler that has ended, for the next one; or NULL */
+	bool checks_native;
+	atomic_bool is_lent; /* its native queue, where that is checked */
 };
 
 struct host_block {

@@ -209,6 +209,9 @@ static void take_answers(struct connection *c)
 sycl_result handler_check(const struct handler *handler)
 {
 	sycl_result result = remote_check(&handler->queue->line->remote);
+	if (!result && atomic_load_explicit(&handler->queue->is_lent, memory_order_acquire))
+		result = error_set(SYCL_ERROR_INVALID, "the queue's native queue was given out, and not returned with "
+							"sycl_queue_return_native");
 	for (uint32_t i = 0; i < handler->requirements.count && !result; i++)
 		result = remote_check(&buffer_root(handler_requirement_at(handler, i)->buffer)->remote);
 	if (!result)

@@ -265,9 +265,25 @@ SYCL_API sycl_result sycl_queue_get_native(sycl_queue handle, sycl_backend backe
 					  SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
 	if (!result)
 		result = remote_check(&queue->line->remote);
-	if (!result && backend == SYCL_BACKEND_KIND_CUDA)
+	if (result)
+		return result;
+	/* Before it is asked for: what another thread submits meanwhile is refused, or waited for. */
+	bool was_lent = queue->checks_native && atomic_exchange(&queue->is_lent, true);
+	if (backend == SYCL_BACKEND_KIND_CUDA)
 		result = synchronise(queue);
-	return result ? result : get_queue(queue, native_out);
+	if (!result)
+		result = get_queue(queue, native_out);
+	if (result && queue->checks_native && !was_lent)
+		atomic_store(&queue->is_lent, false);
+	return result;
+}
+
+SYCL_API sycl_result sycl_queue_return_native(sycl_queue handle)
+{
+	PIN(queue, queue, handle);
+	if (queue->checks_native && !atomic_exchange(&queue->is_lent, false))
+		return error_set(SYCL_ERROR_INVALID, "nothing of the queue was given out");
+	return SYCL_SUCCESS;
 }
 
 /* The backend's that is asked for: a buffer is nobody's. */

@@ -176,7 +176,7 @@ SYCL_API sycl_result sycl_queue_make_native(sycl_context handle, sycl_backend ba
 	struct sycl_queue_options chosen = SYCL_QUEUE_OPTIONS_INIT;
 	if (options)
 		chosen = *options;
-	chosen.properties = facts.out_of_order ? 0 : SYCL_QUEUE_IN_ORDER;
+	chosen.properties = (chosen.properties & SYCL_QUEUE_CHECK_NATIVE) | (facts.out_of_order ? 0 : SYCL_QUEUE_IN_ORDER);
 	if (facts.profiling && (device->facts->aspects >> SYCL_ASPECT_QUEUE_PROFILING & 1))
 		chosen.properties |= SYCL_QUEUE_ENABLE_PROFILING;
 	object_ref(&context->object);

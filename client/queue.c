@@ -62,6 +62,7 @@ sycl_result queue_make(struct context *context, struct device *device, const str
 	line->handler = options->async_handler ? options->async_handler : context->async_handler;
 	line->handler_data = options->async_handler ? options->async_user_data : context->async_user_data;
 	queue->line = line;
+	queue->checks_native = (properties & SYCL_QUEUE_CHECK_NATIVE) != 0;
 	queue->context = context;
 	queue->device = device;
 	object_ref(&device->object);
@@ -91,7 +92,7 @@ SYCL_API sycl_result sycl_queue_create(sycl_context context_handle, sycl_device 
 	if (options && options->struct_bytes != sizeof(*options))
 		return error_set(SYCL_ERROR_INVALID,
 				 "options: struct_bytes is wrong; start from SYCL_QUEUE_OPTIONS_INIT");
-	if (properties & ~(SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING))
+	if (properties & ~(SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING | SYCL_QUEUE_CHECK_NATIVE))
 		return error_set(SYCL_ERROR_INVALID, "properties 0x%x has an unknown bit", properties);
 	if ((properties & SYCL_QUEUE_ENABLE_PROFILING) && !(device->facts->aspects >> SYCL_ASPECT_QUEUE_PROFILING & 1))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s keeps no times of commands",

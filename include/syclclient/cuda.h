@@ -120,7 +120,7 @@ static inline sycl_result sycl_cuda_get_native_context(sycl_context context, uin
 
 /**
  * As sycl_queue_get_native: blocks until all that was submitted to the queue is complete (I5). Synchronise with what
- * you send to the stream before more is submitted to the queue (I6).
+ * you send to the stream before more is submitted to the queue (I6); sycl_queue_return_native can check that.
  */
 static inline sycl_result sycl_cuda_get_native_queue(sycl_queue queue, CUstream *native_out)
 {

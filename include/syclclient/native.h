@@ -63,6 +63,17 @@ SYCL_API sycl_result sycl_context_get_native(sycl_context context, sycl_backend 
 SYCL_API sycl_result sycl_queue_get_native(sycl_queue queue, sycl_backend backend, uint64_t *native_out);
 
 /**
+ * What sycl_queue_get_native has given out is not used any more, and the program has synchronised with what it put there (I6): the
+ * queue takes command groups again. Of a queue that was made with SYCL_QUEUE_CHECK_NATIVE, whoever submits to it between the two
+ * calls is told so: SYCL_ERROR_INVALID, and nothing was submitted. Without that property it is not noticed and has undefined results,
+ * and this call does nothing. Never blocks; from any thread.
+ *
+ * @retval SYCL_ERROR_INVALID  No such queue; or it checks, and nothing of it has been given out.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_return_native(sycl_queue queue);
+
+/**
  * The memory objects of a buffer that are in use now, one for each context that has used it (J8); 0 of a buffer that no device has
  * used. Whether their contents are current is not told: after sycl_queue_wait those of the device that wrote last are. A round
  * trip; parameters and errors as of sycl_context_get_native.

@@ -13,6 +13,7 @@ SYCL_BEGIN_DECLS
 /** Bits of sycl_queue_options.properties. */
 #define SYCL_QUEUE_IN_ORDER 1u          /**< groups run one after the other, in the order of submission (B28) */
 #define SYCL_QUEUE_ENABLE_PROFILING 2u  /**< events tell times (H6) */
+#define SYCL_QUEUE_CHECK_NATIVE 4u      /**< for finding mistakes: see sycl_queue_return_native (I6) */
 
 /** Options of sycl_queue_create. Start from SYCL_QUEUE_OPTIONS_INIT. */
 struct sycl_queue_options {

@@ -438,6 +438,47 @@ Test(gpu_native, I5_a_queue_s_stream_is_given_out_synchronised)
 	order_end(&order);
 }
 
+/* A queue that checks: from the moment its stream is given out until it is returned nothing is submitted to it. */
+Test(gpu_native, I6_a_queue_takes_nothing_while_its_stream_is_given_out)
+{
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	struct order order;
+	sycl_context context = NULL;
+	sycl_device device = NULL;
+	sycl_queue checked = NULL;
+	sycl_event event = NULL;
+	CUstream stream = NULL;
+
+	order_begin(&order, "", 1);
+	sycl_queue plain = order_queue(&order, 0, true);
+	MUST(sycl_queue_get_context(plain, &context));
+	MUST(sycl_queue_get_device(plain, &device));
+	options.properties = SYCL_QUEUE_CHECK_NATIVE;
+	MUST(sycl_queue_create(context, device, &options, &checked));
+	sycl_buffer buffer = order_buffer(&order, checked);
+	cr_assert_eq(sycl_queue_return_native(checked), SYCL_ERROR_INVALID);
+	MUST(sycl_cuda_get_native_queue(checked, &stream));
+	const uint32_t value = 7;
+	cr_assert_eq(sycl_queue_fill(checked, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value), &event),
+		     SYCL_ERROR_INVALID);
+	cr_assert_null(event);
+	cr_assert_eq(sycl_queue_barrier(checked, NULL), SYCL_ERROR_INVALID);
+	NATIVE_MUST(NATIVE(cuStreamSynchronize)(stream));
+	MUST(sycl_queue_return_native(checked));
+	MUST(sycl_queue_fill(checked, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value), NULL));
+	order_expect(buffer, 7);
+	/* One that does not check goes on, as ever. */
+	MUST(sycl_cuda_get_native_queue(plain, &stream));
+	MUST(sycl_queue_fill(plain, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value), NULL));
+	MUST(sycl_queue_return_native(plain));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_queue_release(checked));
+	MUST(sycl_queue_release(plain));
+	MUST(sycl_device_release(device));
+	MUST(sycl_context_release(context));
+	order_end(&order);
+}
+
 /*
  * An event of the application's: what depends on it waits for what it was recorded behind. Most events here have none.
  */

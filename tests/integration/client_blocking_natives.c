@@ -23,6 +23,7 @@ static void call_gets(const struct gated *gated, sycl_backend is)
 	(void)CALL(sycl_device_get_native, gated->device, is, &number);
 	CALL_MUST(sycl_device_has_extension, gated->device, is, "cl_khr_icd", &has);
 	(void)CALL(sycl_context_get_native, gated->context, is, 0, NULL, &count);
+	CALL_MUST(sycl_queue_return_native, gated->queue);
 	(void)CALL(sycl_buffer_get_native, gated->held, is, 0, NULL, &count);
 	(void)CALL(sycl_kernel_bundle_get_native, gated->bundle, is, 0, NULL, &count);
 	(void)CALL(sycl_event_get_natives, gated->event, is, 0, NULL, &count);

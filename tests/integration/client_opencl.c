@@ -311,6 +311,74 @@ Test(opencl_interop, J14_extensions_are_compared_as_a_whole)
 	MUST(sycl_platform_release(given));
 }
 
+static cl_uint device_references(cl_device_id of)
+{
+	cl_uint count = 0;
+	CL(clGetDeviceInfo(of, CL_DEVICE_REFERENCE_COUNT, sizeof(count), &count, NULL));
+	return count;
+}
+
+/* Parts of devices are no devices here: refused, and none of them is held. */
+Test(opencl_interop, J2_a_part_of_a_device_is_refused_and_not_retained)
+{
+	cl_device_partition_property halves[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+	cl_device_id parts[64] = {NULL};
+	cl_uint count = 0;
+	cl_int code = clCreateSubDevices(cl_device_of_test, halves, 64, parts, &count);
+	if (code != CL_SUCCESS)
+		cr_skip_test("the device has one compute unit, or no parts");
+	cl_uint before = device_references(parts[0]);
+	sycl_device made = NULL;
+	sycl_context context = NULL;
+	FAILS(sycl_opencl_make_device(platform, parts[0], &made), SYCL_ERROR_INVALID);
+	cr_assert(eq(u32, device_references(parts[0]), before));
+	cl_context of_part = clCreateContext(NULL, 1, &parts[0], NULL, NULL, &code);
+	CL(code);
+	/* PoCL's says that it is of the whole device: then it is. */
+	cl_device_id told = NULL;
+	CL(clGetContextInfo(of_part, CL_CONTEXT_DEVICES, sizeof(told), &told, NULL));
+	if (told == parts[0])
+		FAILS(sycl_opencl_make_context(platform, of_part, NULL, &context), SYCL_ERROR_INVALID);
+	else
+		MUST(sycl_opencl_make_context(platform, of_part, NULL, &context));
+	if (context)
+		MUST(sycl_context_release(context));
+	LET_GO(sycl_opencl_get_reference_count_context, of_part, 1);
+	CL(clReleaseContext(of_part));
+	/* A root device is not counted: as often as it is asked for, there is nothing to give back. */
+	cl_uint root = device_references(cl_device_of_test);
+	for (int i = 0; i < 10; i++) {
+		cl_device_id given = NULL;
+		MUST(sycl_opencl_get_native_device(device, &given));
+		cr_assert(eq(ptr, given, cl_device_of_test));
+	}
+	cr_assert(eq(u32, device_references(cl_device_of_test), root));
+	for (cl_uint i = 0; i < count; i++)
+		CL(clReleaseDevice(parts[i]));
+}
+
+Test(opencl_interop, I6_a_queue_that_checks_takes_nothing_while_its_native_one_is_given_out)
+{
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	sycl_queue queue = NULL;
+	cl_command_queue native = NULL;
+	sycl_context context = native_context();
+	options.properties = SYCL_QUEUE_CHECK_NATIVE | SYCL_QUEUE_IN_ORDER;
+	MUST(sycl_queue_create(context, device, &options, &queue));
+	FAILS(sycl_queue_return_native(queue), SYCL_ERROR_INVALID);
+	for (int i = 0; i < 3; i++) {
+		MUST(sycl_opencl_get_native_queue(queue, &native));
+		FAILS(sycl_queue_barrier(queue, NULL), SYCL_ERROR_INVALID);
+		MUST(sycl_queue_wait(queue));
+		CL(clReleaseCommandQueue(native));
+		MUST(sycl_queue_return_native(queue));
+		MUST(sycl_queue_barrier(queue, NULL));
+	}
+	MUST(sycl_queue_wait(queue));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_context_release(context));
+}
+
 Test(opencl_interop, M11_another_backends_native_objects_are_a_mismatch)
 {
 	uint64_t number = 0;
