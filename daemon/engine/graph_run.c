@@ -329,6 +329,9 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 	}
 	if (r != 0)
 		refuse_host_tasks(run);
+	/* They come in order: the first so many are on their way. */
+	if (r > 0)
+		group_poison_nodes(session, launch->graph, run->submitted, fault);
 	open_group(launch, group);
 	if (r > 0)
 		run->outcome.fault = *fault;

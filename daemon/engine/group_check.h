@@ -13,6 +13,7 @@ struct session;
 struct queue;
 struct arena;
 struct buffer;
+struct graph;
 
 /* Where a request is put together: one per engine, used by one command group at a time. */
 struct group_scratch {
@@ -72,6 +73,8 @@ int group_check_host_update(struct session *session, const Sycl__V1__HostUpdate 
 			    struct backend_fault *fault);
 /* group_poison.c: what a group that is refused, of whatever it consists, would have written fails who needs it. */
 void group_poison(struct session *session, const Sycl__V1__CommandGroup *message, const struct backend_fault *fault);
+/* The same of a graph's nodes from `first` on. */
+void group_poison_nodes(struct session *session, const struct graph *graph, uint32_t first, const struct backend_fault *fault);
 /* What task_submit and host_access_submit refuse, as the client sees it. 1. */
 int group_submit_fault(int error, const char *what, struct backend_fault *fault);
 /* The session takes one more host task; its slot was looked at before. */

@@ -4,7 +4,27 @@
 #include "group_check.h"
 #include "session.h"
 
-static void poison(struct session *session, const Sycl__V1__Requirement *message, const struct backend_fault *fault)
+/* Parts that one refusal looks at one by one; beyond them it takes whole buffers, each once. */
+#define PARTS_MAX 16384u
+
+struct poisoning {
+	struct session *session;
+	struct sched_cause *cause;
+	uint64_t stamp;
+	uint32_t parts; /* looked at */
+	bool whole;
+};
+
+/* NULL: there is none of that id, or it is on its way out. */
+static struct buffer *find(const struct poisoning *poisoning, uint64_t id)
+{
+	struct object *object =
+		object_id_type(id) == OBJECT_BUFFER ? object_table_find(&poisoning->session->objects, id) : NULL;
+	struct buffer *buffer = (struct buffer *)object;
+	return buffer && !object->failed && !object->released && buffer->sched ? buffer : NULL;
+}
+
+static void poison(struct poisoning *poisoning, const Sycl__V1__Requirement *message)
 {
 	struct task_requirement requirement = {.mode = message->mode,
 					       .offset_bytes = message->offset_bytes,
@@ -12,34 +32,61 @@ static void poison(struct session *session, const Sycl__V1__Requirement *message
 					       .order_offset_bytes = message->order_offset_bytes,
 					       .order_size_bytes = message->order_size_bytes};
 	struct backend_fault unused;
-	if (object_id_type(message->buffer) != OBJECT_BUFFER || !access_mode_valid(message->mode) ||
-	    !access_mode_writes(message->mode))
+	if (!access_mode_valid(message->mode) || !access_mode_writes(message->mode))
 		return;
-	const struct object *object = object_table_find(&session->objects, message->buffer);
-	const struct buffer *buffer = (const struct buffer *)object;
-	if (!buffer || buffer->object.failed)
-		return;
+	struct buffer *buffer = find(poisoning, message->buffer);
 	/* What lies outside of it may be why the group was refused. */
-	if (group_check_ranges(&requirement, buffer->size_bytes, &unused) != 0)
+	if (!buffer || group_check_ranges(&requirement, buffer->size_bytes, &unused) != 0)
 		return;
-	sched_buffer_poison(buffer->sched, requirement.offset_bytes, requirement.size_bytes, fault);
+	if (poisoning->whole || poisoning->parts > PARTS_MAX) {
+		if (buffer->stamp == poisoning->stamp)
+			return;
+		buffer->stamp = poisoning->stamp;
+		requirement.offset_bytes = 0;
+		requirement.size_bytes = buffer->size_bytes;
+	}
+	poisoning->parts += 1 + sched_buffer_poison(buffer->sched, requirement.offset_bytes, requirement.size_bytes,
+						    poisoning->cause);
 }
 
-static void poison_group(struct session *session, const Sycl__V1__CommandGroup *message, const struct backend_fault *fault)
+static struct poisoning begin(struct session *session, const struct backend_fault *fault, bool whole)
 {
-	for (size_t i = 0; i < message->n_requirements && i < REQUIREMENTS_MAX; i++)
-		poison(session, message->requirements[i], fault);
+	return (struct poisoning){.session = session,
+				  .cause = sched_poison_create(fault),
+				  .stamp = ++session->engine->stamp,
+				  .whole = whole};
+}
+
+static void end(const struct poisoning *poisoning)
+{
+	poisoning->session->record_cost += poisoning->parts / 16;
+	sched_poison_free(poisoning->cause);
+}
+
+void group_poison_nodes(struct session *session, const struct graph *graph, uint32_t first, const struct backend_fault *fault)
+{
+	struct poisoning poisoning = begin(session, fault, true);
+	for (uint32_t i = first; i < graph->node_count; i++) {
+		const Sycl__V1__CommandGroup *node = graph->nodes[i].group;
+		for (size_t k = 0; k < node->n_requirements; k++)
+			poison(&poisoning, node->requirements[k]);
+		poisoning.parts += 1 + (uint32_t)node->n_requirements;
+	}
+	end(&poisoning);
 }
 
 void group_poison(struct session *session, const Sycl__V1__CommandGroup *message, const struct backend_fault *fault)
 {
-	poison_group(session, message, fault);
-	if (message->action_case != SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH) {
+		uint64_t id = message->graph_launch->graph;
+		const struct object *object =
+			object_id_type(id) == OBJECT_GRAPH ? object_table_find(&session->objects, id) : NULL;
+		if (object && !object->failed && !object->released)
+			group_poison_nodes(session, (const struct graph *)object, 0, fault);
 		return;
-	uint64_t id = message->graph_launch->graph;
-	const struct object *object =
-		object_id_type(id) == OBJECT_GRAPH ? object_table_find(&session->objects, id) : NULL;
-	const struct graph *graph = (const struct graph *)object;
-	for (uint32_t i = 0; graph && i < graph->node_count; i++)
-		poison_group(session, graph->nodes[i].group, fault);
+	}
+	struct poisoning poisoning = begin(session, fault, false);
+	for (size_t i = 0; i < message->n_requirements && i < REQUIREMENTS_MAX; i++)
+		poison(&poisoning, message->requirements[i]);
+	end(&poisoning);
 }

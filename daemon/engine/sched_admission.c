@@ -239,6 +239,7 @@ void sched_admission_lost(struct scheduler_device *device)
 			gate_cancel(&task->gate);
 			leave(task);
 			task_doom(task, device->lost, true);
+			task->front_only = true; /* also if it was doomed while it waited */
 			task_consider(task);
 		}
 	}

@@ -171,6 +171,7 @@ static bool is_lost(struct task *task)
 		return false;
 	sched_admission_refuse(task);
 	task_doom(task, lost, true);
+	task->front_only = true; /* also if it was doomed while it waited here or at the gate */
 	task_consider(task);
 	return true;
 }

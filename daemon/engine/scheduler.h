@@ -58,6 +58,7 @@
 struct scheduler;
 struct scheduler_device;
 struct sched_buffer;
+struct sched_cause;
 struct sched_program;
 struct sched_kernel;
 struct sched_event;
@@ -247,10 +248,12 @@ int sched_buffer_create_image(struct scheduler *scheduler, const struct backend_
 void sched_buffer_release(struct sched_buffer *buffer);
 /*
  * A task that would have written these bytes was refused: until they are written anew, who needs them fails, as after a
- * task that has failed (M9).
+ * task that has failed (M9); perhaps also who needs what lies beside them. One cause for all that one refusal poisons. How
+ * many parts were looked at.
  */
-void sched_buffer_poison(struct sched_buffer *buffer, uint64_t offset_bytes, uint64_t size_bytes,
-			 const struct backend_fault *fault);
+struct sched_cause *sched_poison_create(const struct backend_fault *fault);
+void sched_poison_free(struct sched_cause *cause);
+uint32_t sched_buffer_poison(struct sched_buffer *buffer, uint64_t offset_bytes, uint64_t size_bytes, struct sched_cause *cause);
 
 /*
  * A buffer that other processes may open: its contents live on `home` for good, in memory made with `export_kind`

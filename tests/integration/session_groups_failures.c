@@ -74,6 +74,33 @@ Test(groups, M9_what_needs_what_a_refused_group_would_have_written_fails_with_it
 	groups_stop();
 }
 
+Test(groups, M9_M12_a_refused_group_may_name_what_is_gone)
+{
+	groups_start();
+	struct build build;
+	build_fill(&build, BUFFER, 2);
+	build.launch.n_local = 1;
+	build.local[0] = 3;
+	expect_refused(&build, STATUS_ND_RANGE, "");
+	/* An accessor that has failed still holds the buffer's place in the table when all else of it is gone. */
+	groups_access(40, BUFFER, ACCESS_MODE_READ, 40);
+	cr_assert(eq(u32, raw_wait_slot(client, 40, 1), 1));
+	(void)raw_release(client, raw_id(OBJECT_BUFFER, BUFFER));
+	for (int i = 0; i < 20; i++) {
+		build_begin(&build);
+		build_require(&build, OTHER, 999);
+		build_require(&build, BUFFER, ACCESS_MODE_WRITE);
+		build.requirements[1].offset_bytes = 400;
+		build.requirements[1].size_bytes = 400;
+		build_accessor(&build, 0);
+		build_value(&build, 1);
+		build_launch(&build, FILL, 1);
+		expect_refused(&build, STATUS_ACCESSOR, "no access mode");
+	}
+	expect_words(OTHER, 0, 41);
+	groups_stop();
+}
+
 Test(groups, B28_the_order_of_a_queue_passes_no_failure_on)
 {
 	groups_start();
