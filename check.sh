@@ -15,7 +15,8 @@ Usage: ./check.sh [--fast | --rows | --build-only | --long]
   --fast        the inner loop: one build, unit and wire tests, fuzz replay, the sum of the rows
   --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/last-run*.md
   --build-only  install and build what the tests need, run nothing
-  --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target
+  --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target,
+                second runs under AddressSanitizer, half an hour of everything at once
 Without a CUDA toolkit of version 13, headers and compiler are fetched into build/cuda-toolkit; tests/gpu/README.md: tests on a GPU.
 The last line says how many passed and failed; before it stands what could not be built here.
 TXT
@@ -182,7 +183,7 @@ everything() {
 }
 
 # Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000, connections by the 10,000.
-long_rows='client_(random|usm)_(fake|cpu|two_cpus)|client_random_(both|double_cpu)|client_model_(fake|cpu)|processes_client_death'
+long_rows='client_(random|usm)_(fake|cpu|two_cpus)|client_random_(both|double_cpu)|client_model_(fake|cpu)|processes_client_death|processes_chaos'
 
 long() {
 	lane "build (gcc)" compile build &&
