@@ -17,6 +17,10 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     endif()
   endforeach()
 
+  if(TARGET processes_gpu_share)
+    target_sources(processes_gpu_share PRIVATE fake_service.c)
+  endif()
+
   # Its clients are the test itself.
   sycl_test(processes_orders SOURCES processes_orders.c ${common}
     LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)

@@ -3,7 +3,7 @@
  * this project (tests/gpu/importer.cu); each of them dies at awkward moments. On a machine without such a GPU the same
  * runs on the double of the driver (tests/support/fake_cuda), without either it is skipped.
  */
-#include "processes.h"
+#include "fake_service.h"
 
 #include <fcntl.h>
 #include <linux/limits.h>
@@ -615,24 +615,33 @@ Test(processes_gpu_share, F10_what_was_shared_is_given_back, .init = start, .fin
 
 enum { GRANTER = 64021, GUEST = 64022 };
 
+static struct fake_service users = FAKE_SERVICE_INIT;
+
 static void start_users(void)
 {
-	char configuration[PATH_MAX + 64], path[PATH_MAX];
+	char path[PATH_MAX];
 	if (geteuid() != 0)
 		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
 	if (build_path("tests", "fake_cuda/libcuda.so.1", path, sizeof(path)) < 0 || access(path, R_OK) < 0)
 		cr_skip_test("SKIPPED: no double of a driver");
 	test.worker = test.second = test.program = (struct party){ .child = CHILD_INIT, .socket = -1 };
-	(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n", path);
-	test.service = processes_service(configuration, true);
+	fake_service_start(&users, "", "", true);
+	test.service = users.service;
 	cr_assert(start_worker_of(&test.worker, GRANTER));
 	cr_assert(start_worker_of(&test.second, GUEST));
 	pid_t granter = private_service_engine(test.service, GRANTER), guest = private_service_engine(test.service, GUEST);
 	cr_assert(granter > 0 && guest > 0 && granter != guest, "engines %d and %d", (int)granter, (int)guest);
 }
 
+static void stop_users(void)
+{
+	end_party(&test.worker);
+	end_party(&test.second);
+	fake_service_end(&users);
+}
+
 /* The descriptor is all that it takes, and nothing else does: both read and write, one after the other. */
-Test(processes_gpu_share, F10_M10_a_descriptor_grants_another_user_the_buffer_and_nothing_else, .init = start_users, .fini = stop)
+Test(processes_gpu_share, F10_M10_a_descriptor_grants_another_user_the_buffer_and_nothing_else, .init = start_users, .fini = stop_users)
 {
 	struct exported exported = make_and_export("vmm", 21);
 	import_into(&test.second, &exported);
@@ -656,7 +665,7 @@ Test(processes_gpu_share, F10_M10_a_descriptor_grants_another_user_the_buffer_an
 	cr_assert(wait_until(is_charged_nothing, &test.second, SOON));
 }
 
-Test(processes_gpu_share, F10_N5_a_granter_that_dies_with_its_engine_leaves_the_memory_to_another_user, .init = start_users, .fini = stop)
+Test(processes_gpu_share, F10_N5_a_granter_that_dies_with_its_engine_leaves_the_memory_to_another_user, .init = start_users, .fini = stop_users)
 {
 	struct exported exported = make_and_export("vmm", 31);
 	import_into(&test.second, &exported);
@@ -671,7 +680,7 @@ Test(processes_gpu_share, F10_N5_a_granter_that_dies_with_its_engine_leaves_the_
 	cr_assert(wait_until(is_charged_nothing, &test.second, SOON));
 }
 
-Test(processes_gpu_share, F10_N5_a_guest_that_dies_with_its_engine_harms_the_granter_not, .init = start_users, .fini = stop)
+Test(processes_gpu_share, F10_N5_a_guest_that_dies_with_its_engine_harms_the_granter_not, .init = start_users, .fini = stop_users)
 {
 	struct exported exported = make_and_export("vmm", 41);
 	import_into(&test.second, &exported);
