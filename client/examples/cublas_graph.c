@@ -61,7 +61,7 @@ static sycl_result submit_kernel(sycl_queue queue, sycl_kernel kernel, uint32_t 
 	sycl_result r = sycl_handler_begin(queue, &group);
 	for (uint32_t i = 0; i < count && r == 0; i++)
 		r = sycl_handler_set_accessor(group, i, buffers[i], SYCL_ACCESS_READ_WRITE);
-	if (r == 0) r = sycl_handler_parallel_for(group, kernel, sycl_range1(SIDE * SIDE));
+	if (r == 0) r = sycl_handler_parallel_for(group, kernel, sycl_range1((uint64_t)SIDE * SIDE));
 	return r == 0 ? sycl_handler_submit(group, NULL) : r;
 }
 

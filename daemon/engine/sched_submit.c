@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define PREFETCHED_BUFFERS 8u
-#define LINE_BYTES         64u
+#define LINE_BYTES ((size_t)64)
 
 bool sched_request_is_front_only(const struct task_request *request)
 {

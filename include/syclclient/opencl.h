@@ -54,6 +54,7 @@ static inline sycl_result sycl_opencl_device_has_extension(sycl_device device, c
 }
 
 /* One handle of an object: `sycl_opencl_get_native_NAME(sycl_NAME, TYPE *)`. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type in parentheses declares nothing */
 #define SYCL_OPENCL_GET(name, type)                                                                                    \
 	static inline sycl_result sycl_opencl_get_native_##name(sycl_##name object, type *native_out)                  \
 	{                                                                                                              \
@@ -108,6 +109,7 @@ static inline sycl_result sycl_opencl_get_native_context(sycl_context context, c
 			*count_out = count;                                                                            \
 		return result;                                                                                         \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 SYCL_OPENCL_GET_LIST(buffer, sycl_buffer_get_native, cl_mem)
 SYCL_OPENCL_GET_LIST(image, sycl_image_get_native, cl_mem)
