@@ -107,11 +107,13 @@ static bool has_mail(const struct scheduler *scheduler)
 	return false;
 }
 
-static void drain(struct scheduler *scheduler)
+/* True: something had come back. */
+static bool drain(struct scheduler *scheduler)
 {
+	bool found = false;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
-			sched_device_drain(scheduler->devices[i]);
+			found |= sched_device_drain(scheduler->devices[i]);
 	scheduler_run(scheduler);
 	for (uint32_t i = 0; i < scheduler->device_count; i++) {
 		while (scheduler->devices[i] && sched_lane_stalled(scheduler->devices[i])) {
@@ -119,6 +121,7 @@ static void drain(struct scheduler *scheduler)
 			scheduler_run(scheduler);
 		}
 	}
+	return found;
 }
 
 static void publish(struct scheduler *scheduler)
@@ -146,8 +149,9 @@ bool scheduler_progress(struct scheduler *scheduler)
 	sched_event_collect(scheduler);
 	if (scheduler->gates_held)
 		sched_admission_look(scheduler);
-	bool found = has_mail(scheduler) || scheduler->runnable.first || scheduler->gates_due || sched_notice_due(scheduler);
-	drain(scheduler);
+	bool found = scheduler->runnable.first || scheduler->gates_due || sched_notice_due(scheduler);
+	/* What came back is counted as it is taken: a device's thread may put something there between a look and this. */
+	found |= drain(scheduler);
 	publish(scheduler);
 	(void)sched_notice_deliver(scheduler, CALLBACKS_PER_PROGRESS);
 	sched_native_retire(scheduler);
@@ -195,7 +199,7 @@ static void wait_until_back(struct scheduler *scheduler)
 	struct sched_sleeper *sleeper = &scheduler->front_sleeper;
 	sched_notice_discard(scheduler); /* a graph that nobody asks for any more goes to its device once more */
 	while (scheduler->away > 0) {
-		drain(scheduler);
+		(void)drain(scheduler);
 		publish(scheduler);
 		sched_notice_discard(scheduler);
 		sched_sleeper_prepare(sleeper);

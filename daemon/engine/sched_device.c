@@ -109,23 +109,27 @@ static void handle(struct scheduler_device *device, struct sched_message *messag
 	}
 }
 
-static void drain(struct scheduler_device *device, struct sched_port *port)
+static bool drain(struct scheduler_device *device, struct sched_port *port)
 {
 	struct sched_message *message;
+	bool found = false;
 	while ((message = sched_port_take(port))) {
 		device->scheduler->away--;
 		handle(device, message);
+		found = true;
 	}
 	sched_port_refill(port);
+	return found;
 }
 
-void sched_device_drain(struct scheduler_device *device)
+bool sched_device_drain(struct scheduler_device *device)
 {
 	uint32_t sent = device->sent;
-	drain(device, &device->loader.port);
-	drain(device, &device->port);
+	bool found = drain(device, &device->loader.port);
+	found |= drain(device, &device->port);
 	if (device->sent < sent)
 		sched_lane_unpark(device);
+	return found;
 }
 
 /* Signals are the front thread's. */

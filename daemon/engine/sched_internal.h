@@ -825,8 +825,8 @@ void sched_device_post(struct scheduler_device *device, struct sched_message *me
 void sched_device_post_load(struct scheduler_device *device, struct sched_message *message);
 void sched_device_publish(struct scheduler_device *device);
 bool sched_device_has_mail(struct scheduler_device *device);
-/* Handle what came back. */
-void sched_device_drain(struct scheduler_device *device);
+/* Handle what came back. True: something had. */
+bool sched_device_drain(struct scheduler_device *device);
 int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t native_context,
 		       struct scheduler_device **device_out);
 /* Nothing is away. */

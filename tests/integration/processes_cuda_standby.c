@@ -86,6 +86,12 @@ static pid_t standby(void)
 	return pid;
 }
 
+static bool is_another(void *former)
+{
+	pid_t pid = private_service_standby(fake.service);
+	return pid > 0 && pid != *(pid_t *)former;
+}
+
 static long long count(pid_t engine, const char *what)
 {
 	char line[64];
@@ -202,8 +208,8 @@ Test(processes_cuda_standby, a_killed_one_is_replaced, .fini = teardown)
 	ask(&worker, "work 1");
 	pid_t waiting = standby();
 	cr_assert_eq(kill(waiting, SIGKILL), 0);
-	cr_assert(wait_until(processes_gone, &waiting, SOON));
-	cr_expect_neq(standby(), waiting);
+	/* The service learns of it after the process has ended, so status may name the former one for a moment. */
+	cr_expect(wait_until(is_another, &waiting, SOON), "no other standby comes");
 	ask(&worker, "work 1");
 	finish(&worker);
 }
