@@ -178,6 +178,9 @@ int cuda_fault(struct backend_device *device_or_null, const struct cuda_library 
 	/* clang-tidy 14 takes va_start for no initialisation on this target. NOLINTNEXTLINE(clang-analyzer-valist.*) */
 	(void)vsnprintf(said, sizeof(said), what, arguments);
 	va_end(arguments);
+	/* Whatever was asked for next hears of it, and which call that is, is chance. */
+	if (device_or_null && meaning->weight == STICKY)
+		(void)snprintf(said, sizeof(said), "the device failed");
 	if (library->cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
 		name = "an error without a name";
 	if (library->cuGetErrorString(result, &words) != CUDA_SUCCESS || !words)

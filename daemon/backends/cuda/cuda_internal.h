@@ -156,7 +156,8 @@ int cuda_enter(struct backend_device *device, struct backend_fault *fault_out);
 int cuda_enter_again(struct backend_device *device, struct backend_fault *fault_out);
 
 /*
- * cuda_fault.c: put a CUresult into words. `what` is said before the driver's own words: "cannot allocate 4096 bytes".
+ * cuda_fault.c: put a CUresult into words. `what` is said before the driver's own words: "cannot allocate 4096 bytes";
+ * of an open device that has failed "the device failed", whichever call finds it.
  * Status: of the result (out of memory: MEMORY_ALLOCATION; argument: INVALID; ...). Sticky results (700, 702, 710, 714 -
  * 719, 226, 911 and the like) mark the device lost: device_lost and process_lost. Returns a negative errno.
  */
