@@ -195,11 +195,12 @@ void sched_admission_back(struct task *task)
 	const struct task_send *send = &task->send;
 	if (!task->gate.in_flight)
 		return;
-	if (send->cause || send->skipped) {
+	uint64_t took_ns = send->end_ns > send->start_ns ? send->end_ns - send->start_ns : 0;
+	/* What failed before it ran is not charged. What ran is, or failing would be the way to more than one's share. */
+	if (send->skipped || (send->cause && took_ns == 0)) {
 		sched_admission_refuse(task);
 		return;
 	}
-	uint64_t took_ns = send->end_ns > send->start_ns ? send->end_ns - send->start_ns : 0;
 	if (send->estimated)
 		task->gate.seen_ns = took_ns;
 	gate_end(&task->gate, task->scheduler->now_ns, send->estimated ? 0 : took_ns);

@@ -444,3 +444,24 @@ Test(gate, TC8_who_has_had_no_turn_goes_beside_a_full_window)
 	cr_expect(eq(ptr, next_one(now_ns), &asked));
 	cr_expect(eq(ptr, next_one(now_ns), NULL), "and the flood does not");
 }
+
+/* Somebody whose turn it was has nothing waiting any more, and nobody has asked since: it is in nobody's way. */
+Test(gate, TC8_who_goes_beside_does_not_wait_for_one_who_has_left)
+{
+	static struct gate_group flood[300], left, asked;
+	uint64_t now_ns = 1000 * WORLD_MS;
+	one_gate_setup(100, 100);
+	struct gate_session third = {.gate = NULL};
+	cr_assert(zero(int, gate_session_init(&one_gate, &third, GATE_NORMAL, 100)));
+	for (uint32_t i = 0; i < 300; i++)
+		cr_assert(zero(int, gate_arrive(&one_sessions[0], &flood[i], now_ns)));
+	while (next_one(now_ns))
+		;
+	left = asked = (struct gate_group){.shape = 1};
+	cr_assert(zero(int, gate_arrive(&third, &asked, now_ns)));
+	cr_assert(zero(int, gate_arrive(&one_sessions[1], &left, now_ns)));
+	/* A room of one keeps the turn of whom it serves for what follows, which never comes. */
+	cr_assert(eq(ptr, next_one(now_ns), &left));
+	cr_expect(eq(ptr, next_one(now_ns), &asked));
+	cr_expect(eq(ptr, next_one(now_ns), NULL), "and the flood does not");
+}

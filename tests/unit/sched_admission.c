@@ -29,6 +29,7 @@ static void setup_with(struct scheduler_config config, uint32_t features)
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &first)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &second)));
 	(void)harness_kernel(&h, 0, "take");
+	(void)harness_kernel(&h, 0, "take_and_fail");
 	(void)harness_kernel(&h, 0, "fail");
 	(void)harness_kernel(&h, 0, "lose_device");
 	cr_assert(harness_settle(&h));
@@ -271,6 +272,27 @@ Test(admission, a_class_and_a_weight_change_for_what_waits)
 	/* What was on the device already, and their least part. */
 	cr_expect(le(u32, count_before(firsts, 500, seconds[499].order), WINDOW_US / 50 + 500 / 8));
 	expect_all(firsts, 500, STATUS_SUCCESS);
+	finish();
+}
+
+/* Failing is no way to more than one's share. */
+Test(admission, TG11_what_ran_and_failed_is_charged)
+{
+	meet(50, 50);
+	fake_device_gate_close(0);
+	h.account = first;
+	struct launch fails = {.device = 0, .kernel = "take_and_fail", .has_value = true, .value = 50 * US, .items = 50, .home_lane = 1};
+	for (uint32_t i = 0; i < 1000; i++)
+		(void)harness_launch(&h, &fails, &firsts[i]);
+	h.account = NULL;
+	submit_many(second, 50, 3000, seconds);
+	fake_device_gate_open(0);
+	cr_assert(harness_settle(&h));
+	uint32_t beside = count_before(seconds, 3000, firsts[999].order);
+	cr_expect(ge(u32, beside, 800), "%u", beside);
+	cr_expect(le(u32, beside, 1200), "%u", beside);
+	expect_all(firsts, 1000, STATUS_KERNEL);
+	expect_all(seconds, 3000, STATUS_SUCCESS);
 	finish();
 }
 

@@ -98,7 +98,7 @@ static void run_launch(struct fake_command *command)
 {
 	const struct backend_command *c = &command->command;
 	const struct fake_function *function = c->launch.kernel->function;
-	if (function->special == FAKE_FAIL) {
+	if (function->special == FAKE_FAIL || function->special == FAKE_TAKE_FAIL) {
 		fake_fault(&command->fault, STATUS_KERNEL, "the kernel failed");
 	} else if (function->special == FAKE_LOSE) {
 		fake_fault(&command->fault, STATUS_DEVICE_LOST, "the kernel lost the device");
@@ -275,7 +275,10 @@ void fake_command_count_locked(struct backend_device *device, const struct backe
 /* By a clock that goes only when it is read, and by this. */
 static void take_time(const struct backend_command *command)
 {
-	if (command->kind == BACKEND_COMMAND_LAUNCH && command->launch.kernel->function->special == FAKE_TAKE && fake_state.clock_ns)
+	if (command->kind != BACKEND_COMMAND_LAUNCH || !fake_state.clock_ns)
+		return;
+	enum fake_special special = command->launch.kernel->function->special;
+	if (special == FAKE_TAKE || special == FAKE_TAKE_FAIL)
 		fake_state.clock_ns += value_of(&command->launch.arguments[0]);
 }
 

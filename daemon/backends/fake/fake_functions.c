@@ -101,6 +101,7 @@ static const struct fake_function functions[] = {
 	{.name = "noop", .any_arguments = true},
 	{.name = "hold", .special = FAKE_HOLD, .argument_count = 1, .kinds = {VALUE}},
 	{.name = "take", .special = FAKE_TAKE, .argument_count = 1, .kinds = {VALUE}},
+	{.name = "take_and_fail", .special = FAKE_TAKE_FAIL, .argument_count = 1, .kinds = {VALUE}},
 	{.name = "fill_even_u32", .special = FAKE_FAIL_ODD, .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_fill},
 	{.name = "fail", .special = FAKE_FAIL, .any_arguments = true},
 	{.name = "lose_device", .special = FAKE_LOSE, .any_arguments = true},

@@ -153,7 +153,7 @@ struct backend_kernel {
 	struct backend_argument_facts arguments[FAKE_ARGUMENTS_MAX];
 };
 
-enum fake_special { FAKE_PLAIN = 0, FAKE_HOLD, FAKE_TAKE, FAKE_FAIL, FAKE_FAIL_ODD, FAKE_LOSE, FAKE_LOSE_PROCESS, FAKE_CRASH };
+enum fake_special { FAKE_PLAIN = 0, FAKE_HOLD, FAKE_TAKE, FAKE_TAKE_FAIL, FAKE_FAIL, FAKE_FAIL_ODD, FAKE_LOSE, FAKE_LOSE_PROCESS, FAKE_CRASH };
 
 /* One launch as its function sees it. */
 struct fake_launch {

@@ -159,18 +159,26 @@ static struct gate_session *whose_turn(struct gate_class_state *state)
 	return NULL;
 }
 
+/* Of the round. Those before it have nothing waiting now, and keep their turns until somebody else's begins. NULL: none. */
+static const struct gate_session *first_waiting(const struct gate_class_state *state)
+{
+	const struct list *link = state->round.next;
+	while (link != &state->round && list_entry(link, const struct gate_session, turn)->waiting == 0)
+		link = link->next;
+	return link != &state->round ? list_entry(link, const struct gate_session, turn) : NULL;
+}
+
 /*
  * Whose turn it is though the window is full of others': one that had its last turn before theirs has a quantum beside it. So
  * who has little to say waits for no window full of what others are quick to say. NULL: nobody.
  */
 static struct gate_session *whose_turn_beside(struct gate_class_state *state)
 {
-	if (list_empty(&state->round))
+	const struct gate_session *session = first_waiting(state);
+	if (!session || !session->due || session_beside_ns(session) > gate_quantum_ns(session))
 		return NULL;
-	struct gate_session *session = list_entry(state->round.next, struct gate_session, turn);
-	if (!session->due || session->waiting == 0 || session_beside_ns(session) > gate_quantum_ns(session))
-		return NULL;
-	return whose_turn(state) == session ? session : NULL;
+	struct gate_session *next = whose_turn(state);
+	return next == session ? next : NULL;
 }
 
 /* It has waited so long beside those before it that its next group is its least part. */
@@ -245,12 +253,9 @@ static void sooner(uint64_t *when_ns, uint64_t other_ns)
 static void next_owed(const struct gate *gate, const struct gate_class_state *state, uint64_t *when_ns)
 {
 	uint32_t least = gate->config.least[state - gate->classes];
-	const struct list *link = state->round.next;
-	while (link != &state->round && list_entry(link, struct gate_session, turn)->waiting == 0)
-		link = link->next;
-	if (link == &state->round || least == 0)
+	const struct gate_session *session = first_waiting(state);
+	if (!session || least == 0)
 		return;
-	const struct gate_session *session = list_entry(link, struct gate_session, turn);
 	uint64_t cost_ns = gate_cost_ns(session, session->first);
 	if (state->credit_ns < cost_ns)
 		sooner(when_ns, gate->now_ns + (cost_ns - state->credit_ns) / least * GATE_WHOLE + GATE_WHOLE);
