@@ -1,5 +1,6 @@
 /* The build service with the real compiler behind it. */
 #include "build_support.h"
+#include "sanitized.h"
 #include "status.h"
 
 #include <criterion/criterion.h>
@@ -93,12 +94,7 @@ Test(opencl_build, a_source_that_never_ends_to_compile_is_stopped)
 	bench_close(&bench);
 }
 
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-#if !defined(__SANITIZE_ADDRESS__) && !HAS_FEATURE(address_sanitizer)
+#if !SANITIZED
 /* An instrumented process has terabytes of shadow memory: there the limit does not exist, and this test neither. */
 Test(opencl_build, a_source_that_eats_memory_is_stopped)
 {

@@ -1,6 +1,8 @@
 /* Events: what they wait for, how far they are, when it was, and what they cost (B17, B18, B32, H5 - H13, N8). */
 #include "portable.h"
 
+#include "sanitized.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -257,15 +259,7 @@ Test(events, H4_H3_times_of_ten_thousand_events_of_two_queues)
 	MUST(sycl_queue_release(queues[1]));
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_SANITIZER 1
-#endif
-#endif
-
-#ifdef ADDRESS_SANITIZER
+#if SANITIZED
 /* Of the sanitizer's own interface, whose header not every compiler brings. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 

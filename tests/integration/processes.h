@@ -3,19 +3,9 @@
 #define SYCL_TESTS_PROCESSES_H
 
 #include "private_service.h"
+#include "sanitized.h"
 
 #include <criterion/criterion.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 /* Far beyond what anything here takes, also with a cold cache and a sanitizer: only an error reaches it. */
 #define SOON SECONDS_NS(100)

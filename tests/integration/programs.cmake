@@ -10,7 +10,8 @@ if(TARGET sycl_programs AND NOT SYCLD_SANITIZE STREQUAL "thread" AND NOT SYCLD_S
       "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/client-cache")
   endforeach()
   set_property(TEST programs_opencl_together APPEND PROPERTY ENVIRONMENT "POCL_DEVICES=pthread pthread")
-  set_property(TEST programs_opencl_together APPEND PROPERTY LABELS again)
+  # Beside programs_cuda, which is the same code of ours, most of it is PoCL's compiler.
+  set_property(TEST programs_opencl programs_opencl_together APPEND PROPERTY LABELS again)
   sycl_test_after(programs_opencl_together programs_opencl)
   if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
     add_test(NAME programs_cuda COMMAND ${run_programs} --device gpu)

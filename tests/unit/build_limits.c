@@ -1,6 +1,7 @@
 /* Builds that hang, crash, eat memory. */
 #include "build_support.h"
 
+#include "sanitized.h"
 #include "status.h"
 
 #include <criterion/criterion.h>
@@ -94,12 +95,7 @@ Test(build_limits, a_compiler_that_ends_early_is_a_failed_build)
 	bench_close(&bench);
 }
 
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-#if !defined(__SANITIZE_ADDRESS__) && !HAS_FEATURE(address_sanitizer)
+#if !SANITIZED
 /* An instrumented process has terabytes of shadow memory: there the limit does not exist, and this test neither. */
 Test(build_limits, memory_is_limited)
 {

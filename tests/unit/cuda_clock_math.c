@@ -1,6 +1,8 @@
 /* When things happened on a GPU, over an hour and a day (H2, H8). */
 #include "cuda_clock_simulation.h"
 
+#include "sanitized.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
@@ -13,11 +15,7 @@
 #define BAND_NS 1000
 
 /* Machines are all alike to a sanitizer; a build without one simulates every one of them. */
-#ifdef __SANITIZE_ADDRESS__
-#define LESS 10
-#else
-#define LESS 1
-#endif
+#define LESS (SANITIZED ? 10 : 1)
 
 TestSuite(cuda_clock, .timeout = 120);
 
