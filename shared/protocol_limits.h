@@ -5,6 +5,9 @@
 #define PROTOCOL_MAJOR 1u
 #define PROTOCOL_MINOR 0u
 #define PROTOCOL_VERSION ((PROTOCOL_MAJOR << 16) | PROTOCOL_MINOR)
+/* Of control.proto, as an engine and a supervisor of two releases may meet: with different numbers they cannot work together. */
+#define CONTROL_PROTOCOL 1u
+#define ENGINE_TOKEN_BYTES 16u
 
 /* Feature bits of Hello and Welcome. */
 #define FEATURE_RESUBMIT (1ull << 0) /* shapes, and fixed-layout RESUBMIT records (resubmit.h) */

@@ -2,49 +2,123 @@
 #include "engine_orders.h"
 #include "outbox.h"
 #include "packet.h"
+#include "reconnect.h"
 #include "scheduler.h"
 
 #include "control.pb-c.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define CONTROL_DECODE_BYTES (64u << 10)
 
+enum link {
+	LINK_NONE,    /* nobody is there: one that follows is looked for, or is not to be */
+	LINK_NEW,     /* connected to one that follows: it has the first word */
+	LINK_SHOWN,   /* it has been shown what is here */
+	LINK_SERVING, /* sessions come */
+};
+
 struct control {
 	struct engine *engine;
-	int socket;
-	uv_poll_t poll;
-	bool poll_open, lost;
+	enum link link;
+	int socket;      /* -1: LINK_NONE */
+	uv_poll_t *poll; /* NULL: LINK_NONE */
 	int reserve[2]; /* closed while a message is received */
 	struct outbox outbox;
 	struct decode_arena decode;
+
+	uid_t owner;      /* whose the supervisor is */
+	bool may_return;  /* it has an identity, and was not told to end, nor refused */
+	uint8_t token[ENGINE_TOKEN_BYTES];
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct reconnect *reconnect;
 };
 
 static void on_socket(uv_poll_t *poll, int status, int events);
+static void on_connected(void *context, int socket);
 
-/* Nobody is at the other end any more: no session comes, nothing is to be told. */
+static void on_poll_closed(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static void unlink_socket(struct control *control)
+{
+	control->link = LINK_NONE;
+	if (control->poll)
+		uv_close((uv_handle_t *)control->poll, on_poll_closed);
+	control->poll = NULL;
+	outbox_fini(&control->outbox);
+	outbox_init(&control->outbox, -1);
+	close_fd(&control->socket);
+}
+
+/* Takes the socket. */
+static int link_socket(struct control *control, int socket, enum link link)
+{
+	CLEANUP(close_fd) int fd = socket;
+	uv_poll_t *poll = calloc(1, sizeof(*poll));
+	if (!poll)
+		return -ENOMEM;
+	int r = uv_poll_init(engine_loop(control->engine), poll, fd);
+	if (r < 0) {
+		free(poll);
+		return r;
+	}
+	poll->data = control;
+	control->poll = poll;
+	control->socket = take_fd(&fd);
+	control->link = link;
+	outbox_init(&control->outbox, control->socket);
+	return 0;
+}
+
+/* Nobody is at the other end any more: no session comes, nothing is to be told, until another one is there. */
 static void lose(struct control *control)
 {
-	if (control->lost)
+	if (control->link == LINK_NONE)
 		return;
-	control->lost = true;
-	(void)uv_poll_stop(&control->poll);
+	unlink_socket(control);
 	engine_drain(control->engine);
+	if (!control->may_return || engine_is_lost(control->engine))
+		return;
+	if (control->reconnect)
+		reconnect_again(control->reconnect);
+	else if (reconnect_create(engine_loop(control->engine), control->path, on_connected, control,
+				  &control->reconnect) < 0)
+		control->may_return = false;
 }
 
 static void watch(struct control *control)
 {
 	int events = UV_READABLE | UV_DISCONNECT | (outbox_waiting(&control->outbox) ? UV_WRITABLE : 0);
-	if (!control->lost && uv_poll_start(&control->poll, events, on_socket) < 0)
+	if (control->poll && uv_poll_start(control->poll, events, on_socket) < 0)
 		lose(control);
+}
+
+/* The folder is its owner's alone; whose the socket in it is, is looked at all the same. */
+static void on_connected(void *context, int socket)
+{
+	struct control *control = context;
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+	CLEANUP(close_fd) int fd = socket;
+	if (packet_socket_peer(fd, &pid, &uid, &gid) < 0 || uid != control->owner ||
+	    link_socket(control, take_fd(&fd), LINK_NEW) < 0)
+		reconnect_again(control->reconnect);
+	else
+		watch(control);
 }
 
 static int send_control(void *context, const ProtobufCMessage *message)
 {
 	struct control *control = context;
-	if (control->lost)
+	if (control->link < LINK_SHOWN)
 		return -EPIPE;
 	int r = outbox_send(&control->outbox, message, -1);
 	if (r == -EPIPE || r == -ECONNRESET)
@@ -150,7 +224,8 @@ static void reserve_drop(struct control *control)
 
 static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *message, struct packet_fds *fds)
 {
-	struct session_peer peer = {message->session, message->uid, message->gid, (pid_t)message->pid};
+	struct session_peer peer = {.session = message->session, .uid = message->uid, .gid = message->gid,
+				    .pid = (pid_t)message->pid, .since_ns = message->since_ns, .proof = message->proof};
 	int socket = packet_fds_take(fds, 0), pidfd = packet_fds_take(fds, 1);
 	int r = -EPROTO;
 	if (socket < 0)
@@ -167,13 +242,75 @@ static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *me
 	}
 }
 
+static void take_identity(struct control *control, const Sycl__V1__EngineIdentity *message)
+{
+	size_t length = strlen(message->socket);
+	if (message->token.len != sizeof(control->token) || length >= sizeof(control->path))
+		return;
+	memcpy(control->token, message->token.data, sizeof(control->token));
+	memcpy(control->path, message->socket, length + 1);
+	control->may_return = true;
+}
+
+static int send_return(void *context, const Sycl__V1__EngineReturn *part)
+{
+	struct control *control = context;
+	bool first = part->token.len > 0;
+	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
+	message.descriptor_count = first;
+	message.body_case = SYCL__V1__CONTROL__BODY_ENGINE_RETURN;
+	message.engine_return = (Sycl__V1__EngineReturn *)(uintptr_t)part;
+	return outbox_send(&control->outbox, &message.base, first ? engine_flight_fd(control->engine) : -1);
+}
+
+/* Whether it is of another release is for it to say. */
+static void show(struct control *control)
+{
+	const struct show_options options = {control->token, sizeof(control->token), control, send_return};
+	control->link = LINK_SHOWN;
+	if (engine_show(control->engine, &options) < 0)
+		lose(control);
+	else
+		watch(control);
+}
+
+static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *message)
+{
+	if (*message->refused) {
+		control->may_return = false;
+		lose(control);
+		return;
+	}
+	control->link = LINK_SERVING;
+	engine_resume(control->engine);
+	engine_tell_devices(control->engine);
+	control->reconnect = reconnect_free(control->reconnect);
+}
+
+/* Of a supervisor that did not start this engine. */
+static void handle_new(struct control *control, const Sycl__V1__Control *message)
+{
+	if (message->body_case == SYCL__V1__CONTROL__BODY_GREETING && control->link == LINK_NEW)
+		show(control);
+	else if (message->body_case == SYCL__V1__CONTROL__BODY_TAKEN && control->link == LINK_SHOWN)
+		handle_taken(control, message->taken);
+}
+
 static void handle(struct control *control, const Sycl__V1__Control *message, struct packet_fds *fds)
 {
+	if (control->link != LINK_SERVING) {
+		handle_new(control, message);
+		return;
+	}
 	switch (message->body_case) {
 	case SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF:
 		hand_off(control, message->session_hand_off, fds);
 		break;
+	case SYCL__V1__CONTROL__BODY_IDENTITY:
+		take_identity(control, message->identity);
+		break;
 	case SYCL__V1__CONTROL__BODY_STOP:
+		control->may_return = false;
 		engine_stop(control->engine, message->stop->drain ? message->stop->drain_ns : 0);
 		break;
 	case SYCL__V1__CONTROL__BODY_REPORT_REQUEST: {
@@ -202,12 +339,14 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 		return;
 	}
 	if (events & UV_WRITABLE) {
-		if (outbox_flush(&control->outbox) < 0)
+		if (outbox_flush(&control->outbox) < 0) {
 			lose(control);
+			return;
+		}
 		watch(control);
 	}
 	/* What an engine that is lost leaves unread, the supervisor gives to the next one. */
-	while (!control->lost && !engine_is_lost(control->engine) && (events & (UV_READABLE | UV_DISCONNECT))) {
+	while (control->poll == poll && !engine_is_lost(control->engine) && (events & (UV_READABLE | UV_DISCONNECT))) {
 		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message;
 		reserve_drop(control);
@@ -244,19 +383,18 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 	CLEANUP(control_cleanup) struct control *control = calloc(1, sizeof(*control));
 	if (!control)
 		return -ENOMEM;
+	pid_t pid;
+	gid_t gid;
 	control->engine = engine;
 	control->socket = control->reserve[0] = control->reserve[1] = -1;
-	outbox_init(&control->outbox, fd);
+	outbox_init(&control->outbox, -1);
 	int r = decode_arena_init(&control->decode, CONTROL_DECODE_BYTES);
-	if (r < 0)
-		return r;
-	r = uv_poll_init(engine_loop(engine), &control->poll, fd);
-	if (r < 0)
-		return r;
-	control->socket = take_fd(&fd);
-	control->poll.data = control;
-	control->poll_open = true;
-	r = say_ready(control);
+	if (r == 0)
+		r = packet_socket_peer(fd, &pid, &control->owner, &gid);
+	if (r == 0)
+		r = link_socket(control, take_fd(&fd), LINK_SERVING);
+	if (r == 0)
+		r = say_ready(control);
 	if (r < 0)
 		return r;
 	struct engine_observer observer = {control, on_session_open, on_session_closed, on_devices_opened};
@@ -266,10 +404,11 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 	return 0;
 }
 
-static void on_closed(uv_handle_t *handle)
+void control_hang_up(struct control *control)
 {
-	struct control *control = handle->data;
-	free(control);
+	control->may_return = false;
+	if (control->socket >= 0)
+		(void)shutdown(control->socket, SHUT_RDWR);
 }
 
 struct control *control_free(struct control *control)
@@ -277,13 +416,10 @@ struct control *control_free(struct control *control)
 	if (!control)
 		return NULL;
 	engine_observe(control->engine, &(struct engine_observer){.context = NULL});
-	outbox_fini(&control->outbox);
+	unlink_socket(control); /* what closes is run by engine_free */
+	control->reconnect = reconnect_free(control->reconnect);
 	decode_arena_fini(&control->decode);
 	reserve_drop(control);
-	if (control->poll_open)
-		uv_close((uv_handle_t *)&control->poll, on_closed); /* run by engine_free */
-	close_fd(&control->socket);
-	if (!control->poll_open)
-		free(control);
+	free(control);
 	return NULL;
 }

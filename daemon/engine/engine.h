@@ -10,6 +10,7 @@
 #include "engine_limits.h"
 
 #include "command.pb-c.h"
+#include "control.pb-c.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,6 +59,7 @@ struct session_peer {
 	uid_t uid;
 	gid_t gid;
 	pid_t pid;
+	uint64_t since_ns, proof; /* the supervisor's words, for engine_show */
 };
 
 /*
@@ -83,6 +85,10 @@ bool engine_is_lost(const struct engine *engine);
 void engine_hang_up(struct engine *engine);
 /* End when the last session has; at once without any. */
 void engine_drain(struct engine *engine);
+/* After engine_drain, if it has not ended: sessions may come again. */
+void engine_resume(struct engine *engine);
+/* What it has opened so far is told once more. */
+void engine_tell_devices(struct engine *engine);
 /* End the sessions, then the engine. They get `drain_ns` for ending by themselves, then their work as long again as
  * ENGINE_GRACE_NS. */
 void engine_stop(struct engine *engine, uint64_t drain_ns);
@@ -99,5 +105,14 @@ struct report_options {
 	int (*send)(void *context, const ProtobufCMessage *control);
 };
 int engine_report(struct engine *engine, const struct report_options *options);
+
+/* Show itself to another supervisor: as above, with EngineReturn messages. */
+struct show_options {
+	const uint8_t *token;
+	size_t token_bytes;
+	void *context;
+	int (*send)(void *context, const Sycl__V1__EngineReturn *message);
+};
+int engine_show(struct engine *engine, const struct show_options *options);
 
 #endif

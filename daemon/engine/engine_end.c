@@ -55,6 +55,17 @@ void engine_drain(struct engine *engine)
 		engine->end = ENGINE_END_DRAIN;
 }
 
+void engine_resume(struct engine *engine)
+{
+	if (engine->end == ENGINE_END_DRAIN)
+		engine->end = ENGINE_END_NO;
+}
+
+void engine_tell_devices(struct engine *engine)
+{
+	engine->told_devices = 0; /* with the next turn */
+}
+
 void engine_stop(struct engine *engine, uint64_t drain_ns)
 {
 	if (engine->end >= ENGINE_END_STOP)

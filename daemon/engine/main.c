@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define BUILD_HELPER_SOCKET 3
@@ -182,7 +181,7 @@ static int serve(struct engine *engine, int control_fd, int log_fd)
 	r = engine_run(engine);
 	if (r == -EIO) {
 		/* The flight page says why; the supervisor and the clients read it there, in this order. */
-		(void)shutdown(control_fd, SHUT_RDWR);
+		control_hang_up(control);
 		engine_hang_up(engine);
 		_exit(ENGINE_EXIT_LOST);
 	}

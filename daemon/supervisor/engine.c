@@ -13,6 +13,7 @@
 #include "report.h"
 #include "runtime_directory.h"
 #include "standby.h"
+#include "succession.h"
 #include "supervisor.h"
 
 #include <errno.h>
@@ -140,9 +141,22 @@ static void close_handle(uv_handle_t *handle)
 		uv_close(handle, on_handle_closed);
 }
 
+static void on_poll_closed(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static void close_control_poll(struct engine *engine)
+{
+	if (engine->control_poll)
+		uv_close((uv_handle_t *)engine->control_poll, on_poll_closed);
+	engine->control_poll = NULL;
+	engine->control_events = 0;
+}
+
 static void close_handles(struct engine *engine)
 {
-	close_handle((uv_handle_t *)&engine->control_poll);
+	close_control_poll(engine);
 	close_handle((uv_handle_t *)&engine->exit_poll);
 	close_handle((uv_handle_t *)&engine->deadline);
 	close_handle((uv_handle_t *)&engine->idle);
@@ -210,12 +224,12 @@ static void move_sessions(struct engine *engine)
 	}
 }
 
-static void end_or_move_sessions(struct engine *engine)
+static void end_sessions(struct engine *engine)
 {
 	struct session *session;
-	move_sessions(engine);
 	while ((session = TAILQ_FIRST(&engine->sessions))) {
 		TAILQ_REMOVE(&engine->sessions, session, link);
+		engine->sessions_count--;
 		session_end(engine, session);
 	}
 }
@@ -235,30 +249,29 @@ static void engine_gone(struct engine *engine, int wait_status)
 	tenant->supervisor->engine_count--;
 	/* A standby that could not become an engine is none of the tenant's failures: an ordinary one is started instead. */
 	bool misadopted = engine->adopted && !engine->was_ready && !engine->stop_asked;
+	bool has_started = engine->was_ready || !engine->is_child;
 	if (misadopted)
 		standby_misadopted(tenant, wait_status);
 	else
-		tenant_engine_died(tenant, engine->was_ready, death.abnormal, death.text);
+		tenant_engine_died(tenant, has_started, death.abnormal, death.text);
 	report_engine_gone(engine);
 
-	if (!engine->was_ready && !misadopted) {
+	if (!has_started && !misadopted) {
 		char text[TENANT_FAILURE_BYTES + 64];
 		(void)snprintf(text, sizeof(text), "the engine could not start: it %s", death.text);
 		refuse_waiting(engine, text);
 	}
-	end_or_move_sessions(engine);
+	move_sessions(engine);
+	end_sessions(engine);
 	close_handles(engine);
+	succession_changed(tenant->supervisor);
 	supervisor_engine_ended(tenant->supervisor);
 	standby_review(tenant->supervisor);
 }
 
 void engine_abandon(struct engine *engine)
 {
-	struct session *session;
-	while ((session = TAILQ_FIRST(&engine->sessions))) {
-		TAILQ_REMOVE(&engine->sessions, session, link);
-		session_end(engine, session);
-	}
+	end_sessions(engine);
 	refuse_waiting(engine, "the service is stopping");
 	close_handles(engine);
 }
@@ -269,6 +282,11 @@ static void on_exit_readable(uv_poll_t *poll, int status, int events)
 	(void)events;
 	struct engine *engine = poll->data;
 	int wait_status = 0;
+	/* Not ours to wait for; its number may be that of a child of ours by now. */
+	if (!engine->is_child) {
+		engine_gone(engine, 0);
+		return;
+	}
 	pid_t pid = waitpid(engine->pid, &wait_status, WNOHANG);
 	if (pid == engine->pid || (pid < 0 && errno == ECHILD))
 		engine_gone(engine, wait_status);
@@ -292,10 +310,10 @@ static void on_control(uv_poll_t *poll, int status, int events)
 
 static void watch_control(struct engine *engine, int events)
 {
-	if (engine->control < 0 || engine->control_events == events)
+	if (!engine->control_poll || engine->control_events == events)
 		return;
 	engine->control_events = events;
-	(void)uv_poll_start(&engine->control_poll, events, on_control);
+	(void)uv_poll_start(engine->control_poll, events, on_control);
 }
 
 /*
@@ -316,6 +334,12 @@ static void leave_standby(struct engine *engine)
 static void on_deadline(uv_timer_t *timer)
 {
 	struct engine *engine = timer->data;
+	if (engine->state == ENGINE_RETURNING) {
+		log_warning("engine", "pid %ld of uid %lu goes on, and has not come back yet", (long)engine->pid,
+			    (unsigned long)engine->tenant->uid);
+		engine_stays_away(engine);
+		return;
+	}
 	bool is_standby = engine->state == ENGINE_STARTING && engine->adopted;
 	engine_kill(engine, engine->state == ENGINE_STARTING ? "it is not ready in time" : "it does not end in time");
 	if (is_standby)
@@ -335,14 +359,24 @@ static uint64_t milliseconds(uint64_t ns)
 	return ns / MILLISECOND_NS;
 }
 
+static int open_control_poll(struct engine *engine)
+{
+	uv_poll_t *poll = calloc(1, sizeof(*poll));
+	if (!poll)
+		return -ENOMEM;
+	int r = uv_poll_init(&engine->tenant->supervisor->loop, poll, engine->control);
+	if (r < 0) {
+		free(poll);
+		return r;
+	}
+	poll->data = engine;
+	engine->control_poll = poll;
+	return 0;
+}
+
 static int open_handles(struct engine *engine, uv_loop_t *loop)
 {
-	int r = uv_poll_init(loop, &engine->control_poll, engine->control);
-	if (r < 0)
-		return r;
-	engine->open_handles++;
-	engine->control_poll.data = engine;
-	r = uv_poll_init(loop, &engine->exit_poll, engine->pidfd);
+	int r = uv_poll_init(loop, &engine->exit_poll, engine->pidfd);
 	if (r < 0)
 		return r;
 	engine->open_handles++;
@@ -362,18 +396,44 @@ static uint64_t start_limit_ms(const struct engine *engine)
 	return engine->adopted && ms > ADOPTION_MS ? ADOPTION_MS : ms;
 }
 
-int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_out)
+static struct engine *engine_new(struct tenant *tenant)
 {
-	struct supervisor *supervisor = tenant->supervisor;
 	struct engine *engine = calloc(1, sizeof(*engine));
 	if (!engine)
-		return -ENOMEM;
+		return NULL;
 	engine->tenant = tenant;
-	engine->is_replacement = tenant->warm_devices != 0;
 	engine->pidfd = -1;
 	engine->control = -1;
 	TAILQ_INIT(&engine->waiting);
 	TAILQ_INIT(&engine->sessions);
+	return engine;
+}
+
+/* Some of its handles may be open. */
+static void engine_drop(struct engine *engine)
+{
+	close_control_poll(engine);
+	if (engine->open_handles)
+		close_handles(engine);
+	else
+		engine_destroy(engine);
+}
+
+static void join_tenant(struct engine *engine)
+{
+	(void)uv_poll_start(&engine->exit_poll, UV_READABLE, on_exit_readable);
+	TAILQ_INSERT_TAIL(&engine->tenant->engines, engine, link);
+	engine->tenant->supervisor->engine_count++;
+}
+
+int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_out)
+{
+	struct supervisor *supervisor = tenant->supervisor;
+	struct engine *engine = engine_new(tenant);
+	if (!engine)
+		return -ENOMEM;
+	engine->is_replacement = tenant->warm_devices != 0;
+	engine->is_child = true;
 	int r = begin(engine, may_adopt);
 	if (r < 0) {
 		engine_destroy(engine);
@@ -381,26 +441,97 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 	}
 	engine->since_ns = clock_now_ns();
 	engine->since_unix_seconds = (uint64_t)time(NULL);
-	r = open_handles(engine, &supervisor->loop);
+	r = open_control_poll(engine);
+	if (r == 0)
+		r = open_handles(engine, &supervisor->loop);
 	if (r < 0) {
 		/* Only for want of memory or descriptors: the process is ended here, nothing watches it yet. */
 		(void)pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0);
 		(void)waitpid(engine->pid, NULL, 0);
-		if (engine->open_handles)
-			close_handle((uv_handle_t *)&engine->control_poll);
-		else
-			engine_destroy(engine);
+		engine_drop(engine);
 		return r;
 	}
-	(void)uv_poll_start(&engine->exit_poll, UV_READABLE, on_exit_readable);
 	watch_control(engine, UV_READABLE);
 	(void)uv_timer_start(&engine->deadline, on_deadline, start_limit_ms(engine), 0);
-	TAILQ_INSERT_TAIL(&tenant->engines, engine, link);
-	supervisor->engine_count++;
+	join_tenant(engine);
 	log_info("engine", "%s pid %ld for uid %lu", engine->adopted ? "adopted" : "started", (long)engine->pid,
 		 (unsigned long)tenant->uid);
 	*engine_out = engine;
 	return 0;
+}
+
+int engine_expect(struct tenant *tenant, pid_t pid, int pidfd, uint64_t grace_ms, struct engine **engine_out)
+{
+	struct engine *engine = engine_new(tenant);
+	if (!engine)
+		return -ENOMEM;
+	engine->state = ENGINE_RETURNING;
+	engine->pid = pid;
+	engine->pidfd = pidfd;
+	int r = open_handles(engine, &tenant->supervisor->loop);
+	if (r < 0) {
+		engine->pidfd = -1; /* the caller's still */
+		engine_drop(engine);
+		return r;
+	}
+	join_tenant(engine);
+	(void)uv_timer_start(&engine->deadline, on_deadline, grace_ms, 0);
+	*engine_out = engine;
+	return 0;
+}
+
+int engine_attach(struct engine *engine, int control)
+{
+	engine->control = control;
+	int r = open_control_poll(engine);
+	if (r < 0)
+		foreign_socket_close(&engine->control);
+	else
+		watch_control(engine, UV_READABLE);
+	return r;
+}
+
+void engine_detach(struct engine *engine)
+{
+	close_control_poll(engine);
+	foreign_socket_close(&engine->control);
+	end_sessions(engine);
+	engine->return_begun = false;
+	engine->flight = memory_region_free(engine->flight);
+}
+
+void engine_stays_away(struct engine *engine)
+{
+	struct tenant *tenant = engine->tenant;
+	(void)uv_timer_stop(&engine->deadline);
+	if (tenant->current == engine)
+		tenant->current = NULL;
+	report_engine_gone(engine);
+	move_sessions(engine);
+	succession_changed(tenant->supervisor);
+}
+
+void engine_forget(struct engine *engine)
+{
+	struct tenant *tenant = engine->tenant;
+	TAILQ_REMOVE(&tenant->engines, engine, link);
+	if (tenant->current == engine)
+		tenant->current = NULL;
+	tenant->supervisor->engine_count--;
+	report_engine_gone(engine);
+	engine_detach(engine);
+	refuse_waiting(engine, "the service is stopping");
+	close_handles(engine);
+}
+
+void engine_session_returned(struct engine *engine, struct session *session)
+{
+	TAILQ_INSERT_TAIL(&engine->sessions, session, link);
+	engine->sessions_count++;
+	engine->had_session = true;
+	engine->tenant->session_count++;
+	engine->tenant->unsettled_count += session->phase != SESSION_OPEN;
+	supervisor_session_began(engine->tenant->supervisor);
 }
 
 void engine_flush(struct engine *engine)
@@ -476,13 +607,14 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 {
 	engine->flight = flight;
 	engine->was_ready = true;
-	if (engine->state != ENGINE_STARTING)
+	if (engine->state != ENGINE_STARTING && engine->state != ENGINE_RETURNING)
 		return;
 	engine->state = ENGINE_READY;
 	engine->tenant->start_failures = 0;
 	(void)uv_timer_stop(&engine->deadline);
 	log_debug("engine", "pid %ld is ready after %llu ms", (long)engine->pid,
 		  (unsigned long long)milliseconds(clock_now_ns() - engine->since_ns));
+	succession_engine_ready(engine);
 	orders_engine_ready(engine);
 	engine_flush(engine);
 	report_engine_ready(engine);
@@ -503,6 +635,7 @@ static void leave_service(struct engine *engine, uint64_t grace_ms)
 	engine->state = ENGINE_STOPPING;
 	if (engine->tenant->current == engine)
 		engine->tenant->current = NULL;
+	succession_changed(engine->tenant->supervisor);
 	(void)uv_timer_stop(&engine->idle);
 	(void)uv_timer_start(&engine->deadline, on_deadline, grace_ms, 0);
 }
@@ -511,6 +644,10 @@ void engine_stop(struct engine *engine, uint64_t drain_ns)
 {
 	if (engine->kill_reason[0])
 		return;
+	if (engine->state == ENGINE_RETURNING) {
+		engine_forget(engine); /* it cannot be told, and ends with its last session */
+		return;
+	}
 	engine->stop_asked = true;
 	bool starting = engine->state == ENGINE_STARTING;
 	uint64_t grace_ms = drain_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : milliseconds(drain_ns) + STOP_GRACE_MS;
@@ -529,8 +666,8 @@ void engine_kill(struct engine *engine, const char *reason)
 	log_write(engine->stop_asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "engine", "killing pid %ld of uid %lu: %s",
 		  (long)engine->pid, (unsigned long)engine->tenant->uid, reason);
 	leave_service(engine, UINT64_MAX / 2);
-	if (engine->control >= 0)
-		(void)uv_poll_stop(&engine->control_poll);
+	if (engine->control_poll)
+		(void)uv_poll_stop(engine->control_poll);
 	engine->control_events = 0;
 	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0)
 		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid, strerror(errno));
@@ -557,9 +694,12 @@ void engine_control_lost(struct engine *engine, const char *reason)
 	if (!engine->stop_asked)
 		log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid, (unsigned long)engine->tenant->uid,
 			  reason);
+	if (engine->state == ENGINE_RETURNING) {
+		engine_detach(engine); /* it may try again */
+		return;
+	}
 	/* libuv forgets the number when the handle is closed: it must not be the next engine's by then. */
-	close_handle((uv_handle_t *)&engine->control_poll);
-	engine->control_events = 0;
+	close_control_poll(engine);
 	foreign_socket_close(&engine->control);
 	if (!engine->kill_reason[0])
 		leave_service(engine, STOP_GRACE_MS);

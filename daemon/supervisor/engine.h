@@ -2,7 +2,9 @@
  * One engine process, from the start, or from its adoption when it was the standby (standby.h), to the reaping of it.
  *
  *   STARTING --ready--> READY --stop, hang-up--> STOPPING --exit--> (reaped, freed)
- *       \------------------------ exit, time-out ------------------/
+ *       \                ^   \--- this service ends: the process goes on (engine_abandon)
+ *        \               |                    \--- the next one: RETURNING --comes back (engine_return.h)--> READY
+ *         \------------- exit, time-out ------------------/                 \--exit--> (freed)
  *
  * It runs its tenant's code, so what it sends is a claim, and malformed or unasked-for messages end it.
  */
@@ -11,6 +13,7 @@
 
 #include "device_set.h"
 #include "memory_region.h"
+#include "protocol_limits.h"
 #include "session.h"
 #include "tenant.h"
 
@@ -19,7 +22,7 @@
 #include <sys/queue.h>
 #include <uv.h>
 
-enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING };
+enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETURNING };
 
 enum {
 	ENGINE_ASKED_MAX = 4,        /* report requests without an answer; more are not sent */
@@ -51,6 +54,13 @@ struct engine {
 	bool adopted;                           /* it was the standby */
 	bool is_replacement;                    /* of one that a device has failed: it opens devices at once */
 	bool stop_asked;                        /* by us: its end is no failure */
+	bool is_child;                          /* of this process: its exit status will be known */
+	bool has_token;                         /* it can come back to the service that follows */
+	uint8_t token[ENGINE_TOKEN_BYTES];
+	uint64_t start_ticks;                   /* process_start_ticks */
+	/* RETURNING: it has been refused, for good; what has come of its return so far. */
+	bool is_refused;
+	bool return_begun;
 	char kill_reason[ENGINE_REASON_BYTES]; /* why we sent SIGKILL; "" if we did not */
 	pid_t pid;
 	int pidfd;
@@ -70,7 +80,7 @@ struct engine {
 	struct packed_report partial;     /* the one that is arriving */
 	unsigned strikes;
 
-	uv_poll_t control_poll;
+	uv_poll_t *control_poll; /* NULL: nobody watches `control` */
 	int control_events;
 	uv_poll_t exit_poll;
 	uv_timer_t deadline; /* of the start, or of the stop */
@@ -85,6 +95,27 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 
 /* The process of a standby, which standby.c looks after. 0 or a negative errno. */
 int engine_launch_standby(struct supervisor *supervisor, struct engine_process *process_out);
+
+/*
+ * One that an earlier service has started and that goes on: takes its place with its tenant, RETURNING. Takes the pidfd, on
+ * success only. 0 or a negative errno.
+ */
+int engine_expect(struct tenant *tenant, pid_t pid, int pidfd, uint64_t grace_ms, struct engine **engine_out);
+
+/* RETURNING: here it is, perhaps; takes the socket. 0 or a negative errno. */
+int engine_attach(struct engine *engine, int control);
+
+/* RETURNING: this is not it, or is not to be: hang up. Sessions that it has claimed are dropped. */
+void engine_detach(struct engine *engine);
+
+/* RETURNING: nobody waits for it any more; it may still come. Who waited gets another engine. */
+void engine_stays_away(struct engine *engine);
+
+/* RETURNING: let go of it: it goes on, and is nothing to this service any more. */
+void engine_forget(struct engine *engine);
+
+/* A session that it had before it came back. */
+void engine_session_returned(struct engine *engine, struct session *session);
 
 /* Give it a session: handed on at once when it is ready, else kept until then. Takes the session. */
 void engine_give(struct engine *engine, struct session *session);
@@ -113,7 +144,7 @@ void engine_kill(struct engine *engine, const char *reason);
 /* The service ends: let go of the process, which goes on; refuse who waits. Off its tenant's list already. */
 void engine_abandon(struct engine *engine);
 
-/* It has said that it is ready. */
+/* It has said that it is ready, or is back. */
 void engine_became_ready(struct engine *engine, struct memory_region *flight);
 
 /* It says which devices it has open. */

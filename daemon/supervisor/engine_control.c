@@ -3,11 +3,13 @@
 #include "control.pb-c.h"
 #include "engine.h"
 #include "engine_process.h"
+#include "engine_return.h"
 #include "flight_page.h"
 #include "foreign_socket.h"
 #include "log.h"
 #include "packet.h"
 #include "report.h"
+#include "session_proof.h"
 #include "supervisor.h"
 #include "text.h"
 
@@ -29,6 +31,10 @@ int engine_send_session(struct engine *engine, const struct session *session)
 	hand_off.uid = session->peer.uid;
 	hand_off.gid = session->peer.gid;
 	hand_off.pid = (uint32_t)session->peer.pid;
+	hand_off.since_ns = session->since_ns;
+	const struct session_claim claim = { hand_off.session, hand_off.since_ns, hand_off.uid, hand_off.gid,
+					     hand_off.pid };
+	hand_off.proof = session_proof(engine->tenant->supervisor->succession.secret, &claim);
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF;
 	control.session_hand_off = &hand_off;
@@ -71,6 +77,38 @@ int engine_send_report_request(struct engine *engine, uint64_t request, bool dis
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_REPORT_REQUEST;
 	control.report_request = &asked;
+	return send_control(engine, &control, NULL, 0);
+}
+
+int engine_send_identity(struct engine *engine, const char *socket_path)
+{
+	Sycl__V1__EngineIdentity identity = SYCL__V1__ENGINE_IDENTITY__INIT;
+	identity.token = (ProtobufCBinaryData){ sizeof(engine->token), engine->token };
+	identity.socket = (char *)(uintptr_t)socket_path;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_IDENTITY;
+	control.identity = &identity;
+	return send_control(engine, &control, NULL, 0);
+}
+
+int engine_send_greeting(struct engine *engine)
+{
+	Sycl__V1__EngineGreeting greeting = SYCL__V1__ENGINE_GREETING__INIT;
+	greeting.protocol = CONTROL_PROTOCOL;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_GREETING;
+	control.greeting = &greeting;
+	return send_control(engine, &control, NULL, 0);
+}
+
+int engine_send_taken(struct engine *engine, const char *refused)
+{
+	Sycl__V1__EngineTaken taken = SYCL__V1__ENGINE_TAKEN__INIT;
+	if (refused)
+		taken.refused = (char *)(uintptr_t)refused;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_TAKEN;
+	control.taken = &taken;
 	return send_control(engine, &control, NULL, 0);
 }
 
@@ -234,6 +272,13 @@ static void on_devices_in_use(struct engine *engine, const Sycl__V1__DevicesInUs
 
 static void act(struct engine *engine, const Sycl__V1__Control *control, struct packet_fds *fds)
 {
+	if (engine->state == ENGINE_RETURNING) {
+		if (control->body_case == SYCL__V1__CONTROL__BODY_ENGINE_RETURN)
+			engine_return_receive(engine, control->engine_return, fds);
+		else
+			engine_kill(engine, "it comes back with a message of another kind");
+		return;
+	}
 	switch (control->body_case) {
 	case SYCL__V1__CONTROL__BODY_READY:
 		on_ready(engine, control->ready, fds);
@@ -277,6 +322,10 @@ void engine_receive(struct engine *engine, unsigned most)
 			return;
 		}
 		act(engine, (const Sycl__V1__Control *)message, &fds);
-		packet_fds_close(&fds);
+		if (fds.count) {
+			foreign_socket_begin();
+			packet_fds_close(&fds);
+			foreign_socket_end();
+		}
 	}
 }

@@ -16,6 +16,11 @@ int engine_send_stop(struct engine *engine, uint64_t drain_ns);
 /* `session` 0: all of this engine's. `act`: of control.proto; `text`: a reason or a limit's name. */
 int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text, uint64_t value);
 int engine_send_report_request(struct engine *engine, uint64_t request, bool discover);
+/* By what it will be known to the next service, and where that listens. */
+int engine_send_identity(struct engine *engine, const char *socket_path);
+/* To one that comes back: it may speak; it is taken over, or (`refused` not NULL) why it is not. */
+int engine_send_greeting(struct engine *engine);
+int engine_send_taken(struct engine *engine, const char *refused);
 /* To the standby: whose engine it becomes. `cache_directory` NULL: none. */
 int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant, const char *cache_directory);
 

@@ -86,6 +86,9 @@ static void describe_status(const struct engine *engine, int status, char *text,
 {
 	if (engine->kill_reason[0])
 		(void)snprintf(text, size, "was killed: %s", engine->kill_reason);
+	else if (!engine->is_child)
+		(void)snprintf(text, size, "has ended%s",
+				engine->stop_asked ? "" : "; an earlier service had started it, so how is not known");
 	else if (WIFSIGNALED(status))
 		(void)snprintf(text, size, "was killed by signal %d (%s)", WTERMSIG(status),
 			       strsignal(WTERMSIG(status)));
@@ -106,6 +109,8 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 	else if (blame.device_failed)
 		(void)snprintf(status, sizeof(status), "ended because its device failed: %s", blame.fault);
 	bool clean = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && engine->was_ready;
+	if (!engine->is_child) /* without sessions it ends by itself */
+		clean = engine->sessions_count == 0 && !blame.device_failed && !engine->kill_reason[0];
 	bool abnormal = !engine->stop_asked && !clean;
 	*death_out = (struct engine_death){ .abnormal = abnormal };
 	(void)snprintf(death_out->text, sizeof(death_out->text), "%s", status);

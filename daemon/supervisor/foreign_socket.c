@@ -28,6 +28,12 @@ void foreign_socket_refuse_descriptors(int socket)
 	(void)setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &none, sizeof(none));
 }
 
+void foreign_socket_allow_descriptors(int socket)
+{
+	int all = 1;
+	(void)setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &all, sizeof(all));
+}
+
 static void tick(int interval_us)
 {
 	struct itimerval timer = { .it_interval.tv_usec = interval_us, .it_value.tv_usec = interval_us };

@@ -13,6 +13,9 @@
 /* Let nobody send descriptors to it, or to what is accepted from it, from now on. Before Linux 6.16 nothing happens. */
 void foreign_socket_refuse_descriptors(int socket);
 
+/* Let descriptors be sent to it again, after it was accepted from one that lets nobody. */
+void foreign_socket_allow_descriptors(int socket);
+
 /*
  * Between these two, a signal that does nothing comes many times a millisecond and ends a wait of that kind; other calls
  * in between must not block, and start no process. They may nest.

@@ -276,6 +276,13 @@ void orders_engine_ready(struct engine *engine)
 			send_limit(engine, i, &engine->tenant->limits[i]);
 }
 
+void orders_engine_returned(struct engine *engine)
+{
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		if (!engine->tenant->limits[i].given)
+			send_limit(engine, i, &engine->tenant->supervisor->configuration.limits[i]);
+}
+
 static bool is_same(const struct configuration_limit *a, const struct configuration_limit *b)
 {
 	return a->given == b->given && (!a->given || a->value == b->value);

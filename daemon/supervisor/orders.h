@@ -27,4 +27,7 @@ void orders_engine_ready(struct engine *engine);
 /* The configuration is another one than `before`: engines that run get its limits, but for those that were ordered. */
 void orders_reloaded(struct supervisor *supervisor, const struct configuration *before);
 
+/* It came back from an earlier service, which may have had other limits: tell it all that are configured. */
+void orders_engine_returned(struct engine *engine);
+
 #endif

@@ -102,7 +102,7 @@ static void begin_discovery(struct inquiry *inquiry)
 	struct tenant *tenant = tenant_get(supervisor, inquiry->asker.uid, &refusal);
 	if (tenant) {
 		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->state != ENGINE_STOPPING)
+			if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY || tenant->current == engine)
 				break;
 		/* Not the standby: somebody's work needs it more. */
 		if (!engine && tenant_engine(tenant, false, &engine, &refusal) < 0)

@@ -11,6 +11,7 @@
 #define SESSION_SOCKET_NAME "session.sock"
 #define STATUS_SOCKET_NAME "status.sock"
 #define ADMIN_SOCKET_NAME "admin.sock"
+#define ENGINE_SOCKET_NAME "engine.sock"
 
 /* The path of a socket in it must fit sun_path. */
 enum { RUNTIME_DIRECTORY_BYTES = 108 - (int)sizeof("/" SESSION_SOCKET_NAME) + 1 };

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#define SECOND_NS 1000000000ull
+
 struct session *session_new(uint64_t id, int socket, const struct peer *peer)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -19,6 +21,14 @@ struct session *session_new(uint64_t id, int socket, const struct peer *peer)
 	session->since_ns = clock_now_ns();
 	session->since_unix_seconds = (uint64_t)time(NULL);
 	return session;
+}
+
+void session_back_date(struct session *session, uint64_t since_ns)
+{
+	if (since_ns >= session->since_ns)
+		return;
+	session->since_unix_seconds -= (session->since_ns - since_ns) / SECOND_NS;
+	session->since_ns = since_ns;
 }
 
 bool session_is_untouched(const struct session *session)

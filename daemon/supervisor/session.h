@@ -30,8 +30,11 @@ struct session {
 
 TAILQ_HEAD(session_list, session);
 
-/* Takes the socket and the peer's pidfd, on success only. NULL: no memory. */
+/* Takes the socket and the peer's pidfd, on success only. NULL: no memory. Both may be -1: it is open already. */
 struct session *session_new(uint64_t id, int socket, const struct peer *peer);
+
+/* It has been there since then (CLOCK_MONOTONIC): it is one of an earlier service's. */
+void session_back_date(struct session *session, uint64_t since_ns);
 
 /* Is there something of the client that no engine has read? Then it can still be handed to one. */
 bool session_is_untouched(const struct session *session);

@@ -129,7 +129,7 @@ static void on_connected(void *context, int connection)
 		refuse(take_fd(&socket), refusal.code, refusal.text);
 		return;
 	}
-	struct session *session = session_new(supervisor->last_session + 1, socket, &peer);
+	struct session *session = session_new(succession_session_number(supervisor), socket, &peer);
 	if (!session) {
 		refuse(take_fd(&socket), STATUS_MEMORY_ALLOCATION, "the service has no memory");
 		return;
@@ -153,28 +153,42 @@ static void on_stop_deadline(uv_timer_t *timer)
 static void stop_engines(struct supervisor *supervisor, uint64_t drain_ns)
 {
 	struct tenant *tenant;
-	struct engine *engine;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
+		struct engine *engine, *next;
+		for (engine = TAILQ_FIRST(&tenant->engines); engine; engine = next) {
+			next = TAILQ_NEXT(engine, link); /* one that is only waited for goes at once */
 			engine_stop(engine, drain_ns);
+		}
+	}
+}
+
+/* Nobody new. False: that was so before. */
+static bool close_address(struct supervisor *supervisor)
+{
+	if (supervisor->stopping)
+		return false;
+	supervisor->stopping = true;
+	log_info("service", "stopping: sessions %u, engines %u", supervisor->session_count, supervisor->engine_count);
+	(void)listener_retire(&supervisor->listener);
+	listener_close(&supervisor->listener);
+	notify_stopping();
+	return true;
+}
+
+/* For the next service, or for their last session: engines go on, and see the hang-up. */
+static void leave(struct supervisor *supervisor)
+{
+	(void)close_address(supervisor);
+	end_loop(supervisor);
 }
 
 /* Accept nobody, let the engines end their sessions within `drain_ns`, then end. A second time: end at once. */
 static void stop(struct supervisor *supervisor, uint64_t drain_ns)
 {
-	bool again = supervisor->stopping;
-	bool leave = supervisor->configuration.leave_engines && !again && drain_ns;
-	supervisor->stopping = true;
-	if (!again) {
-		log_info("service", "stopping: sessions %u, engines %u", supervisor->session_count,
-			 supervisor->engine_count);
-		(void)listener_retire(&supervisor->listener);
-		listener_close(&supervisor->listener);
-		notify_stopping();
-	}
-	stop_engines(supervisor, leave ? UINT64_MAX : drain_ns);
+	(void)close_address(supervisor);
+	stop_engines(supervisor, drain_ns);
 	standby_stop(supervisor);
-	if (!has_processes(supervisor) || leave)
+	if (!has_processes(supervisor))
 		end_loop(supervisor);
 	else
 		(void)uv_timer_start(&supervisor->stop_deadline, on_stop_deadline,
@@ -185,7 +199,19 @@ static void on_terminate(uv_signal_t *handle, int number)
 {
 	struct supervisor *supervisor = handle->data;
 	log_info("service", "signal %d (%s)", number, strsignal(number));
-	stop(supervisor, supervisor->stopping ? 0 : supervisor->configuration.drain_ns);
+	bool again = supervisor->stopping;
+	if (supervisor->configuration.leave_engines && !again && supervisor->configuration.drain_ns)
+		leave(supervisor);
+	else
+		stop(supervisor, again ? 0 : supervisor->configuration.drain_ns);
+}
+
+/* Another one of its kind follows at once, and will have the engines. */
+static void on_hand_over(uv_signal_t *handle, int number)
+{
+	(void)number;
+	log_info("service", "handing over");
+	leave(handle->data);
 }
 
 static void on_reload(uv_signal_t *handle, int number)
@@ -278,6 +304,11 @@ static int start(struct supervisor *supervisor)
 	if (r == 0)
 		r = watch_signal(supervisor, &supervisor->reload, on_reload, SIGHUP);
 	if (r == 0)
+		r = watch_signal(supervisor, &supervisor->hand_over, on_hand_over, SIGUSR2);
+	/* Before the first client is accepted: its engine may be there already. */
+	if (r == 0 && succession_open(supervisor) < 0)
+		log_warning("service", "engines cannot come back: they end with their sessions");
+	if (r == 0)
 		r = admin_open(supervisor);
 	if (r == 0)
 		r = listener_start(&supervisor->listener, loop);
@@ -297,6 +328,7 @@ static void finish(struct supervisor *supervisor)
 	if (!supervisor->stopping)
 		(void)listener_retire(&supervisor->listener);
 	listener_close(&supervisor->listener);
+	succession_close(supervisor);
 	report_drop_all(supervisor);
 	admin_close(supervisor);
 	struct tenant *tenant;

@@ -14,6 +14,7 @@
 #include "report.h"
 #include "runtime_directory.h"
 #include "standby.h"
+#include "succession.h"
 #include "tenant.h"
 
 #include <linux/limits.h>
@@ -28,6 +29,7 @@ struct supervisor {
 	struct runtime_directory directory;
 	struct listener listener;
 	struct admin admin;
+	struct succession succession;
 	struct notify notify;
 	struct decode_arena arena; /* of whatever message is being looked at; emptied by the next */
 	struct tenant_list tenants;
@@ -50,6 +52,7 @@ struct supervisor {
 	uv_signal_t terminate;
 	uv_signal_t interrupt;
 	uv_signal_t reload;
+	uv_signal_t hand_over;
 	uv_timer_t idle;
 	uv_timer_t stop_deadline;
 };

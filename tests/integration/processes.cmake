@@ -21,12 +21,15 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     target_sources(processes_gpu_share PRIVATE fake_service.c)
   endif()
 
-  # Its clients are the test itself.
-  sycl_test(processes_orders SOURCES processes_orders.c ${common}
-    LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
-  if(TARGET processes_orders)
-    add_dependencies(processes_orders worker sycld sycl-engine syclctl)
-  endif()
+  # Their clients are the test itself.
+  foreach(part adoption orders)
+    set(name processes_${part})
+    sycl_test(${name} SOURCES ${name}.c ${common} LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson
+      TIMEOUT 300)
+    if(TARGET ${name})
+      add_dependencies(${name} worker sycld sycl-engine syclctl)
+    endif()
+  endforeach()
 
   sycl_test_needs_gpu(processes_gpu_faults)
   # What is free of a GPU's memory.

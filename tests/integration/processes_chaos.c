@@ -138,11 +138,41 @@ static void stop_engine(void)
 	(void)kill(engine, SIGCONT);
 }
 
-static void kill_service(void)
+/* Every engine that was ever seen is gone, or the service knows it: none goes on beside it. */
+static bool all_are_known(void *context)
 {
+	json_t *status = private_service_status(chaos.fake.service);
+	const json_t *tenants = json_object_get(status, "tenants");
+	*(pid_t *)context = 0;
+	for (unsigned i = 0; i < chaos.engine_count; i++) {
+		bool known = false;
+		for (size_t t = 0; t < json_array_size(tenants) && !known; t++) {
+			const json_t *tenant = json_array_get(tenants, t);
+			const char *state = json_string_value(json_object_get(tenant, "state"));
+			known = json_integer_value(json_object_get(tenant, "engine_pid")) == chaos.engines[i] &&
+				state && strcmp(state, "not answering") != 0;
+		}
+		if (!known && process_exists(chaos.engines[i]))
+			*(pid_t *)context = chaos.engines[i];
+	}
+	json_decref(status);
+	return *(pid_t *)context == 0;
+}
+
+/* Half of the times it hands over. */
+static void replace_service(void)
+{
+	pid_t left = 0;
+	bool hands_over = next_random(2);
 	(void)random_engine();
-	(void)kill(chaos.fake.service->sycld.pid, SIGKILL);
+	(void)kill(chaos.fake.service->sycld.pid, hands_over ? SIGUSR2 : SIGKILL);
+	if (hands_over)
+		cr_assert_eq(child_wait(&chaos.fake.service->sycld, SOON), 0, "the service does not hand over");
 	cr_assert_eq(private_service_restart(chaos.fake.service), 0, "the service does not start again");
+	if (!wait_until(all_are_known, &left, SOON)) {
+		private_service_print_log(chaos.fake.service);
+		cr_assert(false, "engine %d goes on without the next service", (int)left);
+	}
 }
 
 static void read_configuration_again(void)
@@ -236,7 +266,7 @@ static const struct happening {
 	{"clients killed", kill_client, 8},
 	{"engines killed", kill_engine, 5},
 	{"engines stopped", stop_engine, 3},
-	{"services killed", kill_service, 2},
+	{"services replaced", replace_service, 2},
 	{"configuration read", read_configuration_again, 2},
 	{"GPUs lost", lose_gpu, 5},
 	{"out of memory", take_memory, 8},

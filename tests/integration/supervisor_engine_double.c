@@ -12,6 +12,16 @@
  *   endless      reports without an end
  *   crowd        reports more devices than there can be
  *
+ * and of those that look for the service that follows when theirs is gone:
+ *
+ *   returns      well: is as before
+ *   forger       with another token
+ *   pretender    with a session that is none of its own
+ *   doubler      with a session twice
+ *   newer        as one of a later release
+ *   pageless     with something else for a flight page
+ *   mumbler      with what is no message
+ *
  * and of those that misbehave only as the standby:
  *
  *   unable       exits with 12 at once
@@ -53,9 +63,12 @@ static struct {
 	struct memory_region *flight;
 	struct decode_arena arena;
 	bool draining;
+	uint8_t token[ENGINE_TOKEN_BYTES];
+	char successor[108]; /* where the next service listens; "": it is not looked for */
 	unsigned count;
 	struct {
 		uint64_t id;
+		Sycl__V1__SessionHandOff hand_off;
 		int socket;
 		bool welcomed;
 	} sessions[SESSIONS_MAX];
@@ -323,8 +336,62 @@ static void take_session(const Sycl__V1__SessionHandOff *hand_off, struct packet
 	if (me.count == SESSIONS_MAX)
 		exit(5);
 	me.sessions[me.count].id = hand_off->session;
+	me.sessions[me.count].hand_off = *hand_off;
 	me.sessions[me.count].welcomed = false;
 	me.sessions[me.count++].socket = packet_fds_take(fds, 0);
+}
+
+static bool comes_back(void)
+{
+	static const char *const manners[] = { "returns", "forger",   "pretender", "doubler",
+					       "newer",   "pageless", "mumbler" };
+	for (size_t i = 0; i < sizeof(manners) / sizeof(*manners); i++)
+		if (manner(manners[i]))
+			return true;
+	return false;
+}
+
+static void take_identity(const Sycl__V1__EngineIdentity *identity)
+{
+	if (!comes_back() || identity->token.len != sizeof(me.token))
+		return;
+	memcpy(me.token, identity->token.data, sizeof(me.token));
+	(void)snprintf(me.successor, sizeof(me.successor), "%s", identity->socket);
+}
+
+static void come_back(void)
+{
+	Sycl__V1__ReturnedSession rows[SESSIONS_MAX + 1], *list[SESSIONS_MAX + 1];
+	Sycl__V1__EngineReturn message = SYCL__V1__ENGINE_RETURN__INIT;
+	message.protocol = CONTROL_PROTOCOL + manner("newer");
+	message.version = (char *)(uintptr_t)"9.8.7";
+	me.token[0] ^= manner("forger");
+	message.token = (ProtobufCBinaryData){ sizeof(me.token), me.token };
+	message.sessions = list;
+	for (unsigned i = 0; i < me.count; i++) {
+		sycl__v1__returned_session__init(&rows[i]);
+		rows[i].hand_off = &me.sessions[i].hand_off;
+		rows[i].hand_off->session += manner("pretender");
+		rows[i].open = me.sessions[i].welcomed;
+		rows[i].command = (char *)(uintptr_t)"re\033[31mturned";
+		list[message.n_sessions++] = &rows[i];
+	}
+	if (manner("doubler") && me.count)
+		list[message.n_sessions++] = &rows[0];
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_ENGINE_RETURN;
+	control.engine_return = &message;
+	int page = manner("pageless") ? STDERR_FILENO : me.flight->fd;
+	if (manner("mumbler"))
+		(void)send(me.control, "\xff\xff\xff\xff", 4, MSG_NOSIGNAL);
+	else
+		say(&control, &page, 1);
+}
+
+static void look_for_successor(void)
+{
+	if (me.control < 0 && me.successor[0] && packet_socket_connect(me.successor, &me.control) < 0)
+		me.control = -1;
 }
 
 static void obey(void)
@@ -340,7 +407,15 @@ static void obey(void)
 		return;
 	}
 	const Sycl__V1__Control *control = (const Sycl__V1__Control *)message;
-	if (control->body_case == SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF)
+	if (control->body_case == SYCL__V1__CONTROL__BODY_IDENTITY)
+		take_identity(control->identity);
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_GREETING)
+		come_back();
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_TAKEN && *control->taken->refused)
+		me.successor[0] = '\0';
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_TAKEN)
+		me.draining = false;
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF)
 		take_session(control->session_hand_off, &fds);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && !manner("silent"))
 		report(control->report_request->request, control->report_request->discover);
@@ -358,8 +433,9 @@ static void turn(void)
 	polls[0] = (struct pollfd){ .fd = me.control, .events = POLLIN };
 	for (unsigned i = 0; i < me.count; i++)
 		polls[i + 1] = (struct pollfd){ .fd = me.sessions[i].socket, .events = POLLIN };
-	if (poll(polls, me.count + 1, -1) < 0)
+	if (poll(polls, me.count + 1, me.control < 0 && me.successor[0] ? 5 : -1) < 0)
 		exit(6);
+	look_for_successor();
 	for (unsigned i = 0; i < me.count;)
 		if (serve(i))
 			i++;

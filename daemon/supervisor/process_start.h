@@ -1,0 +1,11 @@
+/* When a process began: with its pid, which process it is. */
+#ifndef SYCLD_SUPERVISOR_PROCESS_START_H
+#define SYCLD_SUPERVISOR_PROCESS_START_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* In clock ticks since the machine's start. 0, or a negative errno: -ENOENT: there is none. Reads a file of /proc. */
+int process_start_ticks(pid_t pid, uint64_t *ticks_out);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * What a service leaves in its folder for the one that follows: the engines that go on without it, by what each of them is
+ * known, and what tenants have used. One small file, replaced as a whole, that nobody but the service's user can read or
+ * write. It holds the engines' tokens as they are: who may read it may look into the service as well.
+ */
+#ifndef SYCLD_SUPERVISOR_SERVICE_STATE_H
+#define SYCLD_SUPERVISOR_SERVICE_STATE_H
+
+#include "protocol_limits.h"
+
+#include <assert.h>
+#include <stdint.h>
+
+enum { SERVICE_SECRET_BYTES = 16, SERVICE_STATE_ENTRIES_MAX = 8192 };
+
+struct service_state_engine {
+	uint32_t uid;
+	uint32_t pid;
+	uint64_t
+		start_ticks; /* when its process began (process_start_ticks): a pid alone may be another one's by now */
+	uint64_t since_ns;   /* CLOCK_MONOTONIC */
+	uint64_t since_unix_seconds;
+	uint8_t token[ENGINE_TOKEN_BYTES];
+	uint32_t current; /* 1: it takes its tenant's new sessions */
+	uint32_t reserved;
+};
+
+static_assert(sizeof(struct service_state_engine) == 56, "part of the layout");
+
+/* What a tenant's sessions that are over have used. */
+struct service_state_account {
+	uint32_t uid;
+	uint32_t reserved;
+	uint64_t sessions;       /* that were over */
+	uint64_t engines_failed; /* crashed, or ended because a device failed */
+	uint64_t groups_submitted, groups_completed, groups_failed;
+	uint64_t device_ns;
+	uint64_t bytes_to_device, bytes_to_host;
+};
+
+static_assert(sizeof(struct service_state_account) == 72, "part of the layout");
+
+struct service_state {
+	uint8_t secret[SERVICE_SECRET_BYTES]; /* session_proof.h */
+	uint64_t sessions_before;             /* numbers below this one may have been given to sessions */
+	uint32_t engine_count;
+	uint32_t account_count;
+	struct service_state_engine *engines;   /* allocated */
+	struct service_state_account *accounts; /* allocated */
+};
+
+/*
+ * Read it from the folder. 0, or a negative errno: -ENOENT: there is none; -EPERM: it is not ours alone; -EBADMSG: it is
+ * none, or was damaged; -EPROTONOSUPPORT: of a release that writes another one. Does not block.
+ */
+int service_state_load(int folder, struct service_state *state_out);
+
+/* Replace it. 0 or a negative errno; then the one before is still there. */
+int service_state_save(int folder, const struct service_state *state);
+
+void service_state_fini(struct service_state *state);
+
+#endif

@@ -1,0 +1,216 @@
+#include "succession.h"
+
+#include "cleanup.h"
+#include "clock.h"
+#include "engine.h"
+#include "engine_control.h"
+#include "engine_return.h"
+#include "log.h"
+#include "process_start.h"
+#include "process_uids.h"
+#include "supervisor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	GRACE_MS = 2000,      /* new sessions of a tenant wait so long for its engine, before another one is started */
+	NUMBERS_AHEAD = 1000, /* of sessions, for each time that the file is written */
+};
+
+static bool is_kept(const struct engine *engine)
+{
+	return engine->has_token && !engine->is_refused &&
+	       (engine->state == ENGINE_READY || engine->state == ENGINE_RETURNING);
+}
+
+static void keep(const struct engine *engine, struct service_state_engine *entry)
+{
+	*entry = (struct service_state_engine){
+		.uid = engine->tenant->uid,
+		.pid = (uint32_t)engine->pid,
+		.start_ticks = engine->start_ticks,
+		.since_ns = engine->since_ns,
+		.since_unix_seconds = engine->since_unix_seconds,
+		.current = engine->tenant->current == engine,
+	};
+	memcpy(entry->token, engine->token, sizeof(entry->token));
+}
+
+static void keep_engines(const struct supervisor *supervisor, struct service_state *state)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (is_kept(engine) && state->engine_count < SERVICE_STATE_ENTRIES_MAX)
+		keep(engine, &state->engines[state->engine_count++]);
+}
+
+void succession_changed(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	if (!succession->is_open)
+		return;
+	struct service_state state = {.sessions_before = succession->sessions_before};
+	memcpy(state.secret, succession->secret, sizeof(state.secret));
+	state.engines = calloc(supervisor->engine_count + 1u, sizeof(*state.engines));
+	int r = -ENOMEM;
+	if (state.engines) {
+		keep_engines(supervisor, &state);
+		r = service_state_save(supervisor->directory.fd, &state);
+	}
+	service_state_fini(&state);
+	if (r < 0 && !succession->has_failed)
+		log_warning("service", "what the next service has to know cannot be written to %s: %s",
+			    supervisor->directory.path, strerror(-r));
+	succession->has_failed = r < 0;
+}
+
+void succession_engine_ready(struct engine *engine)
+{
+	/* One that came back has what it needs. */
+	if (!engine->has_token) {
+		engine->has_token =
+			getrandom(engine->token, sizeof(engine->token), 0) == (ssize_t)sizeof(engine->token) &&
+			process_start_ticks(engine->pid, &engine->start_ticks) == 0 &&
+			engine_send_identity(engine, engine->tenant->supervisor->succession.path) == 0;
+		if (!engine->has_token)
+			log_warning("engine", "pid %ld of uid %lu will not come back after a restart of the service",
+				    (long)engine->pid, (unsigned long)engine->tenant->uid);
+	}
+	succession_changed(engine->tenant->supervisor);
+}
+
+uint64_t succession_session_number(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	uint64_t number = supervisor->last_session + 1;
+	/* Written ahead, so that no number is given twice, however this service ends. */
+	if (number >= succession->sessions_before) {
+		succession->sessions_before = number + NUMBERS_AHEAD;
+		succession_changed(supervisor);
+	}
+	return number;
+}
+
+/* Is this the process that is meant, and alive? Its pidfd, or a negative errno. */
+static int open_process(const struct service_state_engine *entry)
+{
+	uint64_t ticks = 0;
+	pid_t pid = (pid_t)entry->pid;
+	if (pid <= 1)
+		return -ESRCH;
+	CLEANUP(close_fd) int pidfd = pidfd_open(pid, 0);
+	if (pidfd < 0)
+		return -errno;
+	int r = process_start_ticks(pid, &ticks);
+	if (r == 0)
+		r = process_has_uid(pid, entry->uid);
+	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+	if (r == 0 && (ticks != entry->start_ticks || poll(&ended, 1, 0) != 0))
+		r = -ESRCH;
+	return r < 0 ? r : take_fd(&pidfd);
+}
+
+static void expect(struct supervisor *supervisor, const struct service_state_engine *entry)
+{
+	struct refusal refusal;
+	struct engine *engine = NULL;
+	if ((!supervisor->privileged && entry->uid != geteuid()) || engine_return_find(supervisor, (pid_t)entry->pid))
+		return;
+	CLEANUP(close_fd) int pidfd = open_process(entry);
+	if (pidfd < 0) {
+		log_info("engine", "pid %lu of uid %lu has ended while no service ran", (unsigned long)entry->pid,
+			 (unsigned long)entry->uid);
+		return;
+	}
+	struct tenant *tenant = tenant_get(supervisor, entry->uid, &refusal);
+	if (!tenant || engine_expect(tenant, (pid_t)entry->pid, pidfd, GRACE_MS, &engine) < 0) {
+		log_error("engine", "pid %lu of uid %lu goes on, and cannot be waited for", (unsigned long)entry->pid,
+			  (unsigned long)entry->uid);
+		return;
+	}
+	(void)take_fd(&pidfd);
+	engine->has_token = true;
+	memcpy(engine->token, entry->token, sizeof(engine->token));
+	engine->start_ticks = entry->start_ticks;
+	uint64_t now_ns = clock_now_ns();
+	engine->since_ns = entry->since_ns < now_ns ? entry->since_ns : now_ns;
+	engine->since_unix_seconds = entry->since_unix_seconds;
+	if (entry->current && !tenant->current && !supervisor->configuration.engine_per_session)
+		tenant->current = engine;
+	log_info("engine", "pid %lu of uid %lu goes on: waiting for it", (unsigned long)entry->pid,
+		 (unsigned long)entry->uid);
+}
+
+static int begin(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	struct service_state state = {.engines = NULL};
+	int r = service_state_load(supervisor->directory.fd, &state);
+	if (r == 0) {
+		memcpy(succession->secret, state.secret, sizeof(succession->secret));
+		succession->sessions_before = state.sessions_before;
+		supervisor->last_session = state.sessions_before ? state.sessions_before - 1 : 0;
+		for (uint32_t i = 0; i < state.engine_count; i++)
+			expect(supervisor, &state.engines[i]);
+		service_state_fini(&state);
+		return 0;
+	}
+	if (r != -ENOENT)
+		log_warning("service",
+			    "what the last service left in %s is not used (%s): its engines go on by themselves",
+			    supervisor->directory.path,
+			    r == -EBADMSG           ? "it is damaged"
+			    : r == -EPERM           ? "it is not this user's alone"
+			    : r == -EPROTONOSUPPORT ? "it is of another release"
+						    : strerror(-r));
+	succession->sessions_before = 1;
+	return getrandom(succession->secret, sizeof(succession->secret), 0) == (ssize_t)sizeof(succession->secret)
+		       ? 0
+		       : -EIO;
+}
+
+int succession_open(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	(void)snprintf(succession->path, sizeof(succession->path), "%s/" ENGINE_SOCKET_NAME,
+		       supervisor->directory.path);
+	int r = begin(supervisor);
+	if (r < 0)
+		return r;
+	/* An engine has its tenant's uid. Who it is says the kernel. */
+	r = listener_bind(succession->path, SOCK_SEQPACKET, supervisor->privileged ? 0666 : 0600,
+			  &succession->listener);
+	if (r < 0)
+		return r;
+	succession->listener.connected = engine_return_connected;
+	succession->listener.starved = engine_return_starved;
+	succession->listener.context = supervisor;
+	r = listener_start(&succession->listener, &supervisor->loop);
+	if (r < 0)
+		return r;
+	succession->is_open = true;
+	succession_changed(supervisor);
+	return 0;
+}
+
+void succession_close(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	if (!succession->is_open)
+		return;
+	succession->sessions_before = supervisor->last_session + 1;
+	succession_changed(supervisor);
+	succession->is_open = false;
+	listener_forget(&succession->listener);
+	listener_close(&succession->listener);
+}

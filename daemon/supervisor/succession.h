@@ -1,0 +1,43 @@
+/*
+ * One service follows another, which was restarted or killed, and takes over the engines that go on (engine_return.h): what the
+ * next one must know is kept in the folder while this one runs (service_state.h), and engines of the last one are waited for.
+ */
+#ifndef SYCLD_SUPERVISOR_SUCCESSION_H
+#define SYCLD_SUPERVISOR_SUCCESSION_H
+
+#include "listener.h"
+#include "runtime_directory.h"
+#include "service_state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct supervisor;
+
+/* The supervisor's part. */
+struct succession {
+	uint8_t secret[SERVICE_SECRET_BYTES]; /* of session_proof */
+	uint64_t sessions_before;             /* no number from here on was given to a session */
+	bool is_open;
+	bool has_failed;          /* the file could not be written: told once */
+	struct listener listener; /* for engines that come back */
+	char path[RUNTIME_DIRECTORY_BYTES + sizeof("/" ENGINE_SOCKET_NAME)];
+};
+
+/* Read what the last service left, expect its engines, and listen for them. 0 or a negative errno: they cannot come back. */
+int succession_open(struct supervisor *supervisor);
+
+/* Engines came, or left service: keep it. */
+void succession_changed(struct supervisor *supervisor);
+
+/* It is told by what the next service will know it; then as succession_changed. */
+void succession_engine_ready(struct engine *engine);
+
+/* The number that the next session gets, if it comes about. */
+uint64_t succession_session_number(struct supervisor *supervisor);
+
+/* The service ends, and its engines are still with it: keep what the next one will want. The loop must run once more. */
+void succession_close(struct supervisor *supervisor);
+
+#endif

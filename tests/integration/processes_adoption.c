@@ -1,0 +1,232 @@
+/* A service that was killed or that hands over, and the one that follows: engines, sessions and their work stay. */
+#include "processes.h"
+
+#include <syclclient.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(processes_adoption, .timeout = 280);
+
+static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
+
+struct client {
+	sycl_platform platform;
+	sycl_queue queue;
+};
+
+static struct client client_open(const struct private_service *service)
+{
+	struct client client;
+	cr_assert_eq(sycl_platform_open(service->endpoint, &client.platform), 0);
+	cr_assert_eq(sycl_queue_create_default(client.platform, &client.queue), 0);
+	return client;
+}
+
+static void client_close(struct client *client)
+{
+	(void)sycl_queue_release(client->queue);
+	(void)sycl_platform_release(client->platform);
+}
+
+/* A buffer of so many bytes, filled on the device. */
+static sycl_result work(struct client *client, uint64_t bytes)
+{
+	const uint32_t pattern = 7;
+	sycl_buffer buffer;
+	sycl_result r = sycl_buffer_create(client->platform, NULL, bytes, SYCL_HOST_NONE, &buffer);
+	if (r < 0)
+		return r;
+	r = sycl_queue_fill(client->queue, buffer, 0, bytes, &pattern, sizeof(pattern), NULL);
+	if (r == 0)
+		r = sycl_queue_wait_for(client->queue, SOON);
+	(void)sycl_buffer_release(buffer);
+	return r;
+}
+
+#define ORDER(service, ...)                                                                                            \
+	do {                                                                                                           \
+		char answer_[ANSWER_BYTES];                                                                            \
+		const char *const words_[ORDER_WORDS_MAX] = {__VA_ARGS__};                                             \
+		cr_assert_eq(processes_order(service, words_, answer_), 0, "%s: %s", words_[0], answer_);              \
+	} while (0)
+
+static void replace_service(struct private_service *service, int signal)
+{
+	pid_t old = service->sycld.pid;
+	cr_assert_eq(kill(old, signal), 0);
+	int status = child_wait(&service->sycld, SOON);
+	cr_assert_eq(status, signal == SIGKILL ? 128 + SIGKILL : 0, "sycld ended with status %d", status);
+	cr_assert_eq(private_service_restart(service), 0);
+}
+
+struct known {
+	const struct private_service *service;
+	pid_t engine;
+	json_int_t sessions;
+};
+
+/* The one engine there is is this one, ready, and has so many sessions. */
+static bool is_known(void *context)
+{
+	const struct known *known = context;
+	json_t *status = private_service_status(known->service);
+	const json_t *tenants = json_object_get(status, "tenants"), *tenant = json_array_get(tenants, 0);
+	const char *state = json_string_value(json_object_get(tenant, "state"));
+	bool is = json_array_size(tenants) == 1 && state && strcmp(state, "ready") == 0 &&
+		  json_integer_value(json_object_get(tenant, "engine_pid")) == known->engine &&
+		  json_integer_value(json_object_get(tenant, "sessions")) == known->sessions;
+	json_decref(status);
+	return is;
+}
+
+static void expect_known(const struct private_service *service, pid_t engine, json_int_t sessions)
+{
+	struct known known = {service, engine, sessions};
+	if (!wait_until(is_known, &known, SOON)) {
+		private_service_print_log(service);
+		cr_assert(false, "engine %d with %d sessions is not known", (int)engine, (int)sessions);
+	}
+}
+
+static void session_number(const struct private_service *service, size_t index, char text[24])
+{
+	json_t *status = private_service_status(service), *sessions = json_object_get(status, "sessions");
+	json_int_t id = json_integer_value(json_object_get(json_array_get(sessions, index), "id"));
+	(void)snprintf(text, 24, "%lld", (long long)id);
+	json_decref(status);
+}
+
+static const char *user(void)
+{
+	static char text[24];
+	(void)snprintf(text, sizeof(text), "%u", (unsigned)geteuid());
+	return text;
+}
+
+Test(processes_adoption, N5_a_session_in_the_middle_of_its_work_and_a_new_one_share_the_engine_with_the_next_service)
+{
+	static const int ways[] = {SIGKILL, SIGUSR2};
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	struct child old = CHILD_INIT;
+	char line[LINE_BYTES];
+	worker_start(&old, service, "steps", "--count", "40");
+	worker_expect(&old, "ready", line);
+	pid_t engine = processes_engine(service);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		/* It works while the service is replaced: on what it has made before, and is right. */
+		cr_assert_eq(child_say(&old, "go on"), 0);
+		replace_service(service, ways[i]);
+		worker_expect(&old, "done", line);
+		expect_known(service, engine, 1);
+		struct client new = client_open(service);
+		cr_assert_eq(work(&new, large_bytes), 0);
+		expect_known(service, engine, 2);
+		client_close(&new);
+		expect_known(service, engine, 1);
+	}
+	worker_finish(&old);
+	cr_assert(private_service_wait_sessions(service, 0, SOON));
+}
+
+Test(processes_adoption, N4_orders_reach_sessions_of_an_earlier_service)
+{
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	struct client old = client_open(service);
+	char number[24];
+	cr_assert_eq(work(&old, large_bytes), 0);
+	pid_t engine = processes_engine(service);
+	replace_service(service, SIGKILL);
+	expect_known(service, engine, 1);
+
+	ORDER(service, "limit", "buffer_bytes=4K", "--uid", user());
+	cr_expect_lt(work(&old, large_bytes), 0);
+	cr_expect_eq(work(&old, small_bytes), 0);
+	ORDER(service, "limit", "buffer_bytes=default", "--uid", user());
+	cr_expect_eq(work(&old, large_bytes), 0);
+
+	session_number(service, 0, number);
+	struct client new = client_open(service);
+	ORDER(service, "kill", number);
+	cr_assert(private_service_wait_sessions(service, 1, SOON));
+	cr_expect_eq(work(&old, large_bytes), SYCL_ERROR_CONNECTION_LOST);
+	cr_expect_eq(work(&new, large_bytes), 0);
+	ORDER(service, "kill", "--uid", user());
+	cr_assert(wait_until(processes_gone, &engine, SOON));
+	cr_assert(private_service_wait_sessions(service, 0, SOON));
+	client_close(&old);
+	client_close(&new);
+}
+
+/* What an earlier service allowed is not what this one allows. */
+Test(processes_adoption, N4_limits_of_the_next_service_hold)
+{
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service("", false);
+	struct client old = client_open(service);
+	cr_assert_eq(work(&old, large_bytes), 0);
+	pid_t engine = processes_engine(service);
+	FILE *file = fopen(service->configuration, "we");
+	cr_assert(file && fputs("[limits]\nbuffer_bytes = 4K\n", file) >= 0 && fclose(file) == 0);
+	replace_service(service, SIGKILL);
+	expect_known(service, engine, 1);
+	cr_assert_lt(work(&old, large_bytes), 0);
+	cr_assert_eq(work(&old, small_bytes), 0);
+	client_close(&old);
+}
+
+static bool failure_names(void *context)
+{
+	json_t *status = private_service_status(context);
+	const json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
+	const char *failure = json_string_value(json_object_get(tenant, "last_failure"));
+	bool names = failure && strstr(failure, "'endless'");
+	json_decref(status);
+	return names;
+}
+
+Test(processes_adoption, N5_the_death_of_an_engine_of_an_earlier_service_is_seen_and_its_offender_is_named)
+{
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	struct child endless = CHILD_INIT;
+	char line[LINE_BYTES];
+	worker_start(&endless, service, "endless", NULL, NULL);
+	worker_expect(&endless, "ready", line);
+	pid_t engine = processes_engine(service);
+	replace_service(service, SIGKILL);
+	expect_known(service, engine, 1);
+	cr_assert_eq(kill(engine, SIGKILL), 0);
+	worker_expect(&endless, "result ", line);
+	cr_expect(strstr(line, "SYCL_ERROR_DEVICE_LOST"), "%s", line);
+	worker_finish(&endless);
+	cr_assert(wait_until(failure_names, service, SOON), "the service does not say what was running");
+	worker_mix_once(service, 1);
+	cr_assert_neq(processes_engine(service), engine);
+}
+
+Test(processes_adoption, N6_an_engine_that_came_back_ends_when_nobody_needs_it)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service("[service]\nengine_idle_seconds = 1\n", false);
+	struct client old = client_open(service);
+	cr_assert_eq(work(&old, large_bytes), 0);
+	pid_t engine = processes_engine(service);
+	replace_service(service, SIGKILL);
+	expect_known(service, engine, 1);
+	client_close(&old);
+	cr_assert(wait_until(processes_gone, &engine, SOON));
+}
+
+/* Without sessions there is nothing to come back for. */
+Test(processes_adoption, N6_an_engine_without_sessions_ends_with_its_service)
+{
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	worker_mix_once(service, 1);
+	cr_assert(private_service_wait_sessions(service, 0, SOON));
+	pid_t engine = processes_engine(service);
+	replace_service(service, SIGKILL);
+	cr_assert(wait_until(processes_gone, &engine, SOON));
+	worker_mix_once(service, 2);
+}
