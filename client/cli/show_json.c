@@ -220,6 +220,30 @@ static json_t *tenant_list(const Sycl__V1__AdminReply *reply)
 	return list;
 }
 
+static json_t *account_object(const Sycl__V1__AccountFacts *account)
+{
+	static const Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
+	const Sycl__V1__Usage *usage = account->usage ? account->usage : &none;
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			 "uid", (json_int_t)account->uid,
+			 "sessions_ended", number(account->sessions_ended),
+			 "engines_failed", number(account->engines_failed),
+			 "command_groups_submitted", number(usage->groups_submitted),
+			 "command_groups_completed", number(usage->groups_completed),
+			 "command_groups_failed", number(usage->groups_failed),
+			 "device_ns", number(usage->device_ns),
+			 "bytes_to_device", number(usage->bytes_to_device),
+			 "bytes_to_host", number(usage->bytes_to_host));
+}
+
+static json_t *account_list(const Sycl__V1__AdminReply *reply)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < reply->n_accounts; i++)
+		(void)json_array_append_new(list, account_object(reply->accounts[i]));
+	return list;
+}
+
 static json_t *session_list(const Sycl__V1__AdminReply *reply)
 {
 	json_t *list = json_array();
@@ -241,8 +265,9 @@ static bool print(json_t *object)
 
 bool json_status(const Sycl__V1__AdminReply *reply)
 {
-	return print(json_pack("{s:o, s:o, s:o, s:o}", "service", service_object(reply->service), "devices",
-			       device_list(reply), "tenants", tenant_list(reply), "sessions", session_list(reply)));
+	return print(json_pack("{s:o, s:o, s:o, s:o, s:o}", "service", service_object(reply->service), "devices",
+			       device_list(reply), "tenants", tenant_list(reply), "accounts", account_list(reply),
+			       "sessions", session_list(reply)));
 }
 
 bool json_devices(const Sycl__V1__AdminReply *reply)

@@ -203,6 +203,40 @@ static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 	return table_print(&table, coloured, terminal_width());
 }
 
+/* Over all engines and sessions that there were. */
+static bool account_table(const Sycl__V1__AdminReply *reply, bool coloured)
+{
+	static const Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
+	static const struct column columns[] = {
+		{ "UID", COLUMN_FIGURES },
+		{ "ENDED", COLUMN_FIGURES },
+		{ "DONE", COLUMN_FIGURES },
+		{ "FAILED", COLUMN_FIGURES },
+		{ "ON DEVICE", COLUMN_FIGURES },
+		{ "TO DEVICE", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "TO HOST", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "ENGINES FAILED", COLUMN_FIGURES | COLUMN_MINOR },
+	};
+	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
+	char text[UNIT_TEXT_BYTES];
+	for (size_t i = 0; i < reply->n_accounts; i++) {
+		const Sycl__V1__AccountFacts *account = reply->accounts[i];
+		const Sycl__V1__Usage *usage = account->usage ? account->usage : &none;
+		table_cell(&table, COLOUR_NONE, "%u", account->uid);
+		table_cell(&table, COLOUR_NONE, "%llu", (unsigned long long)account->sessions_ended);
+		table_cell(&table, COLOUR_NONE, "%llu/%llu", (unsigned long long)usage->groups_completed,
+			   (unsigned long long)usage->groups_submitted);
+		table_cell(&table, usage->groups_failed ? COLOUR_RED : COLOUR_NONE, "%llu",
+			   (unsigned long long)usage->groups_failed);
+		table_cell(&table, COLOUR_NONE, "%s", format_duration(usage->device_ns, text));
+		table_cell(&table, COLOUR_NONE, "%s", format_bytes(usage->bytes_to_device, text));
+		table_cell(&table, COLOUR_NONE, "%s", format_bytes(usage->bytes_to_host, text));
+		table_cell(&table, account->engines_failed ? COLOUR_RED : COLOUR_NONE, "%llu",
+			   (unsigned long long)account->engines_failed);
+	}
+	return table_print(&table, coloured, terminal_width());
+}
+
 bool show_devices(const Sycl__V1__AdminReply *reply)
 {
 	bool printed = true;
@@ -236,6 +270,10 @@ bool show_status(const Sycl__V1__AdminReply *reply)
 	if (reply->n_engines) {
 		heading("Tenants", coloured);
 		printed = engine_table(reply, coloured) && printed;
+	}
+	if (reply->n_accounts) {
+		heading("Used so far", coloured);
+		printed = account_table(reply, coloured) && printed;
 	}
 	heading("Sessions", coloured);
 	if (reply->n_sessions == 0)

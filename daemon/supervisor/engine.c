@@ -1,5 +1,6 @@
 #include "engine.h"
 
+#include "account.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "engine_control.h"
@@ -242,6 +243,7 @@ static void engine_gone(struct engine *engine, int wait_status)
 	engine_receive(engine, MESSAGES_AT_END);
 	struct engine_death death;
 	engine_death_describe(engine, wait_status, &death);
+	account_engine_ended(engine, death.abnormal);
 
 	TAILQ_REMOVE(&tenant->engines, engine, link);
 	if (tenant->current == engine)

@@ -1,5 +1,6 @@
 #include "engine_control.h"
 
+#include "account.h"
 #include "control.pb-c.h"
 #include "engine.h"
 #include "engine_process.h"
@@ -182,6 +183,7 @@ static void on_session_state(struct engine *engine, const Sycl__V1__SessionState
 		text_copy_printable(reason, sizeof(reason), state->reason);
 		log_debug("session", "%llu closed: pid %ld (%s): %s", (unsigned long long)session->id,
 			  (long)session->peer.pid, session->peer.command, reason);
+		account_session_ended(engine->tenant, state->usage);
 		engine_session_closed(engine, session);
 		return;
 	}

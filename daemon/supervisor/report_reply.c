@@ -1,4 +1,5 @@
 /* Builds the answer of an inquiry out of what the supervisor knows and what the engines claim. */
+#include "account.h"
 #include "clock.h"
 #include "control.pb-c.h"
 #include "engine.h"
@@ -44,6 +45,9 @@ struct reply {
 	Sycl__V1__KnownDevice **device_list;
 	uint32_t *device_uids; /* engine_capacity for each device */
 	Sycl__V1__PlatformFacts **platform_list;
+	Sycl__V1__AccountFacts *accounts; /* engine_capacity: there is one for each tenant at most */
+	Sycl__V1__AccountFacts **account_list;
+	Sycl__V1__Usage *usages;
 };
 
 static bool visible(const struct inquiry *inquiry, const struct tenant *tenant)
@@ -133,7 +137,10 @@ static bool allocate_rows(struct reply *reply)
 	reply->device_list = calloc(devices, sizeof(void *));
 	reply->device_uids = calloc(devices * engines, sizeof(*reply->device_uids));
 	reply->platform_list = calloc(reply->platform_capacity + 1u, sizeof(void *));
-	return reply->engines && reply->engine_list && reply->sessions && reply->session_list && reply->devices &&
+	reply->accounts = calloc(engines, sizeof(*reply->accounts));
+	reply->account_list = calloc(engines, sizeof(void *));
+	reply->usages = calloc(engines, sizeof(*reply->usages));
+	return reply->accounts && reply->account_list && reply->usages && reply->engines && reply->engine_list && reply->sessions && reply->session_list && reply->devices &&
 	       reply->device_list && reply->device_uids && reply->platform_list;
 }
 
@@ -151,6 +158,9 @@ static void free_rows(struct reply *reply)
 	free((void *)reply->device_list);
 	free(reply->device_uids);
 	free((void *)reply->platform_list);
+	free(reply->accounts);
+	free((void *)reply->account_list);
+	free(reply->usages);
 }
 
 /* It is nobody's yet: those are told who see everything, and those who alone can get it. */
@@ -283,6 +293,35 @@ static void add_engines(struct reply *reply)
 			add_engine(reply, engine);
 	}
 	reply->message.engines = reply->engine_list;
+}
+
+static void add_account(struct reply *reply, const struct tenant *tenant)
+{
+	struct service_state_account total = tenant->account;
+	struct engine *engine;
+	TAILQ_FOREACH (engine, &tenant->engines, link) {
+		const struct opened_report *report = report_of(reply, engine);
+		for (unsigned p = 0; report && answered(reply, engine) && p < report->count; p++)
+			account_add_report(&total, engine, report->parts[p]);
+	}
+	size_t index = reply->message.n_accounts++;
+	Sycl__V1__AccountFacts *facts = &reply->accounts[index];
+	sycl__v1__account_facts__init(facts);
+	facts->uid = tenant->uid;
+	facts->sessions_ended = total.sessions;
+	facts->engines_failed = total.engines_failed;
+	account_fill(&total, &reply->usages[index]);
+	facts->usage = &reply->usages[index];
+	reply->account_list[index] = facts;
+}
+
+static void add_accounts(struct reply *reply)
+{
+	const struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link)
+		if (visible(reply->inquiry, tenant))
+			add_account(reply, tenant);
+	reply->message.accounts = reply->account_list;
 }
 
 static const Sycl__V1__SessionReport *claim_of(const struct opened_report *report, uint64_t session)
@@ -452,8 +491,10 @@ void report_reply(struct inquiry *inquiry)
 	add_service(&reply);
 	if (kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES)
 		add_devices(&reply);
-	if (kind == INQUIRY_STATUS)
+	if (kind == INQUIRY_STATUS) {
 		add_engines(&reply);
+		add_accounts(&reply);
+	}
 	if (kind == INQUIRY_STATUS || kind == INQUIRY_SESSIONS)
 		add_sessions(&reply);
 	if (kind == INQUIRY_DEVICES && reply.message.n_devices == 0 && inquiry->trouble[0])

@@ -1,5 +1,6 @@
 #include "succession.h"
 
+#include "account.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "engine.h"
@@ -23,6 +24,7 @@
 enum {
 	GRACE_MS = 2000,      /* new sessions of a tenant wait so long for its engine, before another one is started */
 	NUMBERS_AHEAD = 1000, /* of sessions, for each time that the file is written */
+	WHILE_MS = 2000,
 };
 
 static bool is_kept(const struct engine *engine)
@@ -54,6 +56,18 @@ static void keep_engines(const struct supervisor *supervisor, struct service_sta
 		keep(engine, &state->engines[state->engine_count++]);
 }
 
+static void keep_accounts(const struct supervisor *supervisor, struct service_state *state)
+{
+	const struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
+		if (account_is_empty(&tenant->account) || state->account_count == SERVICE_STATE_ENTRIES_MAX)
+			continue;
+		struct service_state_account *account = &state->accounts[state->account_count++];
+		*account = tenant->account;
+		account->uid = tenant->uid;
+	}
+}
+
 void succession_changed(struct supervisor *supervisor)
 {
 	struct succession *succession = &supervisor->succession;
@@ -62,9 +76,11 @@ void succession_changed(struct supervisor *supervisor)
 	struct service_state state = {.sessions_before = succession->sessions_before};
 	memcpy(state.secret, succession->secret, sizeof(state.secret));
 	state.engines = calloc(supervisor->engine_count + 1u, sizeof(*state.engines));
+	state.accounts = calloc(supervisor->tenant_count + 1u, sizeof(*state.accounts));
 	int r = -ENOMEM;
-	if (state.engines) {
+	if (state.engines && state.accounts) {
 		keep_engines(supervisor, &state);
+		keep_accounts(supervisor, &state);
 		r = service_state_save(supervisor->directory.fd, &state);
 	}
 	service_state_fini(&state);
@@ -72,6 +88,18 @@ void succession_changed(struct supervisor *supervisor)
 		log_warning("service", "what the next service has to know cannot be written to %s: %s",
 			    supervisor->directory.path, strerror(-r));
 	succession->has_failed = r < 0;
+}
+
+static void on_while_over(uv_timer_t *timer)
+{
+	succession_changed(timer->data);
+}
+
+void succession_changes(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	if (succession->is_open && !uv_is_active((uv_handle_t *)&succession->while_over))
+		(void)uv_timer_start(&succession->while_over, on_while_over, WHILE_MS, 0);
 }
 
 void succession_engine_ready(struct engine *engine)
@@ -151,6 +179,16 @@ static void expect(struct supervisor *supervisor, const struct service_state_eng
 		 (unsigned long)entry->uid);
 }
 
+static void restore_account(struct supervisor *supervisor, const struct service_state_account *account)
+{
+	struct refusal refusal;
+	if (!supervisor->privileged && account->uid != geteuid())
+		return;
+	struct tenant *tenant = tenant_get(supervisor, account->uid, &refusal);
+	if (tenant)
+		tenant->account = *account;
+}
+
 static int begin(struct supervisor *supervisor)
 {
 	struct succession *succession = &supervisor->succession;
@@ -162,6 +200,8 @@ static int begin(struct supervisor *supervisor)
 		supervisor->last_session = state.sessions_before ? state.sessions_before - 1 : 0;
 		for (uint32_t i = 0; i < state.engine_count; i++)
 			expect(supervisor, &state.engines[i]);
+		for (uint32_t i = 0; i < state.account_count; i++)
+			restore_account(supervisor, &state.accounts[i]);
 		service_state_fini(&state);
 		return 0;
 	}
@@ -198,6 +238,8 @@ int succession_open(struct supervisor *supervisor)
 	r = listener_start(&succession->listener, &supervisor->loop);
 	if (r < 0)
 		return r;
+	(void)uv_timer_init(&supervisor->loop, &succession->while_over);
+	succession->while_over.data = supervisor;
 	succession->is_open = true;
 	succession_changed(supervisor);
 	return 0;
@@ -213,4 +255,5 @@ void succession_close(struct supervisor *supervisor)
 	succession->is_open = false;
 	listener_forget(&succession->listener);
 	listener_close(&succession->listener);
+	uv_close((uv_handle_t *)&succession->while_over, NULL);
 }

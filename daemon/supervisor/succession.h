@@ -22,6 +22,7 @@ struct succession {
 	bool is_open;
 	bool has_failed;          /* the file could not be written: told once */
 	struct listener listener; /* for engines that come back */
+	uv_timer_t while_over;    /* until what tenants have used is written */
 	char path[RUNTIME_DIRECTORY_BYTES + sizeof("/" ENGINE_SOCKET_NAME)];
 };
 
@@ -30,6 +31,9 @@ int succession_open(struct supervisor *supervisor);
 
 /* Engines came, or left service: keep it. */
 void succession_changed(struct supervisor *supervisor);
+
+/* The same in a while: what tenants have used. */
+void succession_changes(struct supervisor *supervisor);
 
 /* It is told by what the next service will know it; then as succession_changed. */
 void succession_engine_ready(struct engine *engine);

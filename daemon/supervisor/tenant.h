@@ -6,6 +6,7 @@
 #define SYCLD_SUPERVISOR_TENANT_H
 
 #include "configuration.h"
+#include "service_state.h"
 #include "status.h"
 
 #include <stdbool.h>
@@ -36,6 +37,7 @@ struct tenant {
 	uint64_t retry_at_ns;    /* no engine is started before this */
 	uint64_t last_use_ns;
 	char last_failure[TENANT_FAILURE_BYTES];
+	struct service_state_account account; /* what its sessions that are over have used */
 	/* As an operator wants it, until the service ends; a tenant with any of these is not forgotten. */
 	bool drained;           /* nobody new is served */
 	unsigned sessions_most; /* 0: as configured */

@@ -132,6 +132,66 @@ Test(processes_adoption, N5_a_session_in_the_middle_of_its_work_and_a_new_one_sh
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 }
 
+/* At a plain stop only where it is configured. */
+Test(processes_adoption, N5_a_stop_that_leaves_engines_leaves_them_to_the_next_service)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service("[service]\nengines_at_stop = leave\n", false);
+	struct client old = client_open(service);
+	cr_assert_eq(work(&old, large_bytes), 0);
+	pid_t engine = processes_engine(service);
+	replace_service(service, SIGTERM);
+	expect_known(service, engine, 1);
+	cr_assert_eq(work(&old, large_bytes), 0);
+	/* Those that came back are left as well, or it would end them at its end. */
+	replace_service(service, SIGTERM);
+	expect_known(service, engine, 1);
+	client_close(&old);
+	cr_assert(private_service_wait_sessions(service, 0, SOON));
+}
+
+struct owners {
+	const struct private_service *service;
+	pid_t engines[2];
+};
+
+static const int64_t uids[] = {65534, 65533};
+
+static bool have_their_engines(void *context)
+{
+	const struct owners *owners = context;
+	for (int i = 0; i < 2; i++)
+		if (private_service_engine(owners->service, uids[i]) != owners->engines[i])
+			return false;
+	return private_service_sessions(owners->service) == 2;
+}
+
+Test(processes_adoption, N5_each_users_engine_comes_back_to_its_user)
+{
+	const char *const one[] = {"--uid", "65534", "--count", "40", NULL};
+	const char *const other[] = {"--uid", "65533", "--count", "40", NULL};
+	if (geteuid() != 0)
+		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, true);
+	struct child workers[2] = {CHILD_INIT, CHILD_INIT};
+	struct owners owners = {.service = service};
+	char line[LINE_BYTES];
+	worker_start_with(&workers[0], NULL, service->endpoint, "steps", one);
+	worker_start_with(&workers[1], NULL, service->endpoint, "steps", other);
+	for (int i = 0; i < 2; i++) {
+		worker_expect(&workers[i], "ready", line);
+		owners.engines[i] = private_service_engine(service, uids[i]);
+	}
+	replace_service(service, SIGKILL);
+	cr_assert(wait_until(have_their_engines, &owners, SOON));
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(child_say(&workers[i], "go on"), 0);
+		worker_expect(&workers[i], "done", line);
+		worker_finish(&workers[i]);
+	}
+	cr_assert(private_service_wait_sessions(service, 0, SOON));
+}
+
 Test(processes_adoption, N4_orders_reach_sessions_of_an_earlier_service)
 {
 	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
@@ -204,6 +264,64 @@ Test(processes_adoption, N5_the_death_of_an_engine_of_an_earlier_service_is_seen
 	cr_assert(wait_until(failure_names, service, SOON), "the service does not say what was running");
 	worker_mix_once(service, 1);
 	cr_assert_neq(processes_engine(service), engine);
+}
+
+/* The only account's integer. */
+static json_int_t used(const struct private_service *service, const char *name)
+{
+	json_t *status = private_service_status(service);
+	const json_t *accounts = json_object_get(status, "accounts");
+	cr_assert_eq(json_array_size(accounts), 1);
+	json_int_t value = json_integer_value(json_object_get(json_array_get(accounts, 0), name));
+	json_decref(status);
+	return value;
+}
+
+struct wanted_use {
+	const struct private_service *service;
+	json_int_t sessions, groups;
+};
+
+static bool has_used(void *context)
+{
+	const struct wanted_use *wanted = context;
+	return used(wanted->service, "sessions_ended") == wanted->sessions &&
+	       used(wanted->service, "command_groups_completed") == wanted->groups;
+}
+
+/* Sessions of several engines and services, of which one crashed and one was killed. */
+Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_services)
+{
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	struct client one = client_open(service), two = client_open(service);
+	struct wanted_use wanted = {service, 0, 3};
+	cr_assert_eq(work(&one, large_bytes), 0);
+	cr_assert_eq(work(&two, large_bytes), 0);
+	cr_assert_eq(work(&two, large_bytes), 0);
+	cr_assert(wait_until(has_used, &wanted, SOON), "what goes on does not count");
+	client_close(&one);
+	wanted.sessions = 1;
+	cr_assert(wait_until(has_used, &wanted, SOON), "what is over does not count once");
+
+	/* It crashes after it has reported, in the answer to that. */
+	cr_assert_eq(kill(processes_engine(service), SIGKILL), 0);
+	wanted.sessions = 2;
+	cr_assert(wait_until(has_used, &wanted, SOON), "what a crashed engine had reported does not count");
+	cr_assert_eq(used(service, "engines_failed"), 1);
+	client_close(&two);
+
+	struct client three = client_open(service);
+	cr_assert_eq(work(&three, large_bytes), 0);
+	replace_service(service, SIGUSR2);
+	wanted.groups = 4;
+	cr_assert(wait_until(has_used, &wanted, SOON), "it does not go on with the next service");
+	cr_assert_eq(work(&three, large_bytes), 0);
+	client_close(&three);
+	wanted.sessions = 3;
+	wanted.groups = 5;
+	cr_assert(wait_until(has_used, &wanted, SOON), "a session of two services does not count once");
+	cr_assert_eq(used(service, "engines_failed"), 1);
+	cr_assert_gt(used(service, "device_ns"), 0);
 }
 
 Test(processes_adoption, N6_an_engine_that_came_back_ends_when_nobody_needs_it)
