@@ -118,8 +118,9 @@ int service_state_load(int folder, struct service_state *state_out)
 	size_t size = 0;
 	struct head head = {.magic = 0};
 	int r = read_all(folder, &bytes, &size);
-	if (r == 0)
-		r = check(bytes, size, &head);
+	if (r < 0 || !bytes)
+		return r < 0 ? r : -EBADMSG;
+	r = check(bytes, size, &head);
 	if (r < 0)
 		return r;
 	struct service_state state = {
