@@ -27,6 +27,7 @@ if(TARGET client_service)
   images_test(client_images_gpu GPU)
   sycl_test_needs_gpu(client_images_gpu)
   if(TARGET client_images_cpu)
+    set_property(TEST client_images_cpu APPEND PROPERTY LABELS again)
     add_test(NAME client_images_two_cpus
       COMMAND client_images_cpu --jobs=2 --tap=${CMAKE_BINARY_DIR}/tests/client_images_two_cpus.tap)
     sycl_test_properties(client_images_two_cpus 300 "")
