@@ -32,6 +32,7 @@ struct control {
 	struct decode_arena decode;
 
 	uid_t owner;      /* whose the supervisor is */
+	bool page_wanted; /* by the supervisor to which it returns */
 	bool may_return;  /* it has an identity, and was not told to end, nor refused */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -257,10 +258,11 @@ static int send_return(void *context, const Sycl__V1__EngineReturn *part)
 	struct control *control = context;
 	bool first = part->token.len > 0;
 	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
-	message.descriptor_count = first;
+	bool has_page = first && control->page_wanted;
+	message.descriptor_count = has_page;
 	message.body_case = SYCL__V1__CONTROL__BODY_ENGINE_RETURN;
 	message.engine_return = (Sycl__V1__EngineReturn *)(uintptr_t)part;
-	return outbox_send(&control->outbox, &message.base, first ? engine_flight_fd(control->engine) : -1);
+	return outbox_send(&control->outbox, &message.base, has_page ? engine_flight_fd(control->engine) : -1);
 }
 
 /* Whether it is of another release is for it to say. */
@@ -290,10 +292,12 @@ static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *m
 /* Of a supervisor that did not start this engine. */
 static void handle_new(struct control *control, const Sycl__V1__Control *message)
 {
-	if (message->body_case == SYCL__V1__CONTROL__BODY_GREETING && control->link == LINK_NEW)
+	if (message->body_case == SYCL__V1__CONTROL__BODY_GREETING && control->link == LINK_NEW) {
+		control->page_wanted = message->greeting->wants_page;
 		show(control);
-	else if (message->body_case == SYCL__V1__CONTROL__BODY_TAKEN && control->link == LINK_SHOWN)
+	} else if (message->body_case == SYCL__V1__CONTROL__BODY_TAKEN && control->link == LINK_SHOWN) {
 		handle_taken(control, message->taken);
+	}
 }
 
 static void handle(struct control *control, const Sycl__V1__Control *message, struct packet_fds *fds)

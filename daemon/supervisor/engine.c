@@ -273,7 +273,11 @@ static void engine_gone(struct engine *engine, int wait_status)
 
 void engine_abandon(struct engine *engine)
 {
+	struct session *session;
 	end_sessions(engine);
+	/* Another service follows: who is hung up on without a word tries again there. */
+	while (!engine->tenant->supervisor->stopping && (session = take_waiting(engine)))
+		session_end(engine, session);
 	refuse_waiting(engine, "the service is stopping");
 	close_handles(engine);
 }

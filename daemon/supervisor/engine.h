@@ -61,6 +61,7 @@ struct engine {
 	/* RETURNING: it has been refused, for good; what has come of its return so far. */
 	bool is_refused;
 	bool return_begun;
+	bool is_older;                         /* of another release: it serves whom it has, and nobody new */
 	char kill_reason[ENGINE_REASON_BYTES]; /* why we sent SIGKILL; "" if we did not */
 	pid_t pid;
 	int pidfd;

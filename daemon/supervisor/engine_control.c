@@ -96,6 +96,7 @@ int engine_send_greeting(struct engine *engine)
 {
 	Sycl__V1__EngineGreeting greeting = SYCL__V1__ENGINE_GREETING__INIT;
 	greeting.protocol = CONTROL_PROTOCOL;
+	greeting.wants_page = engine_return_has_page(engine);
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_GREETING;
 	control.greeting = &greeting;
@@ -304,10 +305,15 @@ void engine_receive(struct engine *engine, unsigned most)
 	for (unsigned i = 0; i < most && engine->control >= 0 && !engine->kill_reason[0]; i++) {
 		struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message = NULL;
-		/* Nothing with descriptors comes from one that is ready, and closing what a tenant opened may take for ever. */
+		/*
+		 * Nothing with descriptors comes from one that is ready or returns: closing what a tenant opened may take for
+		 * ever, where its file system is the tenant's own also beyond any signal.
+		 */
 		foreign_socket_begin();
+		bool takes_descriptors = !engine->was_ready &&
+					 (engine->state != ENGINE_RETURNING || engine_return_has_page(engine));
 		int r = message_receive(engine->control, &sycl__v1__control__descriptor,
-					&engine->tenant->supervisor->arena, &message, engine->was_ready ? NULL : &fds,
+					&engine->tenant->supervisor->arena, &message, takes_descriptors ? &fds : NULL,
 					MSG_DONTWAIT);
 		foreign_socket_end();
 		if (r == -EAGAIN)

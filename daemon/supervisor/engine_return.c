@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { VERSION_BYTES = 32, WHY_BYTES = 128, SESSIONS_MAX = 4096 };
 
@@ -26,6 +27,11 @@ struct engine *engine_return_find(struct supervisor *supervisor, pid_t pid)
 	if (engine->state == ENGINE_RETURNING && engine->pid == pid)
 		return engine;
 	return NULL;
+}
+
+bool engine_return_has_page(const struct engine *engine)
+{
+	return engine->tenant->uid == geteuid();
 }
 
 /* Takes the socket. The process was alive when it was found in the file, and its pidfd says that it is the same one still. */
@@ -43,7 +49,8 @@ void engine_return_connected(void *context, int connection)
 		log_debug("engine", "uid %lu, pid %ld is no engine that is waited for", (unsigned long)uid, (long)pid);
 		return;
 	}
-	foreign_socket_allow_descriptors(socket);
+	if (engine_return_has_page(engine))
+		foreign_socket_allow_descriptors(socket);
 	if (engine_attach(engine, take_fd(&socket)) == 0 && engine_send_greeting(engine) < 0)
 		engine_detach(engine);
 }
@@ -87,14 +94,16 @@ static bool take_first(struct engine *engine, const Sycl__V1__EngineReturn *mess
 		refuse(engine, "it does not know its token");
 		return false;
 	}
-	/* What its tenant has sent instead of a page may take its time to be closed. */
-	foreign_socket_begin();
-	int r = memory_region_map(packet_fds_take(fds, 0), sizeof(struct flight_page), 0, &engine->flight);
-	foreign_socket_end();
-	if (r < 0) {
+	if (engine_return_has_page(engine) &&
+	    memory_region_map(packet_fds_take(fds, 0), sizeof(struct flight_page), 0, &engine->flight) < 0) {
 		refuse(engine, "its flight page is none");
 		return false;
 	}
+	/* It may serve whom it has. Who comes now is to have what was installed meanwhile. */
+	text_copy_printable(version, sizeof(version), message->version);
+	engine->is_older = strcmp(version, SYCLD_VERSION) != 0;
+	if (engine->is_older && engine->tenant->current == engine)
+		engine->tenant->current = NULL;
 	engine->return_begun = true;
 	return true;
 }
@@ -142,7 +151,7 @@ static void finish(struct engine *engine)
 		return;
 	}
 	foreign_socket_refuse_descriptors(engine->control);
-	if (!tenant->current && !tenant->supervisor->configuration.engine_per_session)
+	if (!tenant->current && !engine->is_older && !tenant->supervisor->configuration.engine_per_session)
 		tenant->current = engine;
 	log_info("engine", "pid %ld of uid %lu is back; sessions: %u", (long)engine->pid, (unsigned long)tenant->uid,
 		 engine->sessions_count);

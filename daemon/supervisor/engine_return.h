@@ -9,6 +9,7 @@
 #include "control.pb-c.h"
 #include "packet_socket.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct engine;
@@ -16,6 +17,12 @@ struct supervisor;
 
 /* An engine that is waited for, whoever's, or NULL. */
 struct engine *engine_return_find(struct supervisor *supervisor, pid_t pid);
+
+/*
+ * Does it show its flight page? Only to a service of its own user: from another user's process no descriptor is taken, because to close
+ * what that user has opened may take for ever. Such an engine's offender is named by its clients' libraries alone, which have the page.
+ */
+bool engine_return_has_page(const struct engine *engine);
 
 /* For the listener: somebody has connected; `context` is the supervisor. They take the socket. */
 void engine_return_connected(void *context, int connection);

@@ -19,6 +19,7 @@
  *   pretender    with a session that is none of its own
  *   doubler      with a session twice
  *   newer        as one of a later release
+ *   older        as one of another release with the same protocol
  *   pageless     with something else for a flight page
  *   mumbler      with what is no message
  *
@@ -344,7 +345,7 @@ static void take_session(const Sycl__V1__SessionHandOff *hand_off, struct packet
 static bool comes_back(void)
 {
 	static const char *const manners[] = { "returns", "forger",   "pretender", "doubler",
-					       "newer",   "pageless", "mumbler" };
+					       "newer",   "older",    "pageless",  "mumbler" };
 	for (size_t i = 0; i < sizeof(manners) / sizeof(*manners); i++)
 		if (manner(manners[i]))
 			return true;
@@ -359,12 +360,12 @@ static void take_identity(const Sycl__V1__EngineIdentity *identity)
 	(void)snprintf(me.successor, sizeof(me.successor), "%s", identity->socket);
 }
 
-static void come_back(void)
+static void come_back(bool page_wanted)
 {
 	Sycl__V1__ReturnedSession rows[SESSIONS_MAX + 1], *list[SESSIONS_MAX + 1];
 	Sycl__V1__EngineReturn message = SYCL__V1__ENGINE_RETURN__INIT;
 	message.protocol = CONTROL_PROTOCOL + manner("newer");
-	message.version = (char *)(uintptr_t)"9.8.7";
+	message.version = (char *)(uintptr_t)(manner("newer") || manner("older") ? "9.8.7" : SYCLD_VERSION);
 	me.token[0] ^= manner("forger");
 	message.token = (ProtobufCBinaryData){ sizeof(me.token), me.token };
 	message.sessions = list;
@@ -385,7 +386,7 @@ static void come_back(void)
 	if (manner("mumbler"))
 		(void)send(me.control, "\xff\xff\xff\xff", 4, MSG_NOSIGNAL);
 	else
-		say(&control, &page, 1);
+		say(&control, &page, page_wanted);
 }
 
 static void look_for_successor(void)
@@ -410,7 +411,7 @@ static void obey(void)
 	if (control->body_case == SYCL__V1__CONTROL__BODY_IDENTITY)
 		take_identity(control->identity);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_GREETING)
-		come_back();
+		come_back(control->greeting->wants_page);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_TAKEN && *control->taken->refused)
 		me.successor[0] = '\0';
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_TAKEN)

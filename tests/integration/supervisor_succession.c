@@ -168,6 +168,25 @@ Test(succession, what_does_not_show_what_it_should_is_left_alone)
 	}
 }
 
+/* An upgrade is for whoever comes after it. */
+Test(succession, one_of_another_release_keeps_whom_it_has_and_gets_nobody_new)
+{
+	service_prepare(&service, "older");
+	service_start(&service, NULL);
+	struct client first = open_client();
+	end_service(SIGKILL);
+	service_start(&service, NULL);
+	cr_assert(wait_until(has_one_session, NULL));
+	struct client next = open_client();
+	cr_assert(ne(long, next.engine, first.engine));
+	must_answer(&first);
+	must_answer(&next);
+	cr_assert(eq(int, ctl_session_count(&service), 2));
+	close_fd(&first.socket);
+	close_fd(&next.socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(succession, one_that_comes_back_with_garbage_is_ended)
 {
 	service_prepare(&service, "mumbler");

@@ -28,8 +28,9 @@ Test(golden_return, control_with_identity_bytes_never_change)
 }
 
 static const uint8_t control_with_greeting_v0_1[] = {
-	0x72, 0x02, /* greeting: */
+	0x72, 0x04, /* greeting: */
 		0x08, 0x01, /* protocol = 1 */
+		0x10, 0x01, /* wants_page = 1 */
 };
 
 Test(golden_return, control_with_greeting_bytes_never_change)
@@ -37,6 +38,7 @@ Test(golden_return, control_with_greeting_bytes_never_change)
 	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
 	Sycl__V1__EngineGreeting greeting = SYCL__V1__ENGINE_GREETING__INIT;
 	greeting.protocol = 1;
+	greeting.wants_page = true;
 	message.body_case = SYCL__V1__CONTROL__BODY_GREETING;
 	message.greeting = &greeting;
 	assert_golden(&message.base, BYTES_OF(control_with_greeting_v0_1));
