@@ -173,6 +173,7 @@ static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer, st
 		.image = contents->image,
 		.shared.descriptor = -1,
 	};
+	memory->spill.owner = account;
 	if (account)
 		charge(memory, account);
 	*list = memory;

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CALLBACKS_PER_PROGRESS 1024u /* then the loop of the caller gets its turn */
 
@@ -63,6 +64,12 @@ static uint32_t count_processors(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
+static uint64_t half_of_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+	return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes / 2 : 0;
+}
+
 int scheduler_create(const struct scheduler_config *config, const struct scheduler_callbacks *callbacks, void *context,
 		     struct scheduler **scheduler_out)
 {
@@ -78,6 +85,8 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	scheduler->sends_inline = !config->never_inline;
 	scheduler->has_windows = !config->never_window;
 	scheduler->has_gates = !config->never_gate;
+	scheduler->spills = !config->never_spill;
+	scheduler->spill_most_bytes = config->spill_bytes ? config->spill_bytes : half_of_memory();
 	scheduler->clock_ns = config->clock_ns ? config->clock_ns : clock_now_ns;
 	scheduler->front_polls = config->front_polls;
 	scheduler->processors = config->processors ? config->processors : count_processors();
@@ -183,9 +192,31 @@ bool scheduler_idle(const struct scheduler *scheduler)
 	return scheduler->open_count == 0 && scheduler->away == 0 && !scheduler->notice_first;
 }
 
+void scheduler_device_spill(const struct scheduler *scheduler, uint32_t device, struct scheduler_spill *spill_out)
+{
+	*spill_out = (struct scheduler_spill){.spills = 0};
+	if (device >= scheduler->device_count || !scheduler->devices[device])
+		return;
+	const struct spill_counts *counts = &scheduler->devices[device]->spill_counts;
+	spill_out->spills = atomic_load(&counts->spills);
+	spill_out->spilled_bytes = atomic_load(&counts->spilled_bytes);
+	spill_out->returns = atomic_load(&counts->returns);
+	spill_out->returned_bytes = atomic_load(&counts->returned_bytes);
+	spill_out->away_bytes = atomic_load(&counts->away_bytes);
+}
+
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out)
 {
 	*counters_out = scheduler->counters;
+	for (uint32_t i = 0; i < scheduler->device_count; i++) {
+		struct scheduler_spill spill;
+		scheduler_device_spill(scheduler, i, &spill);
+		counters_out->spill.spills += spill.spills;
+		counters_out->spill.spilled_bytes += spill.spilled_bytes;
+		counters_out->spill.returns += spill.returns;
+		counters_out->spill.returned_bytes += spill.returned_bytes;
+		counters_out->spill.away_bytes += spill.away_bytes;
+	}
 }
 
 uint64_t scheduler_visits(const struct scheduler *scheduler)

@@ -108,6 +108,7 @@ void sched_worker_lose(struct scheduler_device *device, const struct backend_fau
 		}
 		lane->last = NULL;
 	}
+	sched_spill_lose(device);
 }
 
 /* Over the application's memory. It was described when its size was asked for; it may have become another one since. */
@@ -152,8 +153,8 @@ static int import_memory(struct scheduler_device *device, struct sched_memory *m
 	return result;
 }
 
-static int make_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
-		       struct backend_fault *fault)
+int sched_worker_make_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
+			     struct backend_fault *fault)
 {
 	if (memory->imported)
 		return import_memory(device, memory, made_out, fault);
@@ -168,19 +169,16 @@ static int make_memory(struct scheduler_device *device, struct sched_memory *mem
 
 int sched_worker_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
 {
-	if (!memory || atomic_load_explicit(&memory->handle, memory_order_relaxed))
+	if (!memory)
 		return 0;
-	struct backend_memory *made = NULL;
-	if (device->worker.unusable) {
-		*fault = device->gone_fault;
-		return -EIO;
+	if (atomic_load_explicit(&memory->handle, memory_order_relaxed)) {
+		memory->spill.entry.used = device->worker.spill.order.clock;
+		return 0;
 	}
-	int result = make_memory(device, memory, &made, fault);
-	if (result == 0)
-		atomic_store_explicit(&memory->handle, made, memory_order_release);
-	else if (fault->status == STATUS_SUCCESS)
-		fault->status = STATUS_MEMORY_ALLOCATION;
-	return result;
+	if (!device->worker.unusable)
+		return sched_spill_need(device, memory, fault);
+	*fault = device->gone_fault;
+	return -EIO;
 }
 
 /* Lanes for copies lie behind those for computing. */
@@ -251,11 +249,13 @@ static int fill_event(struct task_send *send, struct backend_fault *fault)
 	return 0;
 }
 
-int sched_execute_fill(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
+static int fill(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
 {
 	struct backend_command *command = &send->command;
-	if (send->graph)
-		return sched_graph_prepare(device, send, fault);
+	if (send->graph) {
+		int ready = sched_spill_need_graph(device, send, fault);
+		return ready < 0 ? ready : sched_graph_prepare(device, send, fault);
+	}
 	if (command->kind == BACKEND_COMMAND_LAUNCH)
 		return fill_launch(device, send, fault);
 	if (send->event)
@@ -279,6 +279,17 @@ int sched_execute_fill(struct scheduler_device *device, struct task_send *send, 
 		command->transfer.memory = handle_of(send->source);
 	}
 	return 0;
+}
+
+int sched_execute_fill(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
+{
+	struct sched_spill *spill = &device->worker.spill;
+	const struct task_send *before = spill->sending; /* a graph's launch, of which this is a node */
+	spill->sending = send;
+	spill->order.clock++;
+	int result = fill(device, send, fault);
+	spill->sending = before;
+	return result;
 }
 
 /* One wait per foreign lane; none for what has failed, which is over or never began. */
@@ -423,7 +434,9 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 	}
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	int result = submit(device, task, &fault);
-	if (result < 0 && task->send.burst && task->send.burst->failed && !fault.device_lost) {
+	if (result == SCHED_SPILL_WAIT) {
+		sched_spill_set_aside(device, &task->message);
+	} else if (result < 0 && task->send.burst && task->send.burst->failed && !fault.device_lost) {
 		end_burst(device, task);
 	} else if (result == 0 && fault.device_lost) {
 		sched_worker_lose(device, &fault);
@@ -484,6 +497,8 @@ void sched_execute_completion(struct scheduler_device *device, const struct back
 	struct sched_worker *worker = &device->worker;
 	struct sched_worker_lane *lane = find_lane(worker, completion->lane);
 	/* A device that was lost may still report what has been failed already. */
+	if (!lane)
+		(void)sched_spill_completed(device, completion);
 	if (!lane || !lane->first)
 		return;
 	if (completion->fault.device_lost) {

@@ -88,7 +88,8 @@ void sched_graph_tell(struct sched_graph *graph);
 void sched_graph_destroy(struct sched_graph *graph);
 
 /* sched_graph_worker.c, device thread */
-void sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph);
+/* False: it was set aside. */
+bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph);
 /* Before a launch: it is as this launch wants it. Fills in the command's graph. */
 int sched_graph_prepare(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault);
 

@@ -36,6 +36,7 @@ static int gather(struct sched_graph *graph, struct sched_memory *memory, struct
 		graph->memory_capacity = capacity;
 	}
 	memory->gathered = graph->stamp;
+	sched_spill_pin(graph->device, memory);
 	graph->memories[graph->memory_count++] =
 		(struct sched_graph_memory){memory, atomic_load_explicit(&memory->handle, memory_order_relaxed)};
 	return 0;
@@ -76,8 +77,17 @@ static int add_node(struct sched_graph *graph, struct backend_fault *fault)
 	return 0;
 }
 
+/* What launches in flight have of an earlier making is in no list: it stays. */
+static void let_go_of_memories(struct sched_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->memory_count; i++)
+		sched_spill_unpin(graph->device, graph->memories[i].memory);
+	graph->memory_count = 0;
+}
+
 static void forget(struct sched_graph *graph)
 {
+	let_go_of_memories(graph);
 	if (graph->handle)
 		graph->device->ops->graph_free(graph->handle);
 	graph->handle = NULL;
@@ -133,7 +143,7 @@ static int build_step(struct sched_graph *graph, struct backend_fault *fault)
 		result = check_quiet(graph, fault);
 	if (result == 0)
 		result = make_on(graph, SCHED_GRAPH_SLICE, fault);
-	if (result < 0)
+	if (result < 0 && result != SCHED_SPILL_WAIT)
 		forget(graph);
 	return result;
 }
@@ -146,24 +156,27 @@ static void end(struct sched_graph *graph)
 	graph->retired_count = 0;
 }
 
-void sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph)
+bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph)
 {
 	if (graph->way == SCHED_GRAPH_FREE) {
 		end(graph);
-		return;
+		return true;
 	}
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	int result = build_step(graph, &fault);
-	if (result > 0)
-		return;
+	if (result == SCHED_SPILL_WAIT)
+		sched_spill_set_aside(device, &graph->message);
+	if (result > 0 || result == SCHED_SPILL_WAIT)
+		return result > 0;
 	graph->way = SCHED_GRAPH_BUILD_OVER;
 	graph->fault = (struct backend_fault){.status = STATUS_SUCCESS};
 	if (result == 0)
-		return;
+		return true;
 	sched_fault_complete(&fault, result);
 	graph->fault = fault;
 	if (fault.device_lost)
 		sched_worker_lose(device, &fault);
+	return true;
 }
 
 /* --- changes ------------------------------------------------------------------------------------------------------- */
@@ -255,7 +268,7 @@ static int gather_again(struct sched_graph *graph, struct backend_fault *fault)
 {
 	int result = 0;
 	graph->stamp = ++graph->device->worker.graph_stamp;
-	graph->memory_count = 0;
+	let_go_of_memories(graph);
 	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
 		result = gather_all(graph, &graph->nodes[i]->send, fault);
 	graph->is_stale |= result < 0;

@@ -86,7 +86,7 @@ static bool is_idle(struct scheduler_device *device, uint32_t lane)
 {
 	const struct sched_worker *worker = &device->worker;
 	const struct sched_gate *gate = &device->gate;
-	return device->handle && !worker->unusable && !worker->losing && worker->in_flight == 0 &&
+	return device->handle && !worker->unusable && !worker->losing && worker->in_flight == 0 && !worker->spill.aside.first &&
 	       worker->lanes[lane].handle && gate->quiet.state == SCHED_QUIET_NO && !gate->loader_has_it &&
 	       !atomic_load(&device->gate.asked) && !atomic_load(&device->loader.lost) &&
 	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
@@ -118,6 +118,11 @@ static void send(struct scheduler_device *device, struct task *task)
 	sched_execute(device, task);
 	sched_worker_flush(device);
 	device->worker.fed = !takes;
+	/* It was set aside, though its memory was there a moment ago: it goes on in the thread. */
+	if (device->worker.spill.aside.first) {
+		atomic_store(&device->front_takes, 0);
+		(void)sched_sleeper_wake(&device->port.sleeper);
+	}
 	if (sched_mailbox_publish(&port->back))
 		sched_wake_front(scheduler);
 	scheduler->counters.inline_launches++;

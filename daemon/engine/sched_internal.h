@@ -32,6 +32,7 @@
 #include "sched_expect.h"
 #include "sched_pace.h"
 #include "sched_quiet.h"
+#include "sched_spill.h"
 #include "scheduler.h"
 
 #include <assert.h>
@@ -188,7 +189,8 @@ struct sched_memory {
 	struct backend_shared_memory shared;
 	struct backend_fault fault; /* device thread: why it could not be imported */
 	/* Made by its device's thread; NULL: not made yet. Also read by the thread of a device that copies from it. */
-	_Atomic(struct backend_memory *) handle;
+	_Atomic(struct backend_memory *) handle; /* NULL also while it is not there: sched_spill.h */
+	struct spill_memory spill;
 };
 
 /*
@@ -550,6 +552,7 @@ struct sched_worker {
 	struct backend_fault loss;
 	struct sched_pace pace;
 	struct sched_expect expect;
+	struct sched_spill spill;
 	struct sched_worker_lane lanes[SCHED_LANES_ALL];
 	struct sched_worker_lane *told; /* of the last completion: the next is often of the same */
 	struct task *failed;
@@ -614,6 +617,7 @@ struct scheduler_device {
 	_Atomic uint32_t gone;         /* not opened, or lost: `gone_fault` is good, and never changes again */
 	struct backend_fault gone_fault;
 	_Atomic uint32_t poked; /* progress() has something */
+	struct spill_counts spill_counts;
 	/*
 	 * Who holds it calls the backend, has `worker`, the gate's own part and the writer's end of port.back. The device's thread
 	 * lets go of it only to rest, and may wait for it; the front only tries.
@@ -650,6 +654,9 @@ struct scheduler {
 	bool front_polls;  /* scheduler_config */
 	bool has_windows;  /* sched_flow.c */
 	bool has_gates;    /* sched_admission.c */
+	bool spills;       /* sched_spill.h */
+	uint64_t spill_most_bytes;     /* of host memory that devices may spill to; */
+	_Atomic uint64_t spill_bytes;  /* and do now */
 	uint64_t gates_due, gates_held; /* bit per device: somebody may go, as far as is known; somebody waits */
 	_Atomic uint32_t houseworks; /* devices that do now what their backend does while they are quiet */
 	enum scheduler_lane_choice lane_choice;
@@ -838,12 +845,17 @@ void sched_worker_return(struct scheduler_device *device, struct sched_message *
 void sched_worker_publish(struct scheduler_device *device, struct sched_port *port);
 /* What was submitted must get going. */
 void sched_worker_flush(struct scheduler_device *device);
+/* A message that has come, or was set aside. */
+void sched_worker_handle(struct scheduler_device *device, struct sched_message *message);
 /* What has completed goes into port.back, to be published. False: there was nothing. */
 bool sched_worker_complete(struct scheduler_device *device);
 /* Unless it is gone already. */
 void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault);
 void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault, int negative_errno);
+/* It is there for the next command, or why not; SCHED_SPILL_WAIT: not yet. Of NULL as well. */
 int sched_worker_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault);
+int sched_worker_make_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
+			     struct backend_fault *fault);
 void sched_execute(struct scheduler_device *device, struct task *task);
 void sched_execute_failed(struct scheduler_device *device, struct task *task, const struct backend_fault *fault);
 void sched_execute_forget(struct scheduler_device *device, struct task *task);
@@ -861,8 +873,8 @@ void sched_inline_collect(struct scheduler_device *device);
 /* The front will not look any more: what it sent to a polled device is its thread's from now on. */
 void sched_inline_hand_over(struct scheduler_device *device);
 
-/* sched_objects.c: handles made and freed on the device's thread */
-void sched_objects_handle(struct scheduler_device *device, struct sched_message *message);
+/* sched_objects.c: handles made and freed on the device's thread. False: the message does not go back now. */
+bool sched_objects_handle(struct scheduler_device *device, struct sched_message *message);
 
 /* sched_gate.c: the loader's thread, around what needs a quiet device. */
 void sched_gate_enter(struct scheduler_device *device);
@@ -927,7 +939,8 @@ bool sched_event_hold(struct task *task);
 void sched_event_collect(struct scheduler *scheduler);
 
 /* sched_native.c. On the device's thread; then on the front. */
-void sched_native_handle(struct scheduler_device *device, struct sched_native *question);
+/* False: it was set aside. */
+bool sched_native_handle(struct scheduler_device *device, struct sched_native *question);
 void sched_native_returned(struct sched_native *question);
 void sched_native_tell(struct sched_native *question);
 /* Devices of native contexts that nobody needs any more end here. */

@@ -209,7 +209,8 @@ static int get_list(struct sched_memory *first, enum backend_kind backend, uint3
 		    uint32_t *left)
 {
 	for (struct sched_memory *memory = first; memory; memory = memory->next) {
-		if (!is_of(memory, backend) || !atomic_load_explicit(&memory->handle, memory_order_acquire))
+		bool is_there = atomic_load_explicit(&memory->handle, memory_order_acquire) || atomic_load(&memory->spill.away);
+		if (!is_of(memory, backend) || !is_there)
 			continue;
 		if (*count == limit) {
 			(*left)++;
@@ -287,8 +288,8 @@ static void *handle_of(struct scheduler_device *device, struct sched_native *que
 	}
 	case BACKEND_NATIVE_MEMORY: {
 		struct sched_memory *memory = question->object;
-		if (question->makes && sched_worker_memory(device, memory, &question->fault) < 0)
-			return NULL;
+		if (atomic_load_explicit(&memory->handle, memory_order_relaxed))
+			sched_spill_pin(device, memory);
 		return atomic_load_explicit(&memory->handle, memory_order_relaxed);
 	}
 	case BACKEND_NATIVE_PROGRAM:
@@ -341,24 +342,37 @@ static void free_lane(struct scheduler_device *device, uint32_t index)
 	lane->handle = NULL;
 }
 
-void sched_native_handle(struct scheduler_device *device, struct sched_native *question)
+/* A memory that is asked for is made, or brought back. */
+static int need_memory(struct scheduler_device *device, struct sched_native *question)
 {
-	int result = 0;
+	struct sched_memory *memory = question->object;
+	if (question->question != SCHED_NATIVE_GET || question->kind != BACKEND_NATIVE_MEMORY)
+		return 0;
+	return question->makes || atomic_load(&memory->spill.away) ? sched_worker_memory(device, memory, &question->fault) : 0;
+}
+
+bool sched_native_handle(struct scheduler_device *device, struct sched_native *question)
+{
 	if (question->question == SCHED_NATIVE_LANE_FREE) {
 		free_lane(device, question->lane);
-		return;
+		return true;
 	}
 	if (device->worker.unusable) {
 		question->fault = device->gone_fault;
-		return;
+		return true;
 	}
-	if (question->question == SCHED_NATIVE_GET)
+	int result = need_memory(device, question);
+	if (result == SCHED_SPILL_WAIT) {
+		sched_spill_set_aside(device, &question->message);
+		return false;
+	}
+	if (result == 0 && question->question == SCHED_NATIVE_GET)
 		result = answer(device, question);
-	else if (question->question == SCHED_NATIVE_LANE_MAKE)
+	else if (result == 0 && question->question == SCHED_NATIVE_LANE_MAKE)
 		result = make_lane(device, question);
 	if (result == 0) {
 		question->fault = (struct backend_fault){.status = STATUS_SUCCESS};
-		return;
+		return true;
 	}
 	if (question->fault.status == STATUS_SUCCESS && result == -EOPNOTSUPP)
 		question->fault.status = STATUS_FEATURE_NOT_SUPPORTED;
@@ -367,6 +381,7 @@ void sched_native_handle(struct scheduler_device *device, struct sched_native *q
 	sched_fault_complete(&question->fault, result);
 	if (question->fault.device_lost)
 		sched_worker_lose(device, &question->fault);
+	return true;
 }
 
 void sched_native_returned(struct sched_native *question)

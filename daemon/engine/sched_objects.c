@@ -14,14 +14,20 @@ static void fail(struct task *task, struct backend_fault *fault, int result)
 	task->send.cause = sched_cause_create(fault);
 }
 
-static void prepare_memory(struct scheduler_device *device, struct task *task)
+/* False: its turn comes when there is room. */
+static bool prepare_memory(struct scheduler_device *device, struct task *task)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	int result = sched_worker_memory(device, task->memory, &fault);
+	if (result == SCHED_SPILL_WAIT) {
+		sched_spill_set_aside(device, &task->message);
+		return false;
+	}
 	if (result < 0)
 		fail(task, &fault, result);
 	if (result < 0 && fault.device_lost)
 		sched_worker_lose(device, &fault);
+	return true;
 }
 
 static void export_memory(struct scheduler_device *device, struct task *task)
@@ -85,30 +91,32 @@ static void make_event(struct scheduler_device *device, struct sched_event *even
 		sched_worker_lose(device, &event->fault);
 }
 
-static void free_memory(struct scheduler_device *device, struct sched_memory *memory)
+/* False: when the copy that is under way is over. */
+static bool free_memory(struct scheduler_device *device, struct sched_memory *memory)
 {
+	if (!sched_spill_free(device, memory))
+		return false;
 	struct backend_memory *handle = atomic_load(&memory->handle);
 	if (handle)
 		device->ops->memory_free(handle);
 	/* Of an import that never came to be. */
 	if (memory->shared.descriptor >= 0)
 		(void)close(memory->shared.descriptor);
+	return true;
 }
 
-void sched_objects_handle(struct scheduler_device *device, struct sched_message *message)
+bool sched_objects_handle(struct scheduler_device *device, struct sched_message *message)
 {
 	const struct backend_ops *ops = device->ops;
 	void *object = message; /* it begins with the message */
 	switch (message->kind) {
 	case SCHED_MESSAGE_MEMORY_PREPARE:
-		prepare_memory(device, object);
-		break;
+		return prepare_memory(device, object);
 	case SCHED_MESSAGE_MEMORY_EXPORT:
 		export_memory(device, object);
 		break;
 	case SCHED_MESSAGE_MEMORY_FREE:
-		free_memory(device, object);
-		break;
+		return free_memory(device, object);
 	case SCHED_MESSAGE_PROGRAM_FREE:
 		if (((struct sched_program *)object)->handle)
 			ops->program_free(((struct sched_program *)object)->handle);
@@ -121,11 +129,9 @@ void sched_objects_handle(struct scheduler_device *device, struct sched_message 
 		make_event(device, object);
 		break;
 	case SCHED_MESSAGE_NATIVE:
-		sched_native_handle(device, object);
-		break;
+		return sched_native_handle(device, object);
 	case SCHED_MESSAGE_GRAPH:
-		sched_graph_handle(device, object);
-		break;
+		return sched_graph_handle(device, object);
 	case SCHED_MESSAGE_EVENT_FREE:
 		if (((struct sched_event *)object)->handle)
 			ops->event_free(((struct sched_event *)object)->handle);
@@ -133,4 +139,5 @@ void sched_objects_handle(struct scheduler_device *device, struct sched_message 
 	default:
 		break;
 	}
+	return true;
 }

@@ -96,9 +96,16 @@ static bool is_peer(const struct sched_buffer *buffer, uint32_t from, uint32_t t
 	return source->ops == destination->ops && (destination->features & BACKEND_FEATURE_PEER) != 0;
 }
 
-static uint32_t steps(const struct sched_buffer *buffer, uint32_t from, uint32_t to)
+/* At most: what is spilled goes by the host, too, and that is known when the move is made. */
+static uint32_t most_steps(uint32_t from, uint32_t to)
 {
-	return from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE || is_peer(buffer, from, to) ? 1 : 2;
+	return from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE ? 1 : 2;
+}
+
+/* Then the source stays where it is until the move is over. */
+static bool hold_peer(struct sched_buffer *buffer, uint32_t from, uint32_t to)
+{
+	return is_peer(buffer, from, to) && sched_spill_hold(sched_memory_of(buffer, buffer->scheduler->devices[from - 1]));
 }
 
 bool sched_residency_cuts(const struct sched_access *access, const struct sched_piece *piece)
@@ -124,10 +131,10 @@ static int piece_moves(const struct sched_access *access, const struct sched_pie
 		uint32_t from = source_place(buffer, piece);
 		if (need_memory(buffer, from) < 0 || need_memory(buffer, access->place) < 0)
 			return -ENOMEM;
-		*moves += steps(buffer, from, access->place);
+		*moves += most_steps(from, access->place);
 	}
 	if (home && access->writes && access->moves && buffer->contents->home_place != access->place)
-		*moves += steps(buffer, access->place, buffer->contents->home_place);
+		*moves += most_steps(access->place, buffer->contents->home_place);
 	return 0;
 }
 
@@ -266,7 +273,7 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 static struct task *make_moves(struct task *beneficiary, struct sched_buffer *buffer, struct sched_piece *piece,
 			       uint32_t from, uint32_t to)
 {
-	if (steps(buffer, from, to) == 1)
+	if (most_steps(from, to) == 1 || hold_peer(buffer, from, to))
 		return make_move(beneficiary, buffer, piece, from, to);
 	(void)make_move(beneficiary, buffer, piece, from, SCHED_HOST_PLACE);
 	return make_move(beneficiary, buffer, piece, SCHED_HOST_PLACE, to);

@@ -211,6 +211,9 @@ void task_finish(struct task *task)
 	}
 	task->state = TASK_DONE;
 	let_go(task, false);
+	/* Of a move, between devices. */
+	if (task->role == TASK_ROLE_MOVE && task->send.destination)
+		sched_spill_let_go(task->send.source);
 	sched_uses_finish(task);
 	if (task->send.kernel)
 		sched_kernel_unuse(task);

@@ -94,6 +94,7 @@ static void close_device(struct scheduler_device *device)
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		if (worker->lanes[i].handle)
 			device->ops->lane_free(worker->lanes[i].handle);
+	sched_spill_close(device);
 	if (device->handle)
 		device->ops->device_close(device->handle);
 }
@@ -131,6 +132,7 @@ bool sched_worker_complete(struct scheduler_device *device)
 	} while (count == SCHED_COMPLETIONS);
 	if (worker->losing)
 		sched_worker_lose(device, &worker->loss);
+	worker->spill.due |= worker->spill.aside.first != NULL;
 	return count > 0;
 }
 
@@ -143,8 +145,10 @@ static void take_along(struct scheduler_device *device, const struct backend_fau
 	sched_worker_lose(device, fault);
 }
 
-static void handle(struct scheduler_device *device, struct sched_message *message)
+void sched_worker_handle(struct scheduler_device *device, struct sched_message *message)
 {
+	if (sched_spill_holds(device, message))
+		return;
 	switch (message->kind) {
 	case SCHED_MESSAGE_SEND:
 		sched_execute(device, (struct task *)(void *)message);
@@ -165,7 +169,8 @@ static void handle(struct scheduler_device *device, struct sched_message *messag
 		sched_loader_handle(device, message);
 		break;
 	default:
-		sched_objects_handle(device, message);
+		if (!sched_objects_handle(device, message))
+			return;
 		break;
 	}
 	sched_worker_return(device, message);
@@ -185,7 +190,7 @@ static bool take_messages(struct scheduler_device *device)
 	struct sched_message *message;
 	while (count < MESSAGES_PER_TURN && (message = sched_mailbox_read(&device->port.out))) {
 		count += message->kind == SCHED_MESSAGE_SEND ? sched_launches(&((struct task *)(void *)message)->send) : 1;
-		handle(device, message);
+		sched_worker_handle(device, message);
 	}
 	sched_worker_flush(device);
 	return count > 0;
@@ -314,6 +319,7 @@ void *sched_worker_main(void *argument)
 	struct scheduler_device *device = argument;
 	struct sched_pace *pace = &device->worker.pace;
 	(void)pthread_mutex_lock(&device->ownership);
+	sched_spill_open(device);
 	open_device(device);
 	for (;;) {
 		bool held = sched_gate_step(device);
@@ -321,6 +327,7 @@ void *sched_worker_main(void *argument)
 		busy |= !held && take_messages(device);
 		busy |= sched_worker_complete(device);
 		busy |= take_loss(device);
+		busy |= !held && sched_spill_step(device);
 		if (sched_mailbox_publish(&device->port.back))
 			wake_front_unowned(device);
 		if (!busy) {

@@ -158,6 +158,8 @@ struct scheduler_config {
 	bool never_inline;   /* also where a device allows it, the front thread sends nothing itself */
 	bool never_window;   /* also beside others, a session may fill its lanes */
 	bool never_gate;     /* classes and weights are of no meaning: what can be sent is sent */
+	bool never_spill;    /* what finds no room on a device fails at once (sched_spill.h) */
+	uint64_t spill_bytes; /* of host memory that devices may spill to; 0: half of what the machine has */
 	bool front_polls;    /* before it sleeps, the front thread calls scheduler_progress again and again for a while */
 	void *flight_page;   /* struct flight_page *, or NULL */
 	uint64_t (*clock_ns)(void); /* for tests of what depends on the time: instead of CLOCK_MONOTONIC; NULL: that */
@@ -617,6 +619,13 @@ bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_d
 		       struct scheduler_overdue *overdue_out);
 
 /* Counters for syclctl. */
+/* Of device memory to the host, since the device was opened; and what is there now. */
+struct scheduler_spill {
+	uint64_t spills, spilled_bytes, returns, returned_bytes, away_bytes;
+};
+/* All 0 of a device that is not open. */
+void scheduler_device_spill(const struct scheduler *scheduler, uint32_t device, struct scheduler_spill *spill_out);
+
 struct scheduler_counters {
 	uint64_t tasks_submitted, tasks_done, moves, moved_bytes_to_device, moved_bytes_to_host, device_wakes;
 	uint64_t peer_moves, moved_bytes_between_devices; /* by one copy; `moves` counts them too */
@@ -625,6 +634,7 @@ struct scheduler_counters {
 	/* Launches and the like: sent without a decision, as nobody else was there; decided; and of these, after a wait. */
 	uint64_t gate_bypassed, gate_admitted, gate_held;
 	uint32_t gate_waiting; /* now, in tasks */
+	struct scheduler_spill spill; /* of all devices */
 	uint32_t tasks_open, buffers;                     /* tasks: without the scheduler's own moves; a burst counts as its launches */
 	uint32_t host_registrations;                      /* ranges that devices have registered now */
 };

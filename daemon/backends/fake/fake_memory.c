@@ -100,6 +100,15 @@ static void count(const struct backend_memory *memory, int difference)
 	fake_unlock();
 }
 
+static bool has_room(const struct backend_device *device, uint64_t size_bytes)
+{
+	const struct fake_slot *slot = device->slot;
+	fake_lock();
+	bool fits = slot->options.memory_bytes == 0 || slot->counters.memory_bytes + size_bytes <= slot->options.memory_bytes;
+	fake_unlock();
+	return fits;
+}
+
 static bool can_export(const struct backend_device *device, enum backend_export_kind kind)
 {
 	return (kind == BACKEND_EXPORT_VMM && fake_has(device, BACKEND_FEATURE_EXPORT_VMM)) ||
@@ -118,7 +127,8 @@ int fake_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 	if (!memory)
 		return out_of_memory(size_bytes, fault_out);
 	memory->export_kind = export_kind;
-	if (take_data(memory, host) < 0)
+	bool in_place = host && device->slot->options.unified;
+	if ((!in_place && !has_room(device, size_bytes)) || take_data(memory, host) < 0)
 		return out_of_memory(size_bytes, fault_out);
 	count(memory, 1);
 	*memory_out = TAKE(memory);

@@ -1,0 +1,104 @@
+/*
+ * Spilling (the device's thread; front where it says so). When a device has no room for memory that a command needs, memory that no
+ * command in flight uses is copied to the host and freed, and brought back to new memory of the device before the next command
+ * that names it. All this happens below the order of tasks: to the front thread contents are where they were, and nothing of what it has
+ * decided changes.
+ *
+ *   FRESH --made--> PRESENT --a copy begins--> LEAVING --copied--> AWAY --needed; made anew, a copy begins--> COMING --copied--> PRESENT
+ *                      ^----- needed by the first that waits, or the copy failed -----/
+ *
+ * `handle` of a memory is set while it is PRESENT, and only then.
+ *
+ * A command whose memory is not there is set aside, and with it what must come behind it: the rest of its lane, and what names any of
+ * these as a predecessor. Everything else goes on as far as it needs no memory that is not there: room is made for the first that was
+ * set aside and for nobody else, so they get it in the order in which they came, and none of them can take from one before it. In
+ * each try what the first needs and has is kept. It is tried again when a command, or a copy, has come back. It fails, with the
+ * words of the driver, when nothing can be spilled and nothing that is in flight would change that.
+ *
+ * Never spilled: memory that other processes may see, the application's own, memory that is the host's, what a graph of the backend's names, and what the
+ * application was given a native handle of. What another device is to copy from is not as long as it is.
+ */
+#ifndef SYCL_ENGINE_SCHED_SPILL_H
+#define SYCL_ENGINE_SCHED_SPILL_H
+
+#include "sched_mailbox.h"
+#include "spill_order.h"
+
+#include "backend.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+struct scheduler_device;
+struct sched_memory;
+struct task;
+struct task_send;
+
+/* Not an error: it is set aside, and tried again. */
+#define SPILL_LANES 64u /* as many as a device may have */
+#define SCHED_SPILL_WAIT (-EINPROGRESS)
+
+enum spill_state { SPILL_FRESH, SPILL_PRESENT, SPILL_LEAVING, SPILL_AWAY, SPILL_COMING };
+
+/* Of a memory. */
+struct spill_memory {
+	const void *owner; /* whose it is; set before a device's thread knows the memory */
+	_Atomic uint32_t peers; /* copies to other devices that are to come: by the front */
+	_Atomic uint32_t away;  /* or on the way there: no such copy now */
+	/* device thread */
+	enum spill_state state;
+	uint32_t pins; /* it stays */
+	bool wanted;   /* LEAVING: let it stay */
+	bool is_freed; /* LEAVING, COMING: it goes when the copy is over */
+	bool has_failed; /* to come back: `fault` says why, once */
+	void *host;
+	struct backend_memory *handle; /* LEAVING, COMING */
+	struct sched_memory *next;     /* copies in flight */
+	struct spill_entry entry;
+};
+
+/* Of a device's thread. */
+struct sched_spill {
+	struct spill_order order;
+	struct sched_message_list aside;
+	uint64_t aside_from[SPILL_LANES]; /* a lane's first sequence that was set aside; 0: none */
+	bool due;             /* to be tried again */
+	struct backend_lane *lane; /* for the copies; NULL: not made yet */
+	uint64_t sequence;
+	struct sched_memory *first, *last; /* on it */
+	uint64_t leaving_bytes;
+	const struct task_send *sending; /* the command at hand */
+	struct backend_fault fault;      /* a copy back failed */
+};
+
+/* What is counted; written by the device's thread, read by all. */
+struct spill_counts {
+	_Atomic uint64_t spills, spilled_bytes, returns, returned_bytes, away_bytes;
+};
+
+/* It is not PRESENT: make it, or bring it. 0, an error, or SCHED_SPILL_WAIT. */
+int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault);
+/* All memories that a graph's nodes name, if it may be made now. As above. */
+int sched_spill_need_graph(struct scheduler_device *device, const struct task_send *send, struct backend_fault *fault);
+/* It is PRESENT and stays so until sched_spill_unpin. They are counted. */
+void sched_spill_pin(struct scheduler_device *device, struct sched_memory *memory);
+void sched_spill_unpin(struct scheduler_device *device, struct sched_memory *memory);
+/* It is freed. False: not now, its message goes back later. */
+bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memory);
+/* Must the message wait behind others? Then it is set aside. */
+bool sched_spill_holds(struct scheduler_device *device, struct sched_message *message);
+void sched_spill_set_aside(struct scheduler_device *device, struct sched_message *message);
+/* Try again, if something has come back. True: somebody was. */
+bool sched_spill_step(struct scheduler_device *device);
+/* False: it is not of a copy. */
+bool sched_spill_completed(struct scheduler_device *device, const struct backend_completion *completion);
+/* The device is lost: nothing comes back. */
+void sched_spill_lose(struct scheduler_device *device);
+void sched_spill_open(struct scheduler_device *device);
+void sched_spill_close(struct scheduler_device *device);
+
+/* Front: another device will copy from this memory until sched_spill_let_go. False: it must come by the host. */
+bool sched_spill_hold(struct sched_memory *memory);
+void sched_spill_let_go(struct sched_memory *memory);
+
+#endif
