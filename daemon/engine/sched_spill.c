@@ -467,6 +467,9 @@ void sched_spill_close(struct scheduler_device *device)
 
 bool sched_spill_hold(struct sched_memory *memory)
 {
+	/* Where room is scarce such copies, which wait for their turn, would keep it. */
+	if (atomic_load_explicit(&memory->device->spill_counts.away_bytes, memory_order_relaxed) > 0)
+		return false;
 	atomic_fetch_add(&memory->spill.peers, 1);
 	if (atomic_load(&memory->spill.away) == 0)
 		return true;

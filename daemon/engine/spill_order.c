@@ -100,6 +100,9 @@ static struct spill_entry *first_of(const struct spill_order *order, struct spil
 			*waits |= entry->mark == order->mark;
 			if (entry->mark >= order->mark)
 				continue;
+			/* Others may have been put before it. */
+			if (entry->used == entry->placed && has_placed)
+				break;
 			if (entry->used == entry->placed)
 				return entry;
 			place(holder, entry);

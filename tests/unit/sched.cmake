@@ -8,6 +8,7 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/interval_map.c
   ${sched_folder}/sched_order.c
   ${sched_folder}/sched_residency.c
+  ${sched_folder}/sched_spill.c
   ${sched_folder}/sched_host.c
   ${sched_folder}/sched_parts.c
   ${sched_folder}/sched_parts_places.c

@@ -596,7 +596,7 @@ static void finish(struct model *model)
 }
 
 /* Which of the devices are of which kind; with features, one at least can share. */
-static void choose_devices(struct model *model, bool features)
+static void choose_devices(struct model *model, bool features, bool tight)
 {
 	static const uint32_t choice[] = {BACKEND_FEATURE_POLLED, BACKEND_FEATURE_LOADER, BACKEND_FEATURE_PEER,
 					  BACKEND_FEATURE_COPY_LANES, BACKEND_FEATURE_INLINE};
@@ -611,6 +611,11 @@ static void choose_devices(struct model *model, bool features)
 		}
 		if (features)
 			options.preferred_lanes = draw(model, 5);
+		/* Two buffers; and those that live there for good, of which another one may be used elsewhere. */
+		if (tight) {
+			options.memory_bytes = (2 + (features && d == 0 ? 3 : 0) + draw(model, 2)) * WORDS * sizeof(uint32_t);
+			options.features &= ~(uint32_t)BACKEND_FEATURE_PEER;
+		}
 		fake_device_options(d, options);
 	}
 }
@@ -654,7 +659,7 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	model->home_lanes = options->features;
 	model->parts = options->parts;
 	fake_reset();
-	choose_devices(model, options->features);
+	choose_devices(model, options->features, options->tight);
 	harness_start_with(&model->harness, DEVICES,
 			   &(struct scheduler_config){
 				   .lane_choice = options->lanes, .lane_seed = seed, .processors = seed % 2 ? 2 : 4});

@@ -13,6 +13,8 @@ struct model_options {
 	bool features;
 	/* Ranges, sub-buffers, several parts of one buffer in a group, host accesses of parts. Without: mostly whole buffers. */
 	bool parts;
+	/* Devices have room for little more than the largest group needs. None copies from another. */
+	bool tight;
 };
 
 /* The seed also decides which devices have unified memory and which are manual. NULL: equal; else what is different. */

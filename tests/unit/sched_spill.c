@@ -1,0 +1,497 @@
+/* Devices that are full: what is spilled, what is not, who waits, and what becomes of those for whom there is no room. */
+#include "sched_harness.h"
+#include "spill_order.h"
+
+#include "access_mode.h"
+#include "status.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS = 256, BYTES = WORDS * 4, ROOM = 4 };
+
+static struct harness h;
+
+static void begin(uint32_t room, uint32_t features, const struct scheduler_config *config)
+{
+	fake_reset();
+	for (uint32_t device = 0; device < 3; device++)
+		fake_device_options(device, (struct fake_device_options){.memory_bytes = (uint64_t)room * BYTES, .features = features});
+	harness_start_with(&h, 3, config);
+}
+
+TestSuite(spill, .timeout = 60);
+
+static void finish(void)
+{
+	const char *left = harness_stop(&h);
+	cr_assert(left == NULL, "%s", left);
+}
+
+static struct scheduler_spill spilled(uint32_t device)
+{
+	struct scheduler_spill spill;
+	scheduler_device_spill(h.scheduler, device, &spill);
+	return spill;
+}
+
+static void expect_status(const struct probe *probe, int32_t status)
+{
+	cr_assert(harness_wait(&h, probe));
+	cr_expect(eq(i32, probe->fault.status, status), "%s", probe->fault.text);
+}
+
+static struct task *increment(uint32_t device, struct words *words, struct probe *probe)
+{
+	const struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
+	return harness_launch(&h, &(struct launch){.device = device, .kernel = "increment_u32", .uses = &use, .use_count = 1}, probe);
+}
+
+static void run(uint32_t device, struct words *words)
+{
+	struct probe probe;
+	(void)increment(device, words, &probe);
+	expect_status(&probe, STATUS_SUCCESS);
+}
+
+static void expect(struct words *words, uint32_t first)
+{
+	struct probe probe;
+	struct task *access = harness_host(&h, words, ACCESS_MODE_READ, &probe);
+	expect_status(&probe, STATUS_SUCCESS);
+	for (uint32_t i = 0; i < words->count; i++)
+		cr_assert(eq(u32, words->host[i], first + i), "word %u", i);
+	host_access_release(access);
+}
+
+/* Each begins with a thousand times its number. */
+static void make(struct words *words, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		harness_words(&h, &words[i], WORDS, true, i * 1000);
+}
+
+static void drop(struct words *words, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		harness_words_free(&h, &words[i]);
+}
+
+static void give(void)
+{
+	for (uint32_t i = 0; i < 20; i++)
+		harness_turn(&h);
+}
+
+Test(spill, TG15_a_working_set_of_three_times_the_device_all_at_once)
+{
+	enum { COUNT = 3 * ROOM, ROUNDS = 5 };
+	struct words words[COUNT];
+	struct probe probes[ROUNDS][COUNT];
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, COUNT);
+	for (uint32_t round = 0; round < ROUNDS; round++)
+		for (uint32_t i = 0; i < COUNT; i++)
+			(void)increment(0, &words[i], &probes[round][i]);
+	for (uint32_t round = 0; round < ROUNDS; round++)
+		for (uint32_t i = 0; i < COUNT; i++)
+			expect_status(&probes[round][i], STATUS_SUCCESS);
+	for (uint32_t i = 0; i < COUNT; i++)
+		expect(&words[i], i * 1000 + ROUNDS);
+	struct scheduler_spill spill = spilled(0);
+	cr_expect(gt(u64, spill.spills, 0));
+	cr_expect(eq(u64, spill.spilled_bytes, spill.spills * BYTES));
+	cr_expect(eq(u64, spill.returned_bytes, spill.returns * BYTES));
+	cr_expect(eq(u64, spill.away_bytes, spill.spilled_bytes - spill.returned_bytes));
+	drop(words, COUNT);
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u64, spilled(0).away_bytes, 0), "what is gone is not away any more");
+	finish();
+}
+
+Test(spill, TG15_the_least_recently_used_goes_first)
+{
+	struct words words[ROOM + 1];
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 1);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+	run(0, &words[0]);
+	run(0, &words[ROOM]); /* in the place of the second */
+	cr_assert(eq(u64, spilled(0).spills, 1));
+	run(0, &words[0]);
+	run(0, &words[2]);
+	run(0, &words[3]);
+	run(0, &words[ROOM]);
+	cr_assert(eq(u64, spilled(0).returns, 0), "they were where they had been");
+	run(0, &words[1]);
+	cr_assert(eq(u64, spilled(0).returns, 1));
+	expect(&words[1], 1002);
+	drop(words, ROOM + 1);
+	finish();
+}
+
+/* Commands that do not end keep their memory; what needs room waits, what needs none goes on. */
+Test(spill, TG15_nothing_in_flight_is_spilled_and_others_go_on)
+{
+	struct words words[ROOM + 2];
+	struct probe held[ROOM], waits, elsewhere, behind;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 2);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+	fake_device_gate_close(0);
+	for (uint32_t i = 0; i < ROOM; i++)
+		(void)increment(0, &words[i], &held[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 3 * ROOM, HARNESS_TIMEOUT_NS));
+	(void)increment(0, &words[ROOM], &waits);
+	(void)increment(0, &words[ROOM], &behind);
+	(void)increment(1, &words[ROOM + 1], &elsewhere);
+	expect_status(&elsewhere, STATUS_SUCCESS);
+	give();
+	cr_expect(not(waits.done));
+	cr_expect(eq(u64, spilled(0).spills, 0));
+	fake_device_gate_open(0);
+	expect_status(&waits, STATUS_SUCCESS);
+	expect_status(&behind, STATUS_SUCCESS);
+	for (uint32_t i = 0; i < ROOM; i++)
+		expect_status(&held[i], STATUS_SUCCESS);
+	for (uint32_t i = 0; i < ROOM; i++)
+		expect(&words[i], i * 1000 + 2);
+	expect(&words[ROOM], ROOM * 1000 + 2);
+	drop(words, ROOM + 2);
+	finish();
+}
+
+Test(spill, TG15_what_is_larger_than_the_device_fails_and_nothing_is_lost)
+{
+	struct words words[2], large;
+	struct probe probe;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, 2);
+	harness_words(&h, &large, (ROOM + 1) * WORDS, true, 7);
+	run(0, &words[0]);
+	run(0, &words[1]);
+	(void)increment(0, &large, &probe);
+	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
+	cr_expect(strstr(probe.fault.text, "no memory of") != NULL, "%s", probe.fault.text);
+	run(0, &words[0]);
+	expect(&words[0], 2);
+	expect(&words[1], 1001);
+	drop(words, 2);
+	drop(&large, 1);
+	finish();
+}
+
+Test(spill, TG15_a_group_of_several_buffers_that_does_not_fit_fails)
+{
+	struct words words[ROOM];
+	struct probe probe;
+	begin(ROOM - 1, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM);
+	struct use uses[ROOM];
+	for (uint32_t i = 0; i < ROOM; i++)
+		uses[i] = (struct use){.words = &words[i], .mode = i == 0 ? ACCESS_MODE_READ_WRITE_NO_INIT : ACCESS_MODE_WRITE_NO_INIT};
+	(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "noop", .uses = uses, .use_count = ROOM}, &probe);
+	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
+	struct words other;
+	harness_words(&h, &other, WORDS, true, 3);
+	run(0, &other);
+	expect(&other, 4);
+	drop(words, ROOM);
+	drop(&other, 1);
+	finish();
+}
+
+Test(spill, TG15_without_host_memory_it_fails_and_nothing_is_lost)
+{
+	struct words words[ROOM + 2];
+	struct probe probe;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_bytes = BYTES});
+	make(words, ROOM + 2);
+	for (uint32_t i = 0; i < ROOM + 1; i++)
+		run(0, &words[i]);
+	(void)increment(0, &words[ROOM + 1], &probe);
+	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
+	cr_expect(strstr(probe.fault.text, "the host has no room to spill to") != NULL, "%s", probe.fault.text);
+	for (uint32_t i = 1; i < ROOM + 1; i++)
+		expect(&words[i], i * 1000 + 1);
+	/* Whoever goes makes room for what is away. */
+	harness_words_free(&h, &words[ROOM]);
+	expect(&words[0], 1);
+	run(0, &words[0]);
+	expect(&words[0], 2);
+	drop(words, ROOM);
+	drop(&words[ROOM + 1], 1);
+	finish();
+}
+
+Test(spill, TG15_what_others_may_see_is_never_spilled)
+{
+	struct words shared[ROOM], other;
+	struct probe probe;
+	/* Exported memory comes in granules here as elsewhere; it is counted by its size. */
+	begin(ROOM, BACKEND_FEATURE_EXPORT_VMM, &(struct scheduler_config){.processors = 2});
+	for (uint32_t i = 0; i < ROOM; i++)
+		harness_words_shared(&h, &shared[i], WORDS, true, i * 1000, 0, BACKEND_EXPORT_VMM);
+	harness_words(&h, &other, WORDS, true, 0);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &shared[i]);
+	(void)increment(0, &other, &probe);
+	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
+	cr_expect(eq(u64, spilled(0).spills, 0));
+	for (uint32_t i = 0; i < ROOM; i++)
+		expect(&shared[i], i * 1000 + 1);
+	drop(shared, ROOM);
+	drop(&other, 1);
+	finish();
+}
+
+/* ... but others make room for it. */
+Test(spill, TG15_memory_that_is_to_be_exported_gets_room)
+{
+	struct words words[ROOM], shared;
+	begin(ROOM, BACKEND_FEATURE_EXPORT_VMM, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+	harness_words_shared(&h, &shared, WORDS, true, 5, 0, BACKEND_EXPORT_VMM);
+	run(0, &shared);
+	expect(&shared, 6);
+	for (uint32_t i = 0; i < ROOM; i++)
+		expect(&words[i], i * 1000 + 1);
+	drop(words, ROOM);
+	drop(&shared, 1);
+	finish();
+}
+
+Test(spill, TG15_switched_off_what_finds_no_room_fails)
+{
+	struct words words[ROOM + 1];
+	struct probe probe;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .never_spill = true});
+	make(words, ROOM + 1);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+	(void)increment(0, &words[ROOM], &probe);
+	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
+	for (uint32_t i = 0; i < ROOM; i++)
+		expect(&words[i], i * 1000 + 1);
+	drop(words, ROOM + 1);
+	finish();
+}
+
+/* A buffer is released while its memory is on the way out, and so is one that is away. */
+Test(spill, TG15_buffers_end_wherever_their_memory_is)
+{
+	struct words words[ROOM + 2];
+	struct probe waits[2];
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 2);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+	fake_device_gate_close(0);
+	(void)increment(0, &words[ROOM], &waits[0]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 2 * ROOM + 1, HARNESS_TIMEOUT_NS), "the copy of the first");
+	sched_buffer_release(words[0].buffer);
+	(void)increment(0, &words[ROOM + 1], &waits[1]);
+	give();
+	fake_device_gate_open(0);
+	expect_status(&waits[0], STATUS_SUCCESS);
+	expect_status(&waits[1], STATUS_SUCCESS);
+	cr_assert(harness_wait(&h, &words[0].freed));
+	free(words[0].host);
+	cr_assert(gt(u64, spilled(0).away_bytes, 0));
+	drop(&words[1], ROOM + 1);
+	cr_assert(harness_settle(&h));
+	cr_assert(eq(u64, spilled(0).away_bytes, 0));
+	finish();
+}
+
+Test(spill, TG15_M10_a_device_that_is_lost_ends_those_who_wait_for_room)
+{
+	struct words words[ROOM + 1];
+	struct probe held, waits, lost;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 1);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+	fake_device_gate_close(0);
+	(void)increment(0, &words[0], &held);
+	(void)increment(0, &words[ROOM], &waits);
+	scheduler_flush(h.scheduler);
+	(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "lose_device", .items = 1}, &lost);
+	give();
+	fake_device_gate_open(0);
+	cr_assert(harness_wait(&h, &lost));
+	cr_assert(harness_wait(&h, &held));
+	cr_assert(harness_wait(&h, &waits));
+	cr_expect(ne(i32, lost.fault.status, STATUS_SUCCESS));
+	drop(words, ROOM + 1);
+	finish();
+}
+
+/* What is away is not copied from one device to another in one step. */
+Test(spill, TG15_contents_that_are_spilled_reach_another_device)
+{
+	struct words words[2 * ROOM];
+	begin(ROOM, BACKEND_FEATURE_PEER, &(struct scheduler_config){.processors = 2});
+	make(words, 2 * ROOM);
+	for (uint32_t i = 0; i < 2 * ROOM; i++)
+		run(0, &words[i]);
+	for (uint32_t i = 0; i < 2 * ROOM; i++)
+		run(1, &words[i]);
+	for (uint32_t i = 0; i < 2 * ROOM; i++)
+		expect(&words[i], i * 1000 + 2);
+	cr_expect(gt(u64, spilled(0).spills, 0));
+	drop(words, 2 * ROOM);
+	finish();
+}
+
+/* One session goes over its part again and again; the other's memory stays. */
+Test(spill, TG15_who_keeps_to_its_part_is_not_pushed_out)
+{
+	enum { MANY = 3 * ROOM };
+	struct words modest, greedy[MANY];
+	struct sched_account *accounts[2];
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[0])));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[1])));
+	harness_words(&h, &modest, WORDS, true, 50);
+	sched_buffer_charge(modest.buffer, accounts[0]);
+	h.account = accounts[0];
+	run(0, &modest);
+	make(greedy, MANY);
+	h.account = accounts[1];
+	for (uint32_t i = 0; i < MANY; i++)
+		sched_buffer_charge(greedy[i].buffer, accounts[1]);
+	for (uint32_t round = 0; round < 3; round++)
+		for (uint32_t i = 0; i < MANY; i++)
+			run(0, &greedy[i]);
+	struct scheduler_spill before = spilled(0);
+	cr_assert(gt(u64, before.spills, 0));
+	h.account = accounts[0];
+	run(0, &modest);
+	cr_expect(eq(u64, spilled(0).returns, before.returns), "it was there all the time");
+	expect(&modest, 52);
+	h.account = NULL;
+	drop(&modest, 1);
+	drop(greedy, MANY);
+	cr_assert(harness_settle(&h));
+	accounts[0] = sched_account_drop(accounts[0]);
+	accounts[1] = sched_account_drop(accounts[1]);
+	finish();
+}
+
+Test(spill, TG15_a_copy_that_fails_loses_nothing)
+{
+	struct words words[ROOM + 1];
+	struct probe probe;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 1);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+	/* The first one does not go; the next does. */
+	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "no copy")));
+	(void)increment(0, &words[ROOM], &probe);
+	expect_status(&probe, STATUS_SUCCESS);
+	cr_assert(eq(u64, spilled(0).spills, 1));
+	/* The way out of another, then the way back, which fails. */
+	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_RUNTIME, false, "no way back")));
+	(void)increment(0, &words[1], &probe);
+	expect_status(&probe, STATUS_RUNTIME);
+	cr_expect(strstr(probe.fault.text, "no way back") != NULL, "%s", probe.fault.text);
+	for (uint32_t i = 0; i < ROOM; i += i == 0 ? 2 : 1)
+		expect(&words[i], i * 1000 + 1);
+	expect(&words[ROOM], ROOM * 1000 + 1);
+	drop(words, ROOM + 1);
+	finish();
+}
+
+/* --- the order alone ----------------------------------------------------------------------------------------------- */
+
+struct world {
+	struct spill_order order;
+	struct spill_entry entries[8];
+};
+
+static void enter(struct world *world, uint32_t entry, uint64_t owner, uint64_t bytes)
+{
+	world->order.clock++;
+	spill_order_enter(&world->order, &world->entries[entry], (const void *)(uintptr_t)owner, bytes);
+}
+
+static void use_entry(struct world *world, uint32_t entry)
+{
+	world->entries[entry].used = ++world->order.clock;
+}
+
+static int choose(struct world *world, uint64_t owner, bool *waits)
+{
+	const struct spill_entry *entry = spill_order_choose(&world->order, (const void *)(uintptr_t)owner, waits);
+	return entry ? (int)(entry - world->entries) : -1;
+}
+
+static void clear(struct world *world)
+{
+	for (uint32_t i = 0; i < 8; i++)
+		spill_order_leave(&world->order, &world->entries[i]);
+	cr_expect(eq(u32, world->order.holder_count, 0));
+	cr_expect(eq(u64, world->order.bytes, 0));
+}
+
+Test(spill, TG15_of_one_holder_the_least_recently_used)
+{
+	struct world world = {.entries = {{.bytes = 0}}};
+	bool waits;
+	spill_order_init(&world.order);
+	for (uint32_t i = 0; i < 8; i++)
+		enter(&world, i, 1, 10);
+	static const uint32_t used[] = {3, 0, 7, 5, 0, 1, 2, 4, 6};
+	static const int expected[] = {3, 7, 5, 0, 1, 2, 4, 6, -1};
+	for (uint32_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+		use_entry(&world, used[i]);
+	for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		int chosen = choose(&world, 1, &waits);
+		cr_assert(eq(int, chosen, expected[i]));
+		cr_expect(not(waits));
+		if (chosen >= 0)
+			spill_order_leave(&world.order, &world.entries[chosen]);
+	}
+	clear(&world);
+}
+
+Test(spill, TG15_first_of_those_with_more_than_their_part_then_ones_own_then_anybodys)
+{
+	struct world world = {.entries = {{.bytes = 0}}};
+	bool waits;
+	spill_order_init(&world.order);
+	enter(&world, 0, 1, 30);
+	enter(&world, 1, 2, 20);
+	enter(&world, 2, 2, 30);
+	use_entry(&world, 1);
+	use_entry(&world, 2);
+	/* 40 is a part: the second has more, though the first's was used before. */
+	cr_expect(eq(int, choose(&world, 1, &waits), 1));
+	spill_order_leave(&world.order, &world.entries[1]);
+	/* 30 each: one's own. */
+	cr_expect(eq(int, choose(&world, 2, &waits), 2));
+	cr_expect(eq(int, choose(&world, 1, &waits), 0));
+	/* That is in use: it is waited for, and nobody else has to give. */
+	spill_order_unmark(&world.order);
+	spill_order_mark_in_use(&world.order, &world.entries[0]);
+	cr_expect(eq(int, choose(&world, 1, &waits), -1));
+	cr_expect(waits);
+	/* It will not become free: anybody's. */
+	spill_order_mark_kept(&world.order, &world.entries[0]);
+	cr_expect(eq(int, choose(&world, 1, &waits), 2));
+	/* A third one has a part, too. */
+	spill_order_unmark(&world.order);
+	cr_expect(eq(int, choose(&world, 3, &waits), 0));
+	clear(&world);
+}
