@@ -13,6 +13,7 @@
 #define SWITCH_GRAPH  "SYCLD_GRAPH"  /* graphs are launched as graphs of the device's driver, not node by node */
 #define SWITCH_BURST  "SYCLD_BURST"  /* the engine takes launches of one shape that lie behind each other in a ring as one task */
 #define SWITCH_GATE   "SYCLD_GATE"   /* where several sessions want a device, their classes and weights say whose command goes next */
+#define SWITCH_SPILL  "SYCLD_SPILL"  /* what a full device has no room for goes to the host */
 #define SWITCH_WINDOW "SYCLD_WINDOW" /* a session that is not alone has a window on a device, and shorter turns; none is read far ahead */
 
 /* NULL: it is not set. */

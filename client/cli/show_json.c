@@ -146,7 +146,13 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				 "admitted", number(engine->gate_admitted),
 				 "held", number(engine->gate_held),
 				 "waiting", (json_int_t)engine->gate_waiting);
-	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+	json_t *spill = json_pack("{s:I, s:I, s:I, s:I, s:I}",
+				  "spills", number(engine->spills),
+				  "spilled_bytes", number(engine->spilled_bytes),
+				  "returns", number(engine->spill_returns),
+				  "returned_bytes", number(engine->spill_returned_bytes),
+				  "now_bytes", number(engine->spilled_now_bytes));
+	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
 				   "resident_bytes", number(engine->resident_bytes),
 				   "descriptors", (json_int_t)engine->descriptors,
 				   "mappings", (json_int_t)engine->mappings,
@@ -159,7 +165,8 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				   "inline_completions", number(engine->inline_completions),
 				   "bursts", number(engine->bursts),
 				   "burst_launches", number(engine->burst_launches),
-				   "gate", gate);
+				   "gate", gate,
+				   "spill", spill);
 	if (object && (json_object_update_new(object, claims) < 0 ||
 		       json_object_set_new(object, "graphs", graphs_object(engine)) < 0)) {
 		json_decref(object);

@@ -93,6 +93,16 @@ static enum colour colour_of(Sycl__V1__EngineState state)
 	}
 }
 
+static void print_spill(const Sycl__V1__EngineFacts *engine)
+{
+	char out[UNIT_TEXT_BYTES], back[UNIT_TEXT_BYTES], now[UNIT_TEXT_BYTES];
+	if (engine->spills == 0)
+		return;
+	(void)printf("  devices of uid %u were full: %s spilled to the host, %s brought back, %s there now\n", engine->uid,
+		     format_bytes(engine->spilled_bytes, out), format_bytes(engine->spill_returned_bytes, back),
+		     format_bytes(engine->spilled_now_bytes, now));
+}
+
 static void claim_cells(struct table *table, const Sycl__V1__EngineFacts *engine)
 {
 	char text[UNIT_TEXT_BYTES];
@@ -137,6 +147,8 @@ static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		claim_cells(&table, engine);
 	}
 	bool printed = table_print(&table, coloured, terminal_width());
+	for (size_t i = 0; i < reply->n_engines; i++)
+		print_spill(reply->engines[i]);
 	for (size_t i = 0; i < reply->n_engines; i++)
 		if (reply->engines[i]->last_failure && *reply->engines[i]->last_failure)
 			(void)printf("  last failure of uid %u: it %s\n", reply->engines[i]->uid,

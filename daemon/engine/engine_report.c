@@ -67,6 +67,11 @@ static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *rep
 	report->gate_admitted = counters.gate_admitted;
 	report->gate_held = counters.gate_held;
 	report->gate_waiting = counters.gate_waiting;
+	report->spills = counters.spill.spills;
+	report->spilled_bytes = counters.spill.spilled_bytes;
+	report->spill_returns = counters.spill.returns;
+	report->spill_returned_bytes = counters.spill.returned_bytes;
+	report->spilled_now_bytes = counters.spill.away_bytes;
 	report->commands_decoded = engine->commands_decoded;
 	report->wakes_sent = engine->wakes_sent;
 }

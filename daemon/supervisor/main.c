@@ -56,7 +56,7 @@ static int claim(const struct options *options, int passed, struct runtime_direc
 /* Engines, which read them, have nobody to tell. */
 static void check_switches(void)
 {
-	static const char *const names[] = { SWITCH_BURST, SWITCH_GATE, SWITCH_GRAPH, SWITCH_INLINE, SWITCH_WINDOW };
+	static const char *const names[] = { SWITCH_BURST, SWITCH_GATE, SWITCH_GRAPH, SWITCH_INLINE, SWITCH_SPILL, SWITCH_WINDOW };
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const char *text = getenv(names[i]);
 		if (!switch_text_is_good(text))

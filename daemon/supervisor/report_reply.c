@@ -253,6 +253,11 @@ static void add_claims(const struct opened_report *report, Sycl__V1__EngineFacts
 	facts->gate_admitted = claim->gate_admitted;
 	facts->gate_held = claim->gate_held;
 	facts->gate_waiting = claim->gate_waiting;
+	facts->spills = claim->spills;
+	facts->spilled_bytes = claim->spilled_bytes;
+	facts->spill_returns = claim->spill_returns;
+	facts->spill_returned_bytes = claim->spill_returned_bytes;
+	facts->spilled_now_bytes = claim->spilled_now_bytes;
 }
 
 static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant)

@@ -326,6 +326,42 @@ Test(client_cuda, H10_H11_events_are_elided_and_can_be_waited_for)
 	close_all();
 }
 
+/* Three times what the device has room for, all queued before any of it is waited for. */
+Test(client_cuda, TG15_a_working_set_larger_than_the_device)
+{
+	enum { BUFFERS = 24, ROUNDS = 3, MIB = 1 << 20, WORDS = MIB / 4 };
+	static uint32_t words[WORDS];
+	sycl_buffer buffers[BUFFERS];
+	/* Room for eight buffers beside what is kept for kernels. */
+	open_with("memory 276824064", FAKE_CUDA_LIBRARY);
+	sycl_queue queue = profiling_queue();
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		MUST(sycl_buffer_create(connection, NULL, MIB, SYCL_HOST_NONE, &buffers[i]));
+	for (uint32_t i = 0; i < BUFFERS; i++) {
+		uint32_t pattern = i;
+		MUST(sycl_queue_fill(queue, buffers[i], 0, MIB, &pattern, sizeof(pattern), NULL));
+	}
+	for (uint32_t round = 1; round < ROUNDS; round++)
+		for (uint32_t i = 0; i < BUFFERS; i++) {
+			uint32_t pattern = i + 1000 * round;
+			MUST(sycl_queue_fill(queue, buffers[i], round * 4096, 4096, &pattern, sizeof(pattern), NULL));
+		}
+	for (uint32_t i = 0; i < BUFFERS; i++) {
+		sycl_event event = NULL;
+		MUST(sycl_queue_copy_to_host(queue, buffers[i], 0, words, MIB, &event));
+		MUST(sycl_event_wait(event));
+		MUST(sycl_event_release(event));
+		for (uint32_t w = 0; w < WORDS; w++) {
+			uint32_t part = w / 1024;
+			cr_assert(eq(u32, words[w], part > 0 && part < ROUNDS ? i + 1000 * part : i));
+		}
+	}
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		MUST(sycl_buffer_release(buffers[i]));
+	MUST(sycl_queue_release(queue));
+	close_all();
+}
+
 Test(client_cuda, I11_M6_errors_carry_the_drivers_code_or_none)
 {
 	open_with("fail cuMemAllocFromPoolAsync 1 2 100000", FAKE_CUDA_LIBRARY);

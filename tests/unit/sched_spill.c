@@ -413,6 +413,122 @@ Test(spill, TG15_a_copy_that_fails_loses_nothing)
 	finish();
 }
 
+static void make_image(struct words *image)
+{
+	const struct backend_image description = {.format = BACKEND_IMAGE_R8G8B8A8_UNORM, .dimensions = 2, .size = {WORDS / 8, 8}};
+	*image = (struct words){.count = WORDS, .host = malloc(BYTES)};
+	cr_assert(image->host != NULL);
+	cr_assert(zero(int, sched_buffer_create_image(h.scheduler, &description, BYTES, image->host, false, &image->freed, &image->buffer)));
+}
+
+static void fill_image(struct words *image, uint32_t value)
+{
+	const struct task_requirement requirement = {.buffer = image->buffer, .mode = ACCESS_MODE_WRITE_NO_INIT, .size_bytes = BYTES};
+	const struct task_argument arguments[2] = {
+		{.kind = BACKEND_ARGUMENT_IMAGE, .writes = true},
+		{.kind = BACKEND_ARGUMENT_VALUE, .bytes = &value, .size_bytes = sizeof(value)},
+	};
+	struct task_request request = {.device = h.devices[0], .what = "fill_image", .action = TASK_LAUNCH, .requirements = &requirement, .requirement_count = 1};
+	struct probe probe;
+	request.launch.kernel = harness_kernel(&h, 0, "fill_image");
+	request.launch.dimensions = 1;
+	request.launch.global[0] = 1;
+	request.launch.arguments = arguments;
+	request.launch.argument_count = 2;
+	(void)harness_submit(&h, &request, &probe);
+	expect_status(&probe, STATUS_SUCCESS);
+}
+
+Test(spill, TG15_images_go_and_come_back)
+{
+	struct words images[2], words[ROOM];
+	begin(ROOM, BACKEND_FEATURE_IMAGE, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM);
+	for (uint32_t i = 0; i < 2; i++) {
+		make_image(&images[i]);
+		fill_image(&images[i], 0x11 * (i + 1));
+	}
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+	cr_expect(gt(u64, spilled(0).spills, 0));
+	for (uint32_t i = 0; i < 2; i++) {
+		struct probe probe;
+		struct task *access = harness_host(&h, &images[i], ACCESS_MODE_READ, &probe);
+		expect_status(&probe, STATUS_SUCCESS);
+		for (uint32_t w = 0; w < WORDS; w++)
+			cr_assert(eq(u32, images[i].host[w], 0x11111111 * (i + 1)));
+		host_access_release(access);
+	}
+	drop(images, 2);
+	drop(words, ROOM);
+	finish();
+}
+
+static struct sched_graph *make_graph(struct words *words, struct probe *built)
+{
+	struct sched_graph *graph;
+	const struct task_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL};
+	const struct task_requirement requirement = {.buffer = words->buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = BYTES};
+	struct task_request request = {.device = h.devices[0], .action = TASK_LAUNCH, .requirements = &requirement, .requirement_count = 1};
+	request.launch.kernel = harness_kernel(&h, 0, "increment_u32");
+	request.launch.dimensions = 1;
+	request.launch.global[0] = WORDS;
+	request.launch.arguments = &argument;
+	request.launch.argument_count = 1;
+	*built = (struct probe){.done = false};
+	cr_assert(zero(int, sched_graph_create(h.devices[0], 2, false, built, &graph)));
+	for (uint32_t i = 0; i < 2; i++) {
+		const uint32_t before = 0;
+		cr_assert(zero(int, sched_graph_add(graph, &request, &before, i)));
+	}
+	sched_graph_build(graph);
+	expect_status(built, STATUS_SUCCESS);
+	return graph;
+}
+
+static void launch_graph(struct sched_graph *graph, struct words *words)
+{
+	const struct task_requirement requirement = {.buffer = words->buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = BYTES};
+	struct task_request request = {.device = h.devices[0], .what = "graph", .home_lane = 1, .requirements = &requirement, .requirement_count = 1,
+				       .action = TASK_GRAPH, .graph = {graph, NULL}};
+	struct probe probe;
+	(void)harness_submit(&h, &request, &probe);
+	expect_status(&probe, STATUS_SUCCESS);
+}
+
+/* Made of what is away, it comes back; from then on it stays until the graph is gone. */
+Test(spill, TG15_what_a_graph_names_stays)
+{
+	struct words words[ROOM + 1];
+	struct probe built;
+	begin(ROOM, BACKEND_FEATURE_GRAPH, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 1);
+	for (uint32_t i = 0; i < ROOM + 1; i++)
+		run(0, &words[i]);
+	struct sched_graph *graph = make_graph(&words[0], &built);
+	uint64_t returns = spilled(0).returns;
+	cr_assert(eq(u64, returns, 1));
+	for (uint32_t round = 0; round < 3; round++)
+		for (uint32_t i = 1; i < ROOM + 1; i++)
+			run(0, &words[i]);
+	returns = spilled(0).returns;
+	launch_graph(graph, &words[0]);
+	launch_graph(graph, &words[0]);
+	cr_expect(eq(u64, spilled(0).returns, returns));
+	expect(&words[0], 1 + 4);
+	sched_graph_release(graph);
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 1; i < ROOM + 1; i++)
+		run(0, &words[i]);
+	run(0, &words[0]);
+	cr_expect(gt(u64, spilled(0).returns, returns), "it went as any other");
+	expect(&words[0], 1 + 5);
+	for (uint32_t i = 1; i < ROOM + 1; i++)
+		expect(&words[i], i * 1000 + 5);
+	drop(words, ROOM + 1);
+	finish();
+}
+
 /* --- the order alone ----------------------------------------------------------------------------------------------- */
 
 struct world {
