@@ -55,7 +55,8 @@ static void be_present(struct scheduler_device *device, struct sched_memory *mem
 	atomic_store(&memory->spill.away, 0);
 	atomic_store_explicit(&memory->handle, handle, memory_order_release);
 	if (may_leave(memory))
-		spill_order_enter(&spill_of(device)->order, &memory->spill.entry, memory->spill.owner, memory->size_bytes);
+		spill_order_enter(&spill_of(device)->order, &memory->spill.entry, memory->spill.owner,
+				  memory->size_bytes);
 }
 
 void sched_spill_pin(struct scheduler_device *device, struct sched_memory *memory)
@@ -68,7 +69,8 @@ void sched_spill_unpin(struct scheduler_device *device, struct sched_memory *mem
 {
 	memory->spill.pins--;
 	if (memory->spill.state == SPILL_PRESENT && may_leave(memory))
-		spill_order_enter(&spill_of(device)->order, &memory->spill.entry, memory->spill.owner, memory->size_bytes);
+		spill_order_enter(&spill_of(device)->order, &memory->spill.entry, memory->spill.owner,
+				  memory->size_bytes);
 }
 
 typedef void mark_function(const struct spill_order *order, struct spill_entry *entry);
@@ -262,7 +264,8 @@ static struct sched_memory *memory_of(struct spill_entry *entry)
 }
 
 /* `result` and `fault`: as there was no room. */
-static int make_room(struct scheduler_device *device, const struct sched_memory *memory, int result, struct backend_fault *fault)
+static int make_room(struct scheduler_device *device, const struct sched_memory *memory, int result,
+		     struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	bool waits = false, host_full = false;
@@ -278,8 +281,8 @@ static int make_room(struct scheduler_device *device, const struct sched_memory 
 		return SCHED_SPILL_WAIT;
 	size_t length = strnlen(fault->text, sizeof(fault->text));
 	if (host_full)
-		(void)snprintf(fault->text + length, sizeof(fault->text) - length, "%sand the host has no room to spill to",
-			       length > 0 ? "; " : "");
+		(void)snprintf(fault->text + length, sizeof(fault->text) - length,
+			       "%sand the host has no room to spill to", length > 0 ? "; " : "");
 	return result;
 }
 
@@ -328,9 +331,12 @@ static int need_all(struct scheduler_device *device, const struct task_send *sen
 	int result = sched_worker_memory(device, send->source, fault);
 	if (result == 0)
 		result = sched_worker_memory(device, send->destination, fault);
-	for (uint32_t i = 0; result == 0 && send->command.kind == BACKEND_COMMAND_LAUNCH && i < send->command.launch.argument_count; i++)
+	for (uint32_t i = 0;
+	     result == 0 && send->command.kind == BACKEND_COMMAND_LAUNCH && i < send->command.launch.argument_count;
+	     i++)
 		result = sched_worker_memory(device, send->argument_memories[i], fault);
-	for (uint32_t i = 0; result == 0 && send->native_command && sched_native_command_has(send->native_command, i, &memory); i++)
+	for (uint32_t i = 0;
+	     result == 0 && send->native_command && sched_native_command_has(send->native_command, i, &memory); i++)
 		result = sched_worker_memory(device, memory, fault);
 	return result;
 }

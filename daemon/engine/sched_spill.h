@@ -35,21 +35,21 @@ struct task;
 struct task_send;
 
 /* Not an error: it is set aside, and tried again. */
-#define SPILL_LANES 64u /* as many as a device may have */
+#define SPILL_LANES      64u /* as many as a device may have */
 #define SCHED_SPILL_WAIT (-EINPROGRESS)
 
 enum spill_state { SPILL_FRESH, SPILL_PRESENT, SPILL_LEAVING, SPILL_AWAY, SPILL_COMING };
 
 /* Of a memory. */
 struct spill_memory {
-	const void *owner; /* whose it is; set before a device's thread knows the memory */
+	const void *owner;      /* whose it is; set before a device's thread knows the memory */
 	_Atomic uint32_t peers; /* copies to other devices that are to come: by the front */
 	_Atomic uint32_t away;  /* or on the way there: no such copy now */
 	/* device thread */
 	enum spill_state state;
-	uint32_t pins; /* it stays */
-	bool wanted;   /* LEAVING: let it stay */
-	bool is_freed; /* LEAVING, COMING: it goes when the copy is over */
+	uint32_t pins;   /* it stays */
+	bool wanted;     /* LEAVING: let it stay */
+	bool is_freed;   /* LEAVING, COMING: it goes when the copy is over */
 	bool has_failed; /* to come back: `fault` says why, once */
 	void *host;
 	struct backend_memory *handle; /* LEAVING, COMING */
@@ -62,8 +62,8 @@ struct sched_spill {
 	struct spill_order order;
 	struct sched_message_list aside;
 	uint64_t aside_from[SPILL_LANES]; /* a lane's first sequence that was set aside; 0: none */
-	bool due;             /* to be tried again */
-	struct backend_lane *lane; /* for the copies; NULL: not made yet */
+	bool due;                         /* to be tried again */
+	struct backend_lane *lane;        /* for the copies; NULL: not made yet */
 	uint64_t sequence;
 	struct sched_memory *first, *last; /* on it */
 	uint64_t leaving_bytes;

@@ -648,6 +648,13 @@ static const char *free_buffers(struct model *model)
 	return harness_stop(&model->harness);
 }
 
+static uint64_t last_spills;
+
+uint64_t model_spills(void)
+{
+	return last_spills;
+}
+
 const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options *options)
 {
 	static char result[320];
@@ -672,6 +679,9 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	while (model->count < tasks && !model->wrong[0])
 		one_step(model);
 	finish(model);
+	struct scheduler_counters counters;
+	scheduler_counters(model->harness.scheduler, &counters);
+	last_spills = counters.spill.spills;
 	const char *left = model->wrong[0] ? NULL : free_buffers(model);
 	(void)snprintf(result, sizeof(result), "seed %llu: %s", (unsigned long long)seed, left ? left : model->wrong);
 	bool good = !left && !model->wrong[0];

@@ -5,11 +5,16 @@
 
 TestSuite(property, .timeout = 60);
 
+/* In all runs of the latest check. */
+static uint64_t spills;
+
 static void check(uint64_t first, uint64_t last, uint32_t tasks, struct model_options options)
 {
+	spills = 0;
 	for (uint64_t seed = first; seed <= last; seed++) {
 		const char *wrong = model_run(seed, tasks, &options);
 		cr_assert(wrong == NULL, "%s", wrong);
+		spills += model_spills();
 	}
 }
 
@@ -55,6 +60,7 @@ Test(property, TG15_B25_M9_devices_that_are_full)
 	check(841, 880, 250, (struct model_options){.tight = true, .features = true});
 	check(881, 920, 250, (struct model_options){.tight = true, .features = true, .parts = true});
 	check(921, 922, 4000, (struct model_options){.tight = true, .features = true, .parts = true});
+	cr_assert(spills > 1000, "%llu", (unsigned long long)spills);
 }
 
 Test(property, TG15_F5_devices_that_are_full_with_any_choice_of_lanes)

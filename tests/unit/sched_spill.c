@@ -19,7 +19,8 @@ static void begin(uint32_t room, uint32_t features, const struct scheduler_confi
 {
 	fake_reset();
 	for (uint32_t device = 0; device < 3; device++)
-		fake_device_options(device, (struct fake_device_options){.memory_bytes = (uint64_t)room * BYTES, .features = features});
+		fake_device_options(device, (struct fake_device_options){.memory_bytes = (uint64_t)room * BYTES,
+									 .features = features});
 	harness_start_with(&h, 3, config);
 }
 
@@ -47,7 +48,8 @@ static void expect_status(const struct probe *probe, int32_t status)
 static struct task *increment(uint32_t device, struct words *words, struct probe *probe)
 {
 	const struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
-	return harness_launch(&h, &(struct launch){.device = device, .kernel = "increment_u32", .uses = &use, .use_count = 1}, probe);
+	return harness_launch(
+		&h, &(struct launch){.device = device, .kernel = "increment_u32", .uses = &use, .use_count = 1}, probe);
 }
 
 static void run(uint32_t device, struct words *words)
@@ -195,8 +197,10 @@ Test(spill, TG15_a_group_of_several_buffers_that_does_not_fit_fails)
 	make(words, ROOM);
 	struct use uses[ROOM];
 	for (uint32_t i = 0; i < ROOM; i++)
-		uses[i] = (struct use){.words = &words[i], .mode = i == 0 ? ACCESS_MODE_READ_WRITE_NO_INIT : ACCESS_MODE_WRITE_NO_INIT};
-	(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "noop", .uses = uses, .use_count = ROOM}, &probe);
+		uses[i] = (struct use){.words = &words[i],
+				       .mode = i == 0 ? ACCESS_MODE_READ_WRITE_NO_INIT : ACCESS_MODE_WRITE_NO_INIT};
+	(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "noop", .uses = uses, .use_count = ROOM},
+			     &probe);
 	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
 	struct words other;
 	harness_words(&h, &other, WORDS, true, 3);
@@ -415,20 +419,27 @@ Test(spill, TG15_a_copy_that_fails_loses_nothing)
 
 static void make_image(struct words *image)
 {
-	const struct backend_image description = {.format = BACKEND_IMAGE_R8G8B8A8_UNORM, .dimensions = 2, .size = {WORDS / 8, 8}};
+	const struct backend_image description = {
+		.format = BACKEND_IMAGE_R8G8B8A8_UNORM, .dimensions = 2, .size = {WORDS / 8, 8}};
 	*image = (struct words){.count = WORDS, .host = malloc(BYTES)};
 	cr_assert(image->host != NULL);
-	cr_assert(zero(int, sched_buffer_create_image(h.scheduler, &description, BYTES, image->host, false, &image->freed, &image->buffer)));
+	cr_assert(zero(int, sched_buffer_create_image(h.scheduler, &description, BYTES, image->host, false,
+						      &image->freed, &image->buffer)));
 }
 
 static void fill_image(struct words *image, uint32_t value)
 {
-	const struct task_requirement requirement = {.buffer = image->buffer, .mode = ACCESS_MODE_WRITE_NO_INIT, .size_bytes = BYTES};
+	const struct task_requirement requirement = {
+		.buffer = image->buffer, .mode = ACCESS_MODE_WRITE_NO_INIT, .size_bytes = BYTES};
 	const struct task_argument arguments[2] = {
 		{.kind = BACKEND_ARGUMENT_IMAGE, .writes = true},
 		{.kind = BACKEND_ARGUMENT_VALUE, .bytes = &value, .size_bytes = sizeof(value)},
 	};
-	struct task_request request = {.device = h.devices[0], .what = "fill_image", .action = TASK_LAUNCH, .requirements = &requirement, .requirement_count = 1};
+	struct task_request request = {.device = h.devices[0],
+				       .what = "fill_image",
+				       .action = TASK_LAUNCH,
+				       .requirements = &requirement,
+				       .requirement_count = 1};
 	struct probe probe;
 	request.launch.kernel = harness_kernel(&h, 0, "fill_image");
 	request.launch.dimensions = 1;
@@ -468,8 +479,10 @@ static struct sched_graph *make_graph(struct words *words, struct probe *built)
 {
 	struct sched_graph *graph;
 	const struct task_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL};
-	const struct task_requirement requirement = {.buffer = words->buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = BYTES};
-	struct task_request request = {.device = h.devices[0], .action = TASK_LAUNCH, .requirements = &requirement, .requirement_count = 1};
+	const struct task_requirement requirement = {
+		.buffer = words->buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = BYTES};
+	struct task_request request = {
+		.device = h.devices[0], .action = TASK_LAUNCH, .requirements = &requirement, .requirement_count = 1};
 	request.launch.kernel = harness_kernel(&h, 0, "increment_u32");
 	request.launch.dimensions = 1;
 	request.launch.global[0] = WORDS;
@@ -488,9 +501,15 @@ static struct sched_graph *make_graph(struct words *words, struct probe *built)
 
 static void launch_graph(struct sched_graph *graph, struct words *words)
 {
-	const struct task_requirement requirement = {.buffer = words->buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = BYTES};
-	struct task_request request = {.device = h.devices[0], .what = "graph", .home_lane = 1, .requirements = &requirement, .requirement_count = 1,
-				       .action = TASK_GRAPH, .graph = {graph, NULL}};
+	const struct task_requirement requirement = {
+		.buffer = words->buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = BYTES};
+	struct task_request request = {.device = h.devices[0],
+				       .what = "graph",
+				       .home_lane = 1,
+				       .requirements = &requirement,
+				       .requirement_count = 1,
+				       .action = TASK_GRAPH,
+				       .graph = {graph, NULL}};
 	struct probe probe;
 	(void)harness_submit(&h, &request, &probe);
 	expect_status(&probe, STATUS_SUCCESS);
