@@ -135,6 +135,10 @@ int main(void)
 		const char *wrong = model_run(seed, 300, &(struct model_options){.features = seed % 2 == 0});
 		if (wrong)
 			return fail(wrong);
+		/* On devices that are full all the time. */
+		wrong = model_run(seed, 200, &(struct model_options){.features = seed % 2 == 0, .tight = true});
+		if (wrong)
+			return fail(wrong);
 	}
 	for (uint32_t i = 0; i < 20; i++)
 		if (lose_devices() != 0)

@@ -17,9 +17,9 @@ struct model_options {
 	bool tight;
 };
 
-/* The seed also decides which devices have unified memory and which are manual. NULL: equal; else what is different. */
 /* How often the devices of the last run spilled. */
 uint64_t model_spills(void);
+/* The seed also decides which devices have unified memory and which are manual. NULL: equal; else what is different. */
 const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options *options);
 
 #endif
