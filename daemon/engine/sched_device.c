@@ -175,6 +175,7 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 	device->index = index;
 	device->backend_index = info->backend_index;
 	device->features = info->facts->features;
+	device->memory_bytes = info->facts->global_mem_bytes;
 	device->native_context = native_context;
 	if (native_context)
 		device->features &= ~(uint32_t)NOT_OF_NATIVE_CONTEXTS;

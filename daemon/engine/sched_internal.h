@@ -587,6 +587,7 @@ struct scheduler_device {
 	struct scheduler *scheduler;
 	uint32_t index, backend_index, place;
 	uint32_t features;
+	uint64_t memory_bytes; /* all of it, whoever has it */
 	bool unified;
 	uint64_t accounted_ns; /* CLOCK_MONOTONIC; time of the device up to here has been charged */
 	const struct backend_ops *ops;

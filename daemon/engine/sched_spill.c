@@ -322,6 +322,8 @@ int sched_spill_need(struct scheduler_device *device, struct sched_memory *memor
 	if (fault->status == STATUS_SUCCESS)
 		fault->status = STATUS_MEMORY_ALLOCATION;
 	bool is_full = fault->status == STATUS_MEMORY_ALLOCATION && !fault->device_lost && !memory->imported;
+	/* Nobody's memory has to go for what can never be had. */
+	is_full &= memory->size_bytes <= device->memory_bytes;
 	return is_full && device->scheduler->spills ? make_room(device, memory, result, fault) : result;
 }
 

@@ -181,6 +181,7 @@ Test(spill, TG15_what_is_larger_than_the_device_fails_and_nothing_is_lost)
 	(void)increment(0, &large, &probe);
 	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
 	cr_expect(strstr(probe.fault.text, "no memory of") != NULL, "%s", probe.fault.text);
+	cr_expect(eq(u64, spilled(0).spills, 0), "it would have been in vain");
 	run(0, &words[0]);
 	expect(&words[0], 2);
 	expect(&words[1], 1001);

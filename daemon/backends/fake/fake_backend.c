@@ -87,6 +87,7 @@ static void describe(struct backend *backend, uint32_t index)
 	(void)snprintf(backend->keys[index], FAKE_TEXT_BYTES, "fake-1-%u", index);
 	struct backend_device_facts *facts = &backend->devices[index];
 	uint32_t asked = fake_state.slots[index].options.base_align_bits, align_bits = asked ? asked : 1024;
+	uint64_t limit = fake_state.slots[index].options.memory_bytes;
 	*facts = (struct backend_device_facts){
 		.type = FAKE_DEVICE_TYPE_CUSTOM,
 		.name = backend->names[index],
@@ -103,7 +104,7 @@ static void describe(struct backend *backend, uint32_t index)
 		.max_work_item_sizes = {1024, 1024, 1024},
 		.max_work_group_size = 1024,
 		.max_mem_alloc_bytes = FAKE_ALLOCATION_BYTES_MAX,
-		.global_mem_bytes = 1ull << 32,
+		.global_mem_bytes = limit ? limit : 1ull << 32,
 		.global_mem_cache_bytes = 1u << 20,
 		.local_mem_bytes = 1u << 16,
 		.max_constant_buffer_bytes = 1u << 16,
