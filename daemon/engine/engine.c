@@ -218,7 +218,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 		.never_inline = switch_is_off(SWITCH_INLINE),
 		.never_window = engine->never_window,
 		.never_gate = engine->never_gate,
-		.never_spill = switch_is_off(SWITCH_SPILL),
+		.spills = switch_is_on(SWITCH_SPILL),
 		.front_polls = engine->may_spin,
 		.flight_page = engine->flight->address,
 	};

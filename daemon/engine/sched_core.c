@@ -85,7 +85,7 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	scheduler->sends_inline = !config->never_inline;
 	scheduler->has_windows = !config->never_window;
 	scheduler->has_gates = !config->never_gate;
-	scheduler->spills = !config->never_spill;
+	scheduler->spills = config->spills;
 	scheduler->spill_most_bytes = config->spill_bytes ? config->spill_bytes : half_of_memory();
 	scheduler->clock_ns = config->clock_ns ? config->clock_ns : clock_now_ns;
 	scheduler->front_polls = config->front_polls;

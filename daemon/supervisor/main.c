@@ -60,7 +60,8 @@ static void check_switches(void)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const char *text = getenv(names[i]);
 		if (!switch_text_is_good(text))
-			log_warning("service", "%s is neither 0 nor 1 in the environment: it stays on", names[i]);
+			log_warning("service", "%s is neither 0 nor 1 in the environment: it stays %s", names[i],
+				    strcmp(names[i], SWITCH_SPILL) == 0 ? "off" : "on");
 	}
 }
 

@@ -332,6 +332,7 @@ Test(client_cuda, TG15_a_working_set_larger_than_the_device)
 	enum { BUFFERS = 24, ROUNDS = 3, MIB = 1 << 20, WORDS = MIB / 4 };
 	static uint32_t words[WORDS];
 	sycl_buffer buffers[BUFFERS];
+	cr_assert(eq(int, setenv("SYCLD_SPILL", "1", 1), 0));
 	/* Room for eight buffers beside what is kept for kernels. */
 	open_with("memory 276824064", FAKE_CUDA_LIBRARY);
 	sycl_queue queue = profiling_queue();
@@ -356,6 +357,33 @@ Test(client_cuda, TG15_a_working_set_larger_than_the_device)
 			cr_assert(eq(u32, words[w], part > 0 && part < ROUNDS ? i + 1000 * part : i));
 		}
 	}
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		MUST(sycl_buffer_release(buffers[i]));
+	MUST(sycl_queue_release(queue));
+	close_all();
+}
+
+/* Nobody has asked for it. */
+Test(client_cuda, TG15_what_a_full_device_has_no_room_for_fails)
+{
+	enum { BUFFERS = 24, MIB = 1 << 20 };
+	sycl_buffer buffers[BUFFERS];
+	sycl_event events[BUFFERS];
+	uint32_t failed = 0;
+	cr_assert(eq(int, unsetenv("SYCLD_SPILL"), 0));
+	open_with("memory 276824064", FAKE_CUDA_LIBRARY);
+	sycl_queue queue = profiling_queue();
+	for (uint32_t i = 0; i < BUFFERS; i++) {
+		MUST(sycl_buffer_create(connection, NULL, MIB, SYCL_HOST_NONE, &buffers[i]));
+		MUST(sycl_queue_fill(queue, buffers[i], 0, MIB, &i, sizeof(i), &events[i]));
+	}
+	for (uint32_t i = 0; i < BUFFERS; i++) {
+		int result = sycl_event_wait(events[i]);
+		cr_assert(result == 0 || result == SYCL_ERROR_MEMORY_ALLOCATION, "%d", result);
+		failed += result != 0;
+		MUST(sycl_event_release(events[i]));
+	}
+	cr_expect(gt(u32, failed, 0));
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		MUST(sycl_buffer_release(buffers[i]));
 	MUST(sycl_queue_release(queue));

@@ -247,8 +247,10 @@ Test(service, a_switch_that_is_neither_0_nor_1_is_warned_of)
 {
 	cr_assert(zero(int, setenv("SYCLD_WINDOW", "off\033[2J", 1)));
 	cr_assert(zero(int, setenv("SYCLD_INLINE", "0", 1)));
+	cr_assert(zero(int, setenv("SYCLD_SPILL", "yes", 1)));
 	service_start(&service, NULL);
 	cr_expect(eq(u32, service_log_count(&service, "SYCLD_WINDOW is neither 0 nor 1 in the environment: it stays on"), 1));
+	cr_expect(eq(u32, service_log_count(&service, "SYCLD_SPILL is neither 0 nor 1 in the environment: it stays off"), 1));
 	cr_expect(zero(u32, service_log_count(&service, "SYCLD_INLINE is neither")));
 	cr_expect(zero(u32, service_log_count(&service, "\033")));
 	cr_assert(zero(int, service_stop(&service)));

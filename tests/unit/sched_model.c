@@ -669,7 +669,8 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	choose_devices(model, options->features, options->tight);
 	harness_start_with(&model->harness, DEVICES,
 			   &(struct scheduler_config){
-				   .lane_choice = options->lanes, .lane_seed = seed, .processors = seed % 2 ? 2 : 4});
+				   .lane_choice = options->lanes, .lane_seed = seed, .processors = seed % 2 ? 2 : 4,
+				   .spills = options->tight});
 	for (uint32_t i = 0; i < SESSIONS; i++)
 		(void)sched_account_create(UINT64_MAX, &model->sessions[i]);
 	for (uint32_t i = 0; i < SESSIONS && seed % 3; i++)

@@ -15,13 +15,15 @@ enum { WORDS = 256, BYTES = WORDS * 4, ROOM = 4 };
 
 static struct harness h;
 
-static void begin(uint32_t room, uint32_t features, const struct scheduler_config *config)
+static void begin(uint32_t room, uint32_t features, const struct scheduler_config *given)
 {
+	struct scheduler_config config = *given;
+	config.spills = true;
 	fake_reset();
 	for (uint32_t device = 0; device < 3; device++)
 		fake_device_options(device, (struct fake_device_options){.memory_bytes = (uint64_t)room * BYTES,
 									 .features = features});
-	harness_start_with(&h, 3, config);
+	harness_start_with(&h, 3, &config);
 }
 
 TestSuite(spill, .timeout = 60);
@@ -274,11 +276,13 @@ Test(spill, TG15_memory_that_is_to_be_exported_gets_room)
 	finish();
 }
 
-Test(spill, TG15_switched_off_what_finds_no_room_fails)
+Test(spill, TG15_unless_asked_for_what_finds_no_room_fails)
 {
 	struct words words[ROOM + 1];
 	struct probe probe;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .never_spill = true});
+	fake_reset();
+	fake_device_options(0, (struct fake_device_options){.memory_bytes = (uint64_t)ROOM * BYTES});
+	harness_start_with(&h, 1, &(struct scheduler_config){.processors = 2});
 	make(words, ROOM + 1);
 	for (uint32_t i = 0; i < ROOM; i++)
 		run(0, &words[i]);
