@@ -4,11 +4,12 @@
  */
 #include "sched_internal.h"
 
-/* On its device, with nothing before it that it would wait for. */
+/* On its device, with nothing before it that it would wait for, and with its memory there. */
 static const struct task *running(const struct scheduler_device *device, uint32_t lane)
 {
 	const struct task *first = device->lanes[lane].first;
-	return first && first->open_in == 0 && first->send.flight_session != 0 ? first : NULL;
+	bool runs = first && first->open_in == 0 && first->send.flight_session != 0 && !atomic_load(&first->is_aside);
+	return runs ? first : NULL;
 }
 
 static bool is_overdue(struct scheduler_device *device, uint32_t lane, uint64_t now_ns, scheduler_deadline *deadline,

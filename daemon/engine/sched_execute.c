@@ -397,6 +397,8 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 	}
 	if (!send->burst)
 		STAGE_MARK(send->flight_group, STAGE_LAUNCHED);
+	if (atomic_load_explicit(&task->is_aside, memory_order_relaxed))
+		atomic_store(&task->is_aside, false);
 	worker->unflushed = true;
 	worker->in_flight += send->burst ? send->burst->out : 1;
 	worker->failing += sched_native_command_failed(send);

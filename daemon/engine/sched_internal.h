@@ -464,6 +464,7 @@ struct task {
 	bool awaits_kernel;
 	bool held_by_host; /* a host task: held when its turn has come */
 	bool goes_alone;   /* what it waits for is over before it is sent */
+	_Atomic bool is_aside; /* sent, but its device has no room for its memory: it does not run. By the device thread */
 	uint32_t home_lane;             /* 0: any */
 	bool home_is_fixed;
 	struct sched_flow *flow;        /* since it was to be sent first; NULL: it was not */

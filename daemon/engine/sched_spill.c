@@ -380,7 +380,9 @@ void sched_spill_set_aside(struct scheduler_device *device, struct sched_message
 	sched_message_append(&spill->aside, message);
 	if (message->kind != SCHED_MESSAGE_SEND)
 		return;
-	const struct task_send *send = &((struct task *)(void *)message)->send;
+	struct task *task = (struct task *)(void *)message;
+	const struct task_send *send = &task->send;
+	atomic_store(&task->is_aside, true);
 	if (spill->aside_from[send->lane] == 0)
 		spill->aside_from[send->lane] = send->sequence - sched_launches(send) + 1;
 }

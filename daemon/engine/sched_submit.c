@@ -238,5 +238,6 @@ bool task_running(const struct task *task)
 {
 	if (task->held_by_host)
 		return task->state == TASK_HELD;
-	return task->state == TASK_SENT && task->open_in == 0 && task->device->lanes[task->send.lane].first == task;
+	return task->state == TASK_SENT && task->open_in == 0 && task->device->lanes[task->send.lane].first == task &&
+	       !atomic_load(&task->is_aside);
 }

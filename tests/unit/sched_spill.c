@@ -3,6 +3,7 @@
 #include "spill_order.h"
 
 #include "access_mode.h"
+#include "clock.h"
 #include "status.h"
 
 #include <criterion/criterion.h>
@@ -88,6 +89,59 @@ static void give(void)
 {
 	for (uint32_t i = 0; i < 20; i++)
 		harness_turn(&h);
+}
+
+/* Writes all of it, so nothing comes before it. `lane`: from 1 on. */
+static struct task *write_all(struct words *words, uint32_t lane, uint64_t session, struct probe *probe)
+{
+	const struct use use = {.words = words, .mode = ACCESS_MODE_WRITE_NO_INIT};
+	return harness_launch(&h,
+			      &(struct launch){.device = 0,
+					       .kernel = "linear_id_u32",
+					       .uses = &use,
+					       .use_count = 1,
+					       .home_lane = lane,
+					       .session = session,
+					       .group = lane},
+			      probe);
+}
+
+/* The device is full of what commands use that do not end until its gate is opened. */
+static void hold_all(struct words *words, struct probe *held)
+{
+	for (uint32_t i = 0; i < ROOM; i++)
+		(void)write_all(&words[i], 1, 1, &held[i]);
+	for (uint32_t i = 0; i < ROOM; i++)
+		expect_status(&held[i], STATUS_SUCCESS);
+	fake_device_gate_close(0);
+	for (uint32_t i = 0; i < ROOM; i++)
+		(void)write_all(&words[i], i + 1, 1, &held[i]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 2 * ROOM, HARNESS_TIMEOUT_NS));
+}
+
+static void let_go(struct probe *held)
+{
+	fake_device_gate_open(0);
+	for (uint32_t i = 0; i < ROOM; i++)
+		expect_status(&held[i], STATUS_SUCCESS);
+}
+
+static uint64_t calls(enum fake_entry entry)
+{
+	struct fake_counters counters;
+	fake_counters(0, &counters);
+	return counters.calls[entry];
+}
+
+/* So often memory has been asked for. */
+static void wait_for_tries(uint64_t count)
+{
+	scheduler_flush(h.scheduler);
+	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	while (calls(FAKE_MEMORY_CREATE) < count && clock_now_ns() < deadline)
+		harness_turn(&h);
+	cr_assert(ge(u64, calls(FAKE_MEMORY_CREATE), count));
 }
 
 Test(spill, TG15_a_working_set_of_three_times_the_device_all_at_once)
@@ -549,6 +603,35 @@ Test(spill, TG15_what_a_graph_names_stays)
 	expect(&words[0], 1 + 5);
 	for (uint32_t i = 1; i < ROOM + 1; i++)
 		expect(&words[i], i * 1000 + 5);
+	drop(words, ROOM + 1);
+	finish();
+}
+
+/* A session's most is not about waiting for room: others keep it, and they would be let off. */
+static uint64_t deadline_of(void *context, uint64_t session)
+{
+	(void)context;
+	return session == 2 ? 1000 : 0;
+}
+
+Test(spill, TG15_who_waits_for_room_does_not_run)
+{
+	struct words words[ROOM + 1];
+	struct probe held[ROOM], waits;
+	struct scheduler_overdue overdue;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 1);
+	hold_all(words, held);
+	struct task *task = write_all(&words[ROOM], ROOM + 1, 2, &waits);
+	wait_for_tries(ROOM + 1);
+	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS / 4);
+	while (task_running(task) && clock_now_ns() < deadline)
+		harness_turn(&h);
+	cr_expect(not(task_running(task)));
+	for (uint64_t now = 1; now < 5; now++)
+		cr_expect(not(scheduler_overdue(h.scheduler, now * 1000000, deadline_of, NULL, &overdue)));
+	let_go(held);
+	expect_status(&waits, STATUS_SUCCESS);
 	drop(words, ROOM + 1);
 	finish();
 }
