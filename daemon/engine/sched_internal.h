@@ -328,6 +328,7 @@ struct sched_native {
 	uint32_t lane; /* of a queue */
 	void *object;  /* struct sched_memory, sched_program, sched_kernel, sched_event */
 	bool makes;    /* the memory, if there is none */
+	struct sched_buffer *buffer; /* of a memory, which lives until this has come back */
 	struct sched_notice notice;
 	uint64_t native; /* to make from; what was asked for */
 	struct backend_fault fault;

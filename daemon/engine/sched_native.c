@@ -189,14 +189,18 @@ int sched_native_get_event(struct sched_event *event, void *owner)
 	return get(event->device, BACKEND_NATIVE_EVENT, event, owner);
 }
 
-static int get_memory(struct sched_memory *memory, bool makes, void *owner)
+/* It may wait for room, and what ends the memory must not overtake it. */
+static int get_memory(struct sched_buffer *buffer, struct sched_memory *memory, bool makes, void *owner)
 {
 	const struct sched_native what = {.question = SCHED_NATIVE_GET,
 					  .kind = BACKEND_NATIVE_MEMORY,
 					  .object = memory,
 					  .makes = makes,
+					  .buffer = buffer,
 					  .owner = owner};
-	return ask(memory->device, &what);
+	int result = ask(memory->device, &what);
+	buffer->references += result == 0;
+	return result;
 }
 
 static bool is_of(const struct sched_memory *memory, enum backend_kind backend)
@@ -205,8 +209,8 @@ static bool is_of(const struct sched_memory *memory, enum backend_kind backend)
 }
 
 /* Goes on with what is left of `limit`. */
-static int get_list(struct sched_memory *first, enum backend_kind backend, uint32_t limit, void *owner, uint32_t *count,
-		    uint32_t *left)
+static int get_list(struct sched_buffer *buffer, struct sched_memory *first, enum backend_kind backend, uint32_t limit,
+		    void *owner, uint32_t *count, uint32_t *left)
 {
 	for (struct sched_memory *memory = first; memory; memory = memory->next) {
 		bool is_there = atomic_load_explicit(&memory->handle, memory_order_acquire) || atomic_load(&memory->spill.away);
@@ -216,7 +220,7 @@ static int get_list(struct sched_memory *first, enum backend_kind backend, uint3
 			(*left)++;
 			continue;
 		}
-		int result = get_memory(memory, false, owner);
+		int result = get_memory(buffer, memory, false, owner);
 		if (result < 0)
 			return result;
 		(*count)++;
@@ -231,7 +235,7 @@ int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device
 	struct sched_memory *memory;
 	int result = sched_memory_need(buffer, device, &memory);
 	if (result == 0)
-		result = get_memory(memory, true, owner);
+		result = get_memory(buffer, memory, true, owner);
 	return result < 0 ? result : 1;
 }
 
@@ -239,9 +243,9 @@ int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind bac
 			      uint32_t *left_out)
 {
 	uint32_t count = 0, left = 0;
-	int result = get_list(buffer->memories, backend, limit, owner, &count, &left);
+	int result = get_list(buffer, buffer->memories, backend, limit, owner, &count, &left);
 	if (result == 0)
-		result = get_list(buffer->contents->memories, backend, limit, owner, &count, &left);
+		result = get_list(buffer, buffer->contents->memories, backend, limit, owner, &count, &left);
 	*left_out = left;
 	/* What was asked is answered. */
 	return result < 0 && count == 0 ? result : (int)count;
@@ -392,6 +396,8 @@ void sched_native_returned(struct sched_native *question)
 		free(question);
 		return;
 	}
+	if (question->buffer)
+		sched_buffer_drop(question->buffer);
 	/* That a native context could not be opened is nobody else's loss. */
 	if (question->question != SCHED_NATIVE_OPENED)
 		sched_loss_seen(device, &question->fault);

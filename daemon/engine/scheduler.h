@@ -315,7 +315,7 @@ void scheduler_device_release(struct scheduler_device *device);
 /* 0 of one that is no native context's. */
 uint64_t scheduler_device_native_context(const struct scheduler_device *device);
 /*
- * sched_native: questions to a device's thread; on_native follows each. What they are about lives until then. -ENOMEM.
+ * sched_native: questions to a device's thread; on_native follows each. What they are about lives until then (a buffer is held). -ENOMEM.
  * sched_native_get is for PLATFORM, DEVICE and CONTEXT.
  */
 int sched_native_opened(struct scheduler_device *device, void *owner);

@@ -163,6 +163,14 @@ static void on_graph_built(void *context, void *owner, struct sched_graph *graph
 	probe->fault = *fault;
 }
 
+static void on_native(void *context, void *owner, uint64_t native, const struct backend_fault *fault)
+{
+	struct probe *probe = owner;
+	(void)native;
+	note(context, probe);
+	probe->fault = *fault;
+}
+
 void harness_start_with(struct harness *harness, uint32_t devices, const struct scheduler_config *given)
 {
 	static const struct scheduler_callbacks callbacks = {
@@ -179,6 +187,7 @@ void harness_start_with(struct harness *harness, uint32_t devices, const struct 
 		.on_usm_ready = on_usm_ready,
 		.on_host_ready = on_host_ready,
 		.on_graph_built = on_graph_built,
+		.on_native = on_native,
 	};
 	memset(harness, 0, sizeof(*harness));
 	harness->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -636,6 +636,31 @@ Test(spill, TG15_who_waits_for_room_does_not_run)
 	finish();
 }
 
+/* What a question is about lives until it is answered. */
+Test(spill, TG15_a_buffer_ends_behind_a_question_that_waits_for_room)
+{
+	struct words words[ROOM + 1];
+	struct probe held[ROOM], asked = {.done = false}, other = {.done = false};
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 1);
+	hold_all(words, held);
+	cr_assert(eq(int, sched_native_get_memory(words[ROOM].buffer, h.devices[0], &asked), 1));
+	wait_for_tries(ROOM + 1);
+	sched_buffer_release(words[ROOM].buffer);
+	/* Behind it on its way to the device and back. */
+	cr_assert(zero(int, sched_native_get(h.devices[0], BACKEND_NATIVE_DEVICE, &other)));
+	cr_assert(harness_wait(&h, &other));
+	give();
+	cr_expect(not(asked.done));
+	cr_expect(not(words[ROOM].freed.done));
+	let_go(held);
+	cr_assert(harness_wait(&h, &asked));
+	cr_assert(harness_wait(&h, &words[ROOM].freed));
+	free(words[ROOM].host);
+	drop(words, ROOM);
+	finish();
+}
+
 /* --- the order alone ----------------------------------------------------------------------------------------------- */
 
 struct world {
