@@ -30,11 +30,16 @@ static bool prepare_memory(struct scheduler_device *device, struct task *task)
 	return true;
 }
 
-static void export_memory(struct scheduler_device *device, struct task *task)
+/* As above. */
+static bool export_memory(struct scheduler_device *device, struct task *task)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	int result = sched_worker_memory(device, task->memory, &fault);
 	task->shared->descriptor = -1;
+	if (result == SCHED_SPILL_WAIT) {
+		sched_spill_set_aside(device, &task->message);
+		return false;
+	}
 	if (result == 0)
 		result = device->worker.unusable ? -EIO
 			 : device->ops->memory_export
@@ -46,6 +51,7 @@ static void export_memory(struct scheduler_device *device, struct task *task)
 		fail(task, &fault, result);
 	if (result < 0 && fault.device_lost)
 		sched_worker_lose(device, &fault);
+	return true;
 }
 
 static int make_native_event(struct scheduler_device *device, struct sched_event *event)
@@ -113,8 +119,7 @@ bool sched_objects_handle(struct scheduler_device *device, struct sched_message 
 	case SCHED_MESSAGE_MEMORY_PREPARE:
 		return prepare_memory(device, object);
 	case SCHED_MESSAGE_MEMORY_EXPORT:
-		export_memory(device, object);
-		break;
+		return export_memory(device, object);
 	case SCHED_MESSAGE_MEMORY_FREE:
 		return free_memory(device, object);
 	case SCHED_MESSAGE_PROGRAM_FREE:
