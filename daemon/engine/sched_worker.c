@@ -122,9 +122,10 @@ bool sched_worker_complete(struct scheduler_device *device)
 	struct sched_worker *worker = &device->worker;
 	if (!is_due(device) || !device->handle)
 		return false;
-	uint32_t count;
+	uint32_t count, sum = 0;
 	do {
 		count = device->ops->progress(device->handle, worker->completions, SCHED_COMPLETIONS);
+		sum += count;
 		for (uint32_t i = 0; i < count; i++)
 			sched_execute_completion(device, &worker->completions[i]);
 		if (count == SCHED_COMPLETIONS)
@@ -132,8 +133,8 @@ bool sched_worker_complete(struct scheduler_device *device)
 	} while (count == SCHED_COMPLETIONS);
 	if (worker->losing)
 		sched_worker_lose(device, &worker->loss);
-	worker->spill.due |= worker->spill.aside.first != NULL;
-	return count > 0;
+	worker->spill.due |= sum > 0 && worker->spill.aside.first;
+	return sum > 0;
 }
 
 /* The process was lost on another device. If anybody knows who was running on this one, it is the backend. */

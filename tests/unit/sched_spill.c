@@ -661,6 +661,31 @@ Test(spill, TG15_a_buffer_ends_behind_a_question_that_waits_for_room)
 	finish();
 }
 
+/* Nobody tells of a polled device's completions: it is asked. That alone is no reason to try again. */
+Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
+{
+	struct words words[ROOM + 1];
+	struct probe held[ROOM], waits;
+	struct fake_counters counters;
+	begin(ROOM, BACKEND_FEATURE_POLLED, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 1);
+	hold_all(words, held);
+	(void)write_all(&words[ROOM], ROOM + 1, 1, &waits);
+	wait_for_tries(ROOM + 1);
+	fake_counters(0, &counters);
+	uint64_t enough = counters.progresses + 20, deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS / 2);
+	while (counters.progresses < enough && clock_now_ns() < deadline) {
+		harness_turn(&h);
+		fake_counters(0, &counters);
+	}
+	cr_assert(ge(u64, counters.progresses, enough));
+	cr_expect(eq(u64, calls(FAKE_MEMORY_CREATE), ROOM + 1));
+	let_go(held);
+	expect_status(&waits, STATUS_SUCCESS);
+	drop(words, ROOM + 1);
+	finish();
+}
+
 /* --- the order alone ----------------------------------------------------------------------------------------------- */
 
 struct world {
