@@ -120,7 +120,7 @@ static void mark_all(struct scheduler_device *device)
 
 /* --- copies -------------------------------------------------------------------------------------------------------- */
 
-static int need_lane(struct scheduler_device *device, struct backend_fault *fault)
+int sched_spill_need_lane(struct scheduler_device *device, struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	if (spill->lane)
@@ -140,7 +140,7 @@ static int send_copy(struct scheduler_device *device, struct sched_memory *memor
 	command.transfer.memory = handle;
 	command.transfer.host = memory->spill.host;
 	command.transfer.size_bytes = memory->size_bytes;
-	int result = need_lane(device, fault);
+	int result = sched_spill_need_lane(device, fault);
 	if (result == 0)
 		result = device->ops->submit(spill->lane, &command, NULL, 0, spill->sequence + 1, NULL, fault);
 	if (result < 0)

@@ -94,6 +94,8 @@ bool sched_spill_step(struct scheduler_device *device);
 bool sched_spill_completed(struct scheduler_device *device, const struct backend_completion *completion);
 /* The device is lost: nothing comes back. */
 void sched_spill_lose(struct scheduler_device *device);
+/* The lane for copies, if it is not there. */
+int sched_spill_need_lane(struct scheduler_device *device, struct backend_fault *fault);
 void sched_spill_open(struct scheduler_device *device);
 void sched_spill_close(struct scheduler_device *device);
 

@@ -686,6 +686,22 @@ Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
 	finish();
 }
 
+/* Where a driver makes lanes only while nothing runs, it would be too late for one when the device is full. */
+Test(spill, TG15_the_lane_for_copies_is_there_before_the_device_is_full)
+{
+	struct words words[ROOM + 1];
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .lanes_per_device = 1});
+	make(words, ROOM + 1);
+	run(0, &words[0]);
+	cr_expect(eq(u64, calls(FAKE_LANE_CREATE), 2));
+	for (uint32_t i = 1; i < ROOM + 1; i++)
+		run(0, &words[i]);
+	cr_expect(gt(u64, spilled(0).spills, 0));
+	cr_expect(eq(u64, calls(FAKE_LANE_CREATE), 2));
+	drop(words, ROOM + 1);
+	finish();
+}
+
 /* --- the order alone ----------------------------------------------------------------------------------------------- */
 
 struct world {
