@@ -155,6 +155,7 @@ static int send_copy(struct scheduler_device *device, struct sched_memory *memor
 	else
 		spill->first = memory;
 	spill->last = memory;
+	spill->copied_bytes += memory->size_bytes;
 	return 0;
 }
 
@@ -245,6 +246,9 @@ bool sched_spill_completed(struct scheduler_device *device, const struct backend
 	if (!spill->first)
 		spill->last = NULL;
 	device->worker.in_flight--;
+	spill->copied_bytes -= memory->size_bytes;
+	if (spill->aside.first)
+		spill->waits_since_ns = device->scheduler->clock_ns();
 	if (memory->spill.state == SPILL_LEAVING)
 		spill->leaving_bytes -= memory->size_bytes;
 	if (memory->spill.is_freed)
@@ -277,13 +281,22 @@ static int make_room(struct scheduler_device *device, const struct sched_memory 
 		if (!begin_to_leave(device, memory_of(entry), &host_full))
 			spill_order_mark_kept(&spill->order, entry);
 	}
-	if (spill->leaving_bytes > 0 || waits)
+	if ((spill->leaving_bytes > 0 || waits) && !spill->is_last_try)
 		return SCHED_SPILL_WAIT;
 	size_t length = strnlen(fault->text, sizeof(fault->text));
 	if (host_full)
 		(void)snprintf(fault->text + length, sizeof(fault->text) - length,
 			       "%sand the host has no room to spill to", length > 0 ? "; " : "");
 	return result;
+}
+
+/* It is being copied, or others are before it. */
+static int wait_on(const struct sched_spill *spill, struct backend_fault *fault)
+{
+	if (!spill->is_last_try)
+		return SCHED_SPILL_WAIT;
+	*fault = (struct backend_fault){.status = STATUS_MEMORY_ALLOCATION, .text = "a copy of spilled memory takes too long"};
+	return -ENOMEM;
 }
 
 static int begin_to_come(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *made,
@@ -295,6 +308,7 @@ static int begin_to_come(struct scheduler_device *device, struct sched_memory *m
 		return result;
 	}
 	memory->spill.state = SPILL_COMING;
+	spill_of(device)->waits_since_ns = device->scheduler->clock_ns();
 	return SCHED_SPILL_WAIT;
 }
 
@@ -305,7 +319,7 @@ int sched_spill_need(struct scheduler_device *device, struct sched_memory *memor
 	if (memory->spill.state == SPILL_LEAVING)
 		memory->spill.wanted |= is_first; /* the others wait for the room that this makes */
 	if (memory->spill.state == SPILL_LEAVING || memory->spill.state == SPILL_COMING || !is_first)
-		return SCHED_SPILL_WAIT;
+		return wait_on(spill, fault);
 	if (memory->spill.has_failed) {
 		memory->spill.has_failed = false;
 		*fault = spill->fault;
@@ -378,6 +392,10 @@ void sched_spill_set_aside(struct scheduler_device *device, struct sched_message
 {
 	struct sched_spill *spill = spill_of(device);
 	sched_message_append(&spill->aside, message);
+	if (spill->aside.first == message && spill->waiting != message) {
+		spill->waiting = message;
+		spill->waits_since_ns = device->scheduler->clock_ns();
+	}
 	if (message->kind != SCHED_MESSAGE_SEND)
 		return;
 	struct task *task = (struct task *)(void *)message;
@@ -412,9 +430,25 @@ bool sched_spill_holds(struct scheduler_device *device, struct sched_message *me
 	return true;
 }
 
+static bool is_time_over(const struct scheduler_device *device)
+{
+	const struct sched_spill *spill = &device->worker.spill;
+	if (!spill->aside.first)
+		return false;
+	return device->scheduler->clock_ns() - spill->waits_since_ns >
+	       SPILL_WAIT_MOST_NS + spill->copied_bytes * SPILL_NS_PER_BYTE;
+}
+
+uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns)
+{
+	return device->worker.spill.aside.first && ns > SPILL_LOOK_NS ? SPILL_LOOK_NS : ns;
+}
+
 bool sched_spill_step(struct scheduler_device *device)
 {
 	struct sched_spill *spill = spill_of(device);
+	bool is_last_try = is_time_over(device);
+	spill->due |= is_last_try;
 	if (!spill->due || !spill->aside.first) {
 		spill->due = false;
 		return false;
@@ -426,7 +460,11 @@ bool sched_spill_step(struct scheduler_device *device)
 	spill->aside = (struct sched_message_list){.first = NULL};
 	spill->due = false;
 	struct sched_message *first = sched_message_take(&list);
+	spill->is_last_try = is_last_try;
 	sched_worker_handle(device, first);
+	spill->is_last_try = false;
+	if (!spill->aside.first)
+		spill->waiting = NULL;
 	if (spill->aside.first && list.first) {
 		/* The others cannot go on before it does. */
 		spill->aside.last->next = list.first;

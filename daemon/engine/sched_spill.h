@@ -13,7 +13,8 @@
  * these as a predecessor. Everything else goes on as far as it needs no memory that is not there: room is made for the first that was
  * set aside and for nobody else, so they get it in the order in which they came, and none of them can take from one before it. In
  * each try what the first needs and has is kept. It is tried again when a command, or a copy, has come back. It fails, with the
- * words of the driver, when nothing can be spilled and nothing that is in flight would change that.
+ * words of the driver, when nothing can be spilled and nothing that is in flight would change that; or when SPILL_WAIT_MOST_NS have
+ * gone by in which no copy has come back: what is in flight may never end. Then it is the next one's turn.
  *
  * Never spilled: memory that other processes may see, the application's own, memory that is the host's, what a graph of the backend's names, and what the
  * application was given a native handle of. What another device is to copy from is not as long as it is.
@@ -34,8 +35,12 @@ struct sched_memory;
 struct task;
 struct task_send;
 
+#define SPILL_LANES 64u /* as many as a device may have */
+/* The first waits for so long, and as much longer as what is copied then takes at the rate of a link that is slow. */
+#define SPILL_WAIT_MOST_NS   2000000000u
+#define SPILL_NS_PER_BYTE    4u
+#define SPILL_LOOK_NS        50000000u /* so often it is looked whether the time is over */
 /* Not an error: it is set aside, and tried again. */
-#define SPILL_LANES      64u /* as many as a device may have */
 #define SCHED_SPILL_WAIT (-EINPROGRESS)
 
 enum spill_state { SPILL_FRESH, SPILL_PRESENT, SPILL_LEAVING, SPILL_AWAY, SPILL_COMING };
@@ -63,10 +68,13 @@ struct sched_spill {
 	struct sched_message_list aside;
 	uint64_t aside_from[SPILL_LANES]; /* a lane's first sequence that was set aside; 0: none */
 	bool due;                         /* to be tried again */
+	const struct sched_message *waiting; /* the first that is aside; */
+	uint64_t waits_since_ns;             /* and since when nothing has changed for it, by the scheduler's clock */
+	bool is_last_try;                    /* what finds no room now fails */
 	struct backend_lane *lane;        /* for the copies; NULL: not made yet */
 	uint64_t sequence;
 	struct sched_memory *first, *last; /* on it */
-	uint64_t leaving_bytes;
+	uint64_t leaving_bytes, copied_bytes; /* of these; and with those that come back */
 	const struct task_send *sending; /* the command at hand */
 	struct backend_fault fault;      /* a copy back failed */
 };
@@ -88,8 +96,10 @@ bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memo
 /* Must the message wait behind others? Then it is set aside. */
 bool sched_spill_holds(struct scheduler_device *device, struct sched_message *message);
 void sched_spill_set_aside(struct scheduler_device *device, struct sched_message *message);
-/* Try again, if something has come back. True: somebody was. */
+/* Try again, if something has come back or the time is over. True: somebody was. */
 bool sched_spill_step(struct scheduler_device *device);
+/* For how long the device's thread may rest, that would for `ns`. */
+uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns);
 /* False: it is not of a copy. */
 bool sched_spill_completed(struct scheduler_device *device, const struct backend_completion *completion);
 /* The device is lost: nothing comes back. */

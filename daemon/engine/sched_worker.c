@@ -304,6 +304,7 @@ static void rest(struct scheduler_device *device, bool held)
 	/* A gate that is wanted and not given has times of its own. */
 	if (device->gate.quiet.state != SCHED_QUIET_NO && !device->gate.loader_has_it && ns > SCHED_PACE_STEP_MAX_NS)
 		ns = SCHED_PACE_STEP_MAX_NS;
+	ns = sched_spill_rest(device, ns);
 	if (ns == 0 && worker->in_flight == 0 && device->scheduler->front_polls) {
 		look_unowned(device, held);
 		return;

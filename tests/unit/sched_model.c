@@ -655,6 +655,12 @@ uint64_t model_spills(void)
 	return last_spills;
 }
 
+/* It stands still: no wait for room is over because this machine is slow. */
+static uint64_t no_time(void)
+{
+	return 1000000000000;
+}
+
 const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options *options)
 {
 	static char result[320];
@@ -670,7 +676,8 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	harness_start_with(&model->harness, DEVICES,
 			   &(struct scheduler_config){
 				   .lane_choice = options->lanes, .lane_seed = seed, .processors = seed % 2 ? 2 : 4,
-				   .spills = options->tight});
+				   .spills = options->tight,
+				   .clock_ns = options->tight ? no_time : NULL});
 	for (uint32_t i = 0; i < SESSIONS; i++)
 		(void)sched_account_create(UINT64_MAX, &model->sessions[i]);
 	for (uint32_t i = 0; i < SESSIONS && seed % 3; i++)

@@ -1,5 +1,6 @@
 /* Devices that are full: what is spilled, what is not, who waits, and what becomes of those for whom there is no room. */
 #include "sched_harness.h"
+#include "sched_spill.h"
 #include "spill_order.h"
 
 #include "access_mode.h"
@@ -16,10 +17,19 @@ enum { WORDS = 256, BYTES = WORDS * 4, ROOM = 4 };
 
 static struct harness h;
 
+/* It stands still: no wait is over because this machine is slow. */
+static _Atomic uint64_t its_time = 1000000000000;
+
+static uint64_t its_clock(void)
+{
+	return atomic_load(&its_time);
+}
+
 static void begin(uint32_t room, uint32_t features, const struct scheduler_config *given)
 {
 	struct scheduler_config config = *given;
 	config.spills = true;
+	config.clock_ns = its_clock;
 	fake_reset();
 	for (uint32_t device = 0; device < 3; device++)
 		fake_device_options(device, (struct fake_device_options){.memory_bytes = (uint64_t)room * BYTES,
@@ -699,6 +709,45 @@ Test(spill, TG15_the_lane_for_copies_is_there_before_the_device_is_full)
 	cr_expect(gt(u64, spilled(0).spills, 0));
 	cr_expect(eq(u64, calls(FAKE_LANE_CREATE), 2));
 	drop(words, ROOM + 1);
+	finish();
+}
+
+/* Each waits for so long, and then makes way for the next. */
+Test(spill, TG15_a_wait_for_room_has_an_end)
+{
+	struct words words[ROOM + 3];
+	struct probe held[ROOM], waits[2], behind, after;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 3);
+	hold_all(words, held);
+	struct task *task = write_all(&words[ROOM], ROOM + 1, 1, &waits[0]);
+	(void)write_all(&words[ROOM + 1], ROOM + 2, 1, &waits[1]);
+	(void)write_all(&words[ROOM + 2], ROOM + 1, 1, &behind);
+	wait_for_tries(ROOM + 1);
+	while (task_running(task))
+		harness_turn(&h);
+	atomic_fetch_add(&its_time, SPILL_WAIT_MOST_NS - 1);
+	give();
+	cr_assert(not(waits[0].done));
+	atomic_fetch_add(&its_time, 2);
+	expect_status(&waits[0], STATUS_MEMORY_ALLOCATION);
+	cr_expect(strstr(waits[0].fault.text, "no memory of") != NULL, "%s", waits[0].fault.text);
+	give();
+	cr_assert(not(waits[1].done));
+	cr_assert(not(behind.done));
+	atomic_fetch_add(&its_time, SPILL_WAIT_MOST_NS + 1);
+	expect_status(&waits[1], STATUS_MEMORY_ALLOCATION);
+	give();
+	cr_assert(not(behind.done));
+	/* It is its turn, and its time has only begun. */
+	let_go(held);
+	expect_status(&behind, STATUS_SUCCESS);
+	(void)write_all(&words[ROOM], ROOM + 1, 1, &after);
+	expect_status(&after, STATUS_SUCCESS);
+	for (uint32_t i = 0; i < ROOM + 3; i++)
+		if (i != ROOM + 1)
+			expect(&words[i], 0);
+	drop(words, ROOM + 3);
 	finish();
 }
 
