@@ -159,31 +159,31 @@ static int send_copy(struct scheduler_device *device, struct sched_memory *memor
 	return 0;
 }
 
-/* False: it stays. `host_full`: because there is no room in the host. */
-static bool begin_to_leave(struct scheduler_device *device, struct sched_memory *memory, bool *host_full)
+/* 1: it stays. -ENOMEM: because there is no room in the host. Another error: the device is lost. */
+static int begin_to_leave(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
-	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	struct backend_memory *handle = atomic_load_explicit(&memory->handle, memory_order_relaxed);
 	/* Sequentially consistent, as sched_spill_hold: one of the two sees the other. */
 	atomic_store(&memory->spill.away, 1);
-	if (atomic_load(&memory->spill.peers) > 0) {
-		atomic_store(&memory->spill.away, 0);
-		return false;
+	int result = atomic_load(&memory->spill.peers) > 0 ? 1 : 0;
+	if (result == 0) {
+		memory->spill.host = take_host(device->scheduler, memory->size_bytes);
+		result = memory->spill.host ? 0 : -ENOMEM;
 	}
-	memory->spill.host = take_host(device->scheduler, memory->size_bytes);
-	*host_full |= !memory->spill.host;
-	if (!memory->spill.host || send_copy(device, memory, handle, BACKEND_COMMAND_READ, &fault) < 0) {
+	if (result == 0 && send_copy(device, memory, handle, BACKEND_COMMAND_READ, fault) < 0)
+		result = fault->device_lost ? -EIO : 1;
+	if (result != 0) {
 		give_host(memory);
 		atomic_store(&memory->spill.away, 0);
-		return false;
+		return result;
 	}
 	atomic_store_explicit(&memory->handle, NULL, memory_order_relaxed);
 	memory->spill.state = SPILL_LEAVING;
 	memory->spill.wanted = false;
 	spill_order_leave(&spill->order, &memory->spill.entry);
 	spill->leaving_bytes += memory->size_bytes;
-	return true;
+	return 0;
 }
 
 static void has_left(struct scheduler_device *device, struct sched_memory *memory, const struct backend_fault *fault)
@@ -267,24 +267,41 @@ static struct sched_memory *memory_of(struct spill_entry *entry)
 	return (struct sched_memory *)(void *)((char *)entry - offsetof(struct sched_memory, spill.entry));
 }
 
+/* As many as it takes. 0, or why it does not go on: as begin_to_leave. */
+static int send_away(struct scheduler_device *device, const struct sched_memory *memory, bool *waits, struct backend_fault *fault)
+{
+	struct sched_spill *spill = spill_of(device);
+	int result = 0;
+	mark_all(device);
+	while (result >= 0 && spill->leaving_bytes < memory->size_bytes) {
+		struct spill_entry *entry = spill_order_choose(&spill->order, memory->spill.owner, waits);
+		if (!entry)
+			return 0;
+		struct backend_fault own = {.status = STATUS_SUCCESS};
+		result = begin_to_leave(device, memory_of(entry), &own);
+		if (result > 0)
+			spill_order_mark_kept(&spill->order, entry);
+		if (result < 0 && result != -ENOMEM)
+			*fault = own;
+	}
+	return result < 0 ? result : 0;
+}
+
 /* `result` and `fault`: as there was no room. */
 static int make_room(struct scheduler_device *device, const struct sched_memory *memory, int result,
 		     struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
-	bool waits = false, host_full = false;
-	mark_all(device);
-	while (spill->leaving_bytes < memory->size_bytes) {
-		struct spill_entry *entry = spill_order_choose(&spill->order, memory->spill.owner, &waits);
-		if (!entry)
-			break;
-		if (!begin_to_leave(device, memory_of(entry), &host_full))
-			spill_order_mark_kept(&spill->order, entry);
-	}
+	bool waits = false;
+	int sent = send_away(device, memory, &waits, fault);
+	if (sent < 0 && fault->device_lost)
+		return sent;
+	/* What is in use would have no room there either. */
+	waits &= sent == 0;
 	if ((spill->leaving_bytes > 0 || waits) && !spill->is_last_try)
 		return SCHED_SPILL_WAIT;
 	size_t length = strnlen(fault->text, sizeof(fault->text));
-	if (host_full)
+	if (sent == -ENOMEM)
 		(void)snprintf(fault->text + length, sizeof(fault->text) - length,
 			       "%sand the host has no room to spill to", length > 0 ? "; " : "");
 	return result;

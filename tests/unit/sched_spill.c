@@ -751,6 +751,23 @@ Test(spill, TG15_a_wait_for_room_has_an_end)
 	finish();
 }
 
+Test(spill, TG15_M10_a_device_that_is_lost_when_a_copy_is_sent_is_lost)
+{
+	struct words words[ROOM + 1];
+	struct probe probe;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 1);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+	uint64_t before = calls(FAKE_SUBMIT);
+	cr_assert(zero(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
+	(void)write_all(&words[ROOM], 1, 1, &probe);
+	expect_status(&probe, STATUS_DEVICE_LOST);
+	cr_expect(eq(u64, calls(FAKE_SUBMIT), before + 1), "it was tried with the next ones");
+	drop(words, ROOM + 1);
+	finish();
+}
+
 /* --- the order alone ----------------------------------------------------------------------------------------------- */
 
 struct world {
