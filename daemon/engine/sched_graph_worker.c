@@ -77,11 +77,20 @@ static int add_node(struct sched_graph *graph, struct backend_fault *fault)
 	return 0;
 }
 
-/* What launches in flight have of an earlier making is in no list: it stays. */
+static void unpin(struct scheduler_device *device, const struct sched_graph_memory *memories, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		sched_spill_unpin(device, memories[i].memory);
+}
+
+/*
+ * What launches in flight have of an earlier making is in no list: it stays. On a device that is lost nothing is spilled, and what
+ * nodes named that were changed last may be gone.
+ */
 static void let_go_of_memories(struct sched_graph *graph)
 {
-	for (uint32_t i = 0; i < graph->memory_count; i++)
-		sched_spill_unpin(graph->device, graph->memories[i].memory);
+	if (!graph->device->worker.unusable)
+		unpin(graph->device, graph->memories, graph->memory_count);
 	graph->memory_count = 0;
 }
 
@@ -263,15 +272,33 @@ static void undo(struct sched_graph *graph, struct sched_graph_launch *launch)
 	graph->is_stale = false;
 }
 
-/* What is not named any more may be gone soon. */
+/*
+ * What is not named any more may be gone soon. If there is no memory for the new list: nodes that are there once have the old ones
+ * again (undo), and the old list with them; of all others, which are made anew, none of this launch is left in a list.
+ */
 static int gather_again(struct sched_graph *graph, struct backend_fault *fault)
 {
 	int result = 0;
+	struct sched_graph_memory *old = graph->memories;
+	uint32_t old_count = graph->memory_count, old_capacity = graph->memory_capacity;
 	graph->stamp = ++graph->device->worker.graph_stamp;
-	let_go_of_memories(graph);
+	graph->memories = NULL;
+	graph->memory_count = graph->memory_capacity = 0;
 	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
 		result = gather_all(graph, &graph->nodes[i]->send, fault);
-	graph->is_stale |= result < 0;
+	if (result == 0) {
+		unpin(graph->device, old, old_count);
+		free(old);
+		return 0;
+	}
+	unpin(graph->device, graph->memories, graph->memory_count);
+	free(graph->memories);
+	graph->memories = old;
+	graph->memory_count = old_count;
+	graph->memory_capacity = old_capacity;
+	graph->is_stale = true;
+	if (!graph->has_native)
+		let_go_of_memories(graph);
 	return result;
 }
 

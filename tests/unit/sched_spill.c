@@ -768,6 +768,49 @@ Test(spill, TG15_M10_a_device_that_is_lost_when_a_copy_is_sent_is_lost)
 	finish();
 }
 
+/* What a change took out of a graph may end, and then the graph, of a device that was lost with that change. */
+Test(spill, TG15_L13_M10_a_graph_ends_behind_what_it_named_before_a_change_that_lost_the_device)
+{
+	struct words words[2];
+	struct probe built = {.done = false}, probe;
+	struct sched_graph *graph;
+	struct sched_graph_node *changes = NULL;
+	begin(ROOM, BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE, &(struct scheduler_config){.processors = 2});
+	make(words, 2);
+	const struct task_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL};
+	struct task_requirement requirements[2];
+	for (uint32_t i = 0; i < 2; i++)
+		requirements[i] = (struct task_requirement){
+			.buffer = words[i].buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = BYTES};
+	struct task_request request = {
+		.device = h.devices[0], .action = TASK_LAUNCH, .requirements = &requirements[0], .requirement_count = 1};
+	request.launch.kernel = harness_kernel(&h, 0, "increment_u32");
+	request.launch.dimensions = 1;
+	request.launch.global[0] = WORDS;
+	request.launch.arguments = &argument;
+	request.launch.argument_count = 1;
+	cr_assert(zero(int, sched_graph_create(h.devices[0], 1, true, &built, &graph)));
+	cr_assert(zero(int, sched_graph_add(graph, &request, NULL, 0)));
+	sched_graph_build(graph);
+	expect_status(&built, STATUS_SUCCESS);
+	request.requirements = &requirements[1];
+	cr_assert(zero(int, sched_graph_change(graph, 0, &request, NULL, 0, &changes)));
+	cr_assert(zero(int, fake_fail(FAKE_GRAPH_UPDATE, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
+	struct task_request launch = {.device = h.devices[0],
+				      .what = "graph",
+				      .home_lane = 1,
+				      .requirements = requirements,
+				      .requirement_count = 2,
+				      .action = TASK_GRAPH,
+				      .graph = {graph, changes}};
+	(void)harness_submit(&h, &launch, &probe);
+	expect_status(&probe, STATUS_DEVICE_LOST);
+	drop(&words[0], 1);
+	sched_graph_release(graph);
+	drop(&words[1], 1);
+	finish();
+}
+
 /* --- the order alone ----------------------------------------------------------------------------------------------- */
 
 struct world {
