@@ -64,10 +64,16 @@ static uint32_t count_processors(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
+static uint64_t page_bytes(void)
+{
+	long bytes = sysconf(_SC_PAGESIZE);
+	return bytes > 0 ? (uint64_t)bytes : 4096;
+}
+
 static uint64_t half_of_memory(void)
 {
-	long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-	return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes / 2 : 0;
+	long pages = sysconf(_SC_PHYS_PAGES);
+	return pages > 0 ? (uint64_t)pages * page_bytes() / 2 : 0;
 }
 
 int scheduler_create(const struct scheduler_config *config, const struct scheduler_callbacks *callbacks, void *context,
@@ -86,6 +92,8 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	scheduler->has_windows = !config->never_window;
 	scheduler->has_gates = !config->never_gate;
 	scheduler->spills = config->spills;
+	scheduler->page_bytes = page_bytes();
+	scheduler->spill_least_bytes = config->spill_least_bytes ? config->spill_least_bytes : SPILL_LEAST_BYTES;
 	scheduler->spill_most_bytes = config->spill_bytes ? config->spill_bytes : half_of_memory();
 	scheduler->clock_ns = config->clock_ns ? config->clock_ns : clock_now_ns;
 	scheduler->front_polls = config->front_polls;

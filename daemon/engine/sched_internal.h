@@ -658,6 +658,8 @@ struct scheduler {
 	bool has_windows;  /* sched_flow.c */
 	bool has_gates;    /* sched_admission.c */
 	bool spills;       /* sched_spill.h */
+	uint64_t page_bytes;           /* of host memory; */
+	uint64_t spill_least_bytes;    /* smaller memory is not spilled */
 	uint64_t spill_most_bytes;     /* of host memory that devices may spill to; */
 	_Atomic uint64_t spill_bytes;  /* and do now */
 	uint64_t gates_due, gates_held; /* bit per device: somebody may go, as far as is known; somebody waits */

@@ -20,9 +20,18 @@ static struct sched_spill *spill_of(struct scheduler_device *device)
 
 /* --- host memory --------------------------------------------------------------------------------------------------- */
 
-/* NULL: there is none, or as much as may be has been taken. */
-static void *take_host(struct scheduler *scheduler, uint64_t bytes)
+/* As it counts. */
+static uint64_t host_bytes(const struct sched_memory *memory)
 {
+	uint64_t page_bytes = memory->device->scheduler->page_bytes;
+	return (memory->size_bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+/* NULL: there is none, or as much as may be has been taken. */
+static void *take_host(const struct sched_memory *memory)
+{
+	struct scheduler *scheduler = memory->device->scheduler;
+	uint64_t bytes = host_bytes(memory);
 	if (atomic_fetch_add(&scheduler->spill_bytes, bytes) + bytes <= scheduler->spill_most_bytes) {
 		void *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (host != MAP_FAILED)
@@ -36,17 +45,19 @@ static void give_host(struct sched_memory *memory)
 {
 	if (!memory->spill.host)
 		return;
-	(void)munmap(memory->spill.host, memory->size_bytes);
+	(void)munmap(memory->spill.host, host_bytes(memory));
 	memory->spill.host = NULL;
-	atomic_fetch_sub(&memory->device->scheduler->spill_bytes, memory->size_bytes);
+	atomic_fetch_sub(&memory->device->scheduler->spill_bytes, host_bytes(memory));
 }
 
 /* --- what may be spilled ------------------------------------------------------------------------------------------- */
 
 static bool may_leave(const struct sched_memory *memory)
 {
-	return memory->device->scheduler->spills && !memory->host && !memory->imported && !memory->native &&
-	       memory->export_kind == BACKEND_EXPORT_NONE && memory->spill.pins == 0;
+	const struct scheduler *scheduler = memory->device->scheduler;
+	return scheduler->spills && memory->size_bytes >= scheduler->spill_least_bytes && !memory->host &&
+	       !memory->imported && !memory->native && memory->export_kind == BACKEND_EXPORT_NONE &&
+	       memory->spill.pins == 0;
 }
 
 static void be_present(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *handle)
@@ -168,7 +179,7 @@ static int begin_to_leave(struct scheduler_device *device, struct sched_memory *
 	atomic_store(&memory->spill.away, 1);
 	int result = atomic_load(&memory->spill.peers) > 0 ? 1 : 0;
 	if (result == 0) {
-		memory->spill.host = take_host(device->scheduler, memory->size_bytes);
+		memory->spill.host = take_host(memory);
 		result = memory->spill.host ? 0 : -ENOMEM;
 	}
 	if (result == 0 && send_copy(device, memory, handle, BACKEND_COMMAND_READ, fault) < 0)
@@ -268,7 +279,8 @@ static struct sched_memory *memory_of(struct spill_entry *entry)
 }
 
 /* As many as it takes. 0, or why it does not go on: as begin_to_leave. */
-static int send_away(struct scheduler_device *device, const struct sched_memory *memory, bool *waits, struct backend_fault *fault)
+static int send_away(struct scheduler_device *device, const struct sched_memory *memory, bool *waits,
+		     struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	int result = 0;
@@ -312,7 +324,8 @@ static int wait_on(const struct sched_spill *spill, struct backend_fault *fault)
 {
 	if (!spill->is_last_try)
 		return SCHED_SPILL_WAIT;
-	*fault = (struct backend_fault){.status = STATUS_MEMORY_ALLOCATION, .text = "a copy of spilled memory takes too long"};
+	*fault = (struct backend_fault){.status = STATUS_MEMORY_ALLOCATION,
+					.text = "a copy of spilled memory takes too long"};
 	return -ENOMEM;
 }
 
@@ -504,18 +517,21 @@ void sched_spill_lose(struct scheduler_device *device)
 	while (spill->first) {
 		struct sched_memory *memory = spill->first;
 		spill->first = memory->spill.next;
-		/* The copy may run on: its host memory stays mapped. */
+		/* The copy may run on: its host memory stays mapped. It is nobody's, and nothing that is spilled. */
 		memory->spill.host = NULL;
+		atomic_fetch_sub(&device->scheduler->spill_bytes, host_bytes(memory));
 		if (memory->spill.is_freed) {
 			free_now(device, memory);
 			continue;
 		}
+		if (memory->spill.state == SPILL_COMING)
+			atomic_fetch_sub(&device->spill_counts.away_bytes, memory->size_bytes);
 		memory->spill.state = SPILL_PRESENT;
 		memory->spill.pins++;
 		atomic_store(&memory->handle, memory->spill.handle);
 	}
 	spill->last = NULL;
-	spill->leaving_bytes = 0;
+	spill->leaving_bytes = spill->copied_bytes = 0;
 	spill->due = true;
 }
 

@@ -16,7 +16,7 @@
  * words of the driver, when nothing can be spilled and nothing that is in flight would change that; or when SPILL_WAIT_MOST_NS have
  * gone by in which no copy has come back: what is in flight may never end. Then it is the next one's turn.
  *
- * Never spilled: memory that other processes may see, the application's own, memory that is the host's, what a graph of the backend's names, and what the
+ * Never spilled: memory of less than SPILL_LEAST_BYTES, memory that other processes may see, the application's own, memory that is the host's, what a graph of the backend's names, and what the
  * application was given a native handle of. What another device is to copy from is not as long as it is.
  */
 #ifndef SYCL_ENGINE_SCHED_SPILL_H
@@ -36,6 +36,7 @@ struct task;
 struct task_send;
 
 #define SPILL_LANES 64u /* as many as a device may have */
+#define SPILL_LEAST_BYTES 65536u /* for less a copy, and what the host has for it, is not worth it */
 /* The first waits for so long, and as much longer as what is copied then takes at the rate of a link that is slow. */
 #define SPILL_WAIT_MOST_NS   2000000000u
 #define SPILL_NS_PER_BYTE    4u

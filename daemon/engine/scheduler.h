@@ -159,6 +159,7 @@ struct scheduler_config {
 	bool never_window;   /* also beside others, a session may fill its lanes */
 	bool never_gate;     /* classes and weights are of no meaning: what can be sent is sent */
 	bool spills;         /* what finds no room on a device may wait for it (sched_spill.h); else it fails at once */
+	uint64_t spill_least_bytes; /* smaller memory is not spilled; 0: 64 KiB */
 	uint64_t spill_bytes; /* of host memory that devices may spill to; 0: half of what the machine has */
 	bool front_polls;    /* before it sleeps, the front thread calls scheduler_progress again and again for a while */
 	void *flight_page;   /* struct flight_page *, or NULL */

@@ -676,7 +676,7 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	harness_start_with(&model->harness, DEVICES,
 			   &(struct scheduler_config){
 				   .lane_choice = options->lanes, .lane_seed = seed, .processors = seed % 2 ? 2 : 4,
-				   .spills = options->tight,
+				   .spills = options->tight, .spill_least_bytes = 1,
 				   .clock_ns = options->tight ? no_time : NULL});
 	for (uint32_t i = 0; i < SESSIONS; i++)
 		(void)sched_account_create(UINT64_MAX, &model->sessions[i]);

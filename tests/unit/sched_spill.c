@@ -12,8 +12,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WORDS = 256, BYTES = WORDS * 4, ROOM = 4 };
+
+#define PAGE ((uint64_t)sysconf(_SC_PAGESIZE)) /* whatever is spilled takes pages */
 
 static struct harness h;
 
@@ -30,6 +33,7 @@ static void begin(uint32_t room, uint32_t features, const struct scheduler_confi
 	struct scheduler_config config = *given;
 	config.spills = true;
 	config.clock_ns = its_clock;
+	config.spill_least_bytes = given->spill_least_bytes ? given->spill_least_bytes : 1;
 	fake_reset();
 	for (uint32_t device = 0; device < 3; device++)
 		fake_device_options(device, (struct fake_device_options){.memory_bytes = (uint64_t)room * BYTES,
@@ -282,7 +286,7 @@ Test(spill, TG15_without_host_memory_it_fails_and_nothing_is_lost)
 {
 	struct words words[ROOM + 2];
 	struct probe probe;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_bytes = BYTES});
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_bytes = PAGE});
 	make(words, ROOM + 2);
 	for (uint32_t i = 0; i < ROOM + 1; i++)
 		run(0, &words[i]);
@@ -808,6 +812,42 @@ Test(spill, TG15_L13_M10_a_graph_ends_behind_what_it_named_before_a_change_that_
 	drop(&words[0], 1);
 	sched_graph_release(graph);
 	drop(&words[1], 1);
+	finish();
+}
+
+Test(spill, TG15_M10_what_is_on_its_way_back_is_not_away_any_more_when_the_device_is_lost)
+{
+	struct words words[ROOM + 1];
+	struct probe probe;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, ROOM + 1);
+	for (uint32_t i = 0; i < ROOM + 1; i++)
+		run(0, &words[i]);
+	harness_words_free(&h, &words[ROOM]);
+	cr_assert(harness_settle(&h));
+	cr_assert(eq(u64, spilled(0).away_bytes, BYTES));
+	/* There is room: the copy back is the next that ends. */
+	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
+	(void)increment(0, &words[0], &probe);
+	expect_status(&probe, STATUS_DEVICE_LOST);
+	drop(words, ROOM);
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u64, spilled(0).away_bytes, 0));
+	finish();
+}
+
+Test(spill, TG15_small_memory_is_not_worth_it)
+{
+	struct words words[ROOM + 1];
+	struct probe probe;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_least_bytes = BYTES + 1});
+	make(words, ROOM + 1);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+	(void)write_all(&words[ROOM], 1, 1, &probe);
+	expect_status(&probe, STATUS_MEMORY_ALLOCATION);
+	cr_expect(eq(u64, spilled(0).spills, 0));
+	drop(words, ROOM + 1);
 	finish();
 }
 
