@@ -613,7 +613,7 @@ static void choose_devices(struct model *model, bool features, bool tight)
 			options.preferred_lanes = draw(model, 5);
 		/* Two buffers; and those that live there for good, of which another one may be used elsewhere. */
 		if (tight) {
-			options.memory_bytes = (2 + (features && d == 0 ? 3 : 0) + draw(model, 2)) * WORDS * sizeof(uint32_t);
+			options.memory_bytes = (2u + (features && d == 0 ? 3u : 0u) + draw(model, 2)) * WORDS * sizeof(uint32_t);
 			options.features &= ~(uint32_t)BACKEND_FEATURE_PEER;
 		}
 		fake_device_options(d, options);
