@@ -275,7 +275,9 @@ static struct task *make_moves(struct task *beneficiary, struct sched_buffer *bu
 {
 	if (most_steps(from, to) == 1 || hold_peer(buffer, from, to))
 		return make_move(beneficiary, buffer, piece, from, to);
-	(void)make_move(beneficiary, buffer, piece, from, SCHED_HOST_PLACE);
+	/* Where they are on their way already they need not be written again: a host accessor may be reading there. */
+	if (!(valid_places(buffer, piece) & place_bit(SCHED_HOST_PLACE)))
+		(void)make_move(beneficiary, buffer, piece, from, SCHED_HOST_PLACE);
 	return make_move(beneficiary, buffer, piece, SCHED_HOST_PLACE, to);
 }
 
