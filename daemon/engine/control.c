@@ -121,10 +121,9 @@ static int send_control(void *context, const ProtobufCMessage *message)
 	struct control *control = context;
 	if (control->link < LINK_SHOWN)
 		return -EPIPE;
+	/* If nobody is there any more, the hang-up is seen behind what they have left to be read. */
 	int r = outbox_send(&control->outbox, message, -1);
-	if (r == -EPIPE || r == -ECONNRESET)
-		lose(control);
-	else if (outbox_waiting(&control->outbox))
+	if (outbox_waiting(&control->outbox))
 		watch(control);
 	return r;
 }
@@ -335,22 +334,13 @@ static void handle(struct control *control, const Sycl__V1__Control *message, st
 	}
 }
 
-static void on_socket(uv_poll_t *poll, int status, int events)
+/*
+ * All that lies there, or as much as there are descriptors for. What an engine that is lost leaves unread, the supervisor gives
+ * to the next one. When the connection has failed, what was sent before still counts, and there is nothing after it.
+ */
+static void receive(struct control *control, const uv_poll_t *poll, bool failed)
 {
-	struct control *control = poll->data;
-	if (status < 0) {
-		lose(control);
-		return;
-	}
-	if (events & UV_WRITABLE) {
-		if (outbox_flush(&control->outbox) < 0) {
-			lose(control);
-			return;
-		}
-		watch(control);
-	}
-	/* What an engine that is lost leaves unread, the supervisor gives to the next one. */
-	while (control->poll == poll && !engine_is_lost(control->engine) && (events & (UV_READABLE | UV_DISCONNECT))) {
+	while (control->poll == poll && !engine_is_lost(control->engine)) {
 		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 		ProtobufCMessage *message;
 		reserve_drop(control);
@@ -358,7 +348,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 					&fds, MSG_DONTWAIT);
 		if (r == 1) {
 			handle(control, (const Sycl__V1__Control *)message, &fds);
-		} else if (r != -EAGAIN) {
+		} else if (r == -EAGAIN ? failed : r != -ECONNRESET) { /* that one it says once, ahead of what is left */
 			/* The supervisor must not go on giving sessions to an engine that does not take them. */
 			(void)shutdown(control->socket, SHUT_RDWR);
 			lose(control);
@@ -367,6 +357,24 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 		if (!reserve_fill(control) || r == -EAGAIN)
 			return;
 	}
+	if (failed && control->poll == poll)
+		lose(control);
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+	struct control *control = poll->data;
+	bool failed = status < 0;
+	if (!failed && (events & UV_WRITABLE)) {
+		failed = outbox_flush(&control->outbox) < 0;
+		if (!failed)
+			watch(control);
+	}
+	if (failed || (events & (UV_READABLE | UV_DISCONNECT)))
+		receive(control, poll, failed);
+	/* libuv watches no longer what has failed. */
+	if (failed && control->poll == poll)
+		watch(control);
 }
 
 static int say_ready(struct control *control)

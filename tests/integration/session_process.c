@@ -19,6 +19,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 TestSuite(process, .timeout = 60);
@@ -274,6 +275,50 @@ Test(process, N5_it_ends_with_a_supervisor_that_dies_while_nobody_is_served)
 {
 	start(NULL);
 	close_fd(&engine.control);
+	cr_assert(eq(int, wait_end(), 0));
+}
+
+static void send_identity(const char *socket_path)
+{
+	uint8_t token[ENGINE_TOKEN_BYTES] = {1};
+	Sycl__V1__EngineIdentity identity = SYCL__V1__ENGINE_IDENTITY__INIT;
+	identity.token = (ProtobufCBinaryData){sizeof(token), token};
+	identity.socket = (char *)(uintptr_t)socket_path;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_IDENTITY;
+	control.identity = &identity;
+	send_control(&control, NULL, 0);
+}
+
+/* Closed with something unread, its end of the connection is an error at the engine's, ahead of what is left to be read there. */
+Test(process, N5_what_a_supervisor_sent_last_counts_though_it_died_with_something_unread)
+{
+	char folder[] = "/tmp/sycld-process-XXXXXX";
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct raw_client client;
+	int status;
+	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/next.sock", folder);
+	spawn(NULL);
+	wait_readable(engine.control);
+	cr_assert(eq(int, kill(engine.pid, SIGSTOP), 0));
+	cr_assert(eq(int, waitpid(engine.pid, &status, WUNTRACED), engine.pid));
+	cr_assert(WIFSTOPPED(status));
+	send_identity(address.sun_path);
+	hand_off(&client, 1, getpid());
+	close_fd(&engine.control);
+	cr_assert(eq(int, kill(engine.pid, SIGCONT), 0));
+	raw_open(&client);
+	raw_round_trip(&client);
+	/* It knows where to look for the next one. */
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	cr_assert(eq(int, bind(listener, (const struct sockaddr *)&address, sizeof(address)), 0));
+	cr_assert(eq(int, listen(listener, 1), 0));
+	wait_readable(listener);
+	close_fd(&listener);
+	(void)unlink(address.sun_path);
+	(void)rmdir(folder);
+	raw_fini(&client);
 	cr_assert(eq(int, wait_end(), 0));
 }
 
