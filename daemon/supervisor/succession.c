@@ -19,12 +19,15 @@
 #include <sys/pidfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
 	GRACE_MS = 2000,      /* new sessions of a tenant wait so long for its engine, before another one is started */
 	NUMBERS_AHEAD = 1000, /* of sessions, for each time that the file is written */
 	WHILE_MS = 2000,
+	FAR_SHIFT = 10,       /* nanoseconds of which a session takes more */
+	FAR_LEAST = 1 << 20,
 };
 
 static bool is_kept(const struct engine *engine)
@@ -68,12 +71,30 @@ static void keep_accounts(const struct supervisor *supervisor, struct service_st
 	}
 }
 
-void succession_changed(struct supervisor *supervisor)
+static void on_while_over(uv_timer_t *timer)
+{
+	succession_changed(timer->data);
+}
+
+static void tell_once(struct supervisor *supervisor, int r)
+{
+	struct succession *succession = &supervisor->succession;
+	if (r < 0 && !succession->has_failed)
+		log_warning("service", "what the next service has to know cannot be written to %s: %s",
+			    supervisor->directory.path, strerror(-r));
+	if (r == 0 && succession->has_failed)
+		log_info("service", "what the next service has to know is written to %s again",
+			 supervisor->directory.path);
+	succession->has_failed = r < 0;
+}
+
+/* 0 or a negative errno: then it is tried again in a while, and what was reserved before is all that is. */
+static int write_state(struct supervisor *supervisor, uint64_t sessions_before)
 {
 	struct succession *succession = &supervisor->succession;
 	if (!succession->is_open)
-		return;
-	struct service_state state = {.sessions_before = succession->sessions_before};
+		return -EBADF;
+	struct service_state state = {.sessions_before = sessions_before};
 	memcpy(state.secret, succession->secret, sizeof(state.secret));
 	state.engines = calloc(supervisor->engine_count + 1u, sizeof(*state.engines));
 	state.accounts = calloc(supervisor->tenant_count + 1u, sizeof(*state.accounts));
@@ -84,15 +105,19 @@ void succession_changed(struct supervisor *supervisor)
 		r = service_state_save(supervisor->directory.fd, &state);
 	}
 	service_state_fini(&state);
-	if (r < 0 && !succession->has_failed)
-		log_warning("service", "what the next service has to know cannot be written to %s: %s",
-			    supervisor->directory.path, strerror(-r));
-	succession->has_failed = r < 0;
+	tell_once(supervisor, r);
+	if (r < 0) {
+		(void)uv_timer_start(&succession->while_over, on_while_over, WHILE_MS, 0);
+		return r;
+	}
+	succession->sessions_before = sessions_before;
+	succession->is_far = false;
+	return 0;
 }
 
-static void on_while_over(uv_timer_t *timer)
+void succession_changed(struct supervisor *supervisor)
 {
-	succession_changed(timer->data);
+	(void)write_state(supervisor, supervisor->succession.sessions_before);
 }
 
 void succession_changes(struct supervisor *supervisor)
@@ -117,16 +142,29 @@ void succession_engine_ready(struct engine *engine)
 	succession_changed(engine->tenant->supervisor);
 }
 
+/*
+ * A number that no service gives which goes on from what is in the file, nor one that had to go far at another time: units of
+ * the clock in which none gives two. Small enough for whoever reads JSON's numbers as floating point.
+ */
+static uint64_t far_number(uint64_t number)
+{
+	struct timespec now = {.tv_sec = 0};
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	uint64_t by_clock = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) >> FAR_SHIFT;
+	return by_clock > number + FAR_LEAST ? by_clock : number + FAR_LEAST;
+}
+
 uint64_t succession_session_number(struct supervisor *supervisor)
 {
 	struct succession *succession = &supervisor->succession;
 	uint64_t number = supervisor->last_session + 1;
 	/* Written ahead, so that no number is given twice, however this service ends. */
-	if (number >= succession->sessions_before) {
-		succession->sessions_before = number + NUMBERS_AHEAD;
-		succession_changed(supervisor);
-	}
-	return number;
+	if (number < succession->sessions_before || write_state(supervisor, number + NUMBERS_AHEAD) == 0 ||
+	    succession->is_far)
+		return number;
+	succession->is_far = true;
+	supervisor->last_session = far_number(number) - 1;
+	return supervisor->last_session + 1;
 }
 
 /* Is this the process that is meant, and alive? Its pidfd, or a negative errno. */
@@ -250,8 +288,7 @@ void succession_close(struct supervisor *supervisor)
 	struct succession *succession = &supervisor->succession;
 	if (!succession->is_open)
 		return;
-	succession->sessions_before = supervisor->last_session + 1;
-	succession_changed(supervisor);
+	(void)write_state(supervisor, supervisor->last_session + 1);
 	succession->is_open = false;
 	listener_forget(&succession->listener);
 	listener_close(&succession->listener);

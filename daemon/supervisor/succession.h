@@ -18,11 +18,12 @@ struct supervisor;
 /* The supervisor's part. */
 struct succession {
 	uint8_t secret[SERVICE_SECRET_BYTES]; /* of session_proof */
-	uint64_t sessions_before;             /* no number from here on was given to a session */
+	uint64_t sessions_before;             /* as the file has it: from here on no number may be given */
 	bool is_open;
-	bool has_failed;          /* the file could not be written: told once */
+	bool has_failed;          /* the file could not be written: told once, and tried again */
+	bool is_far;              /* since then numbers are given that the next service will not give either */
 	struct listener listener; /* for engines that come back */
-	uv_timer_t while_over;    /* until what tenants have used is written */
+	uv_timer_t while_over;    /* until what tenants have used is written, or what failed */
 	char path[RUNTIME_DIRECTORY_BYTES + sizeof("/" ENGINE_SOCKET_NAME)];
 };
 

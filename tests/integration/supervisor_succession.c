@@ -334,6 +334,58 @@ Test(succession, what_was_left_in_the_folder_is_refused_when_it_is_damaged_or_ot
 	}
 }
 
+static json_int_t only_session(void)
+{
+	json_t *status = ctl_json(&service, "status");
+	const json_t *sessions = json_object_get(status, "sessions");
+	cr_assert(eq(sz, json_array_size(sessions), 1));
+	json_int_t number = json_integer_value(json_object_get(json_array_get(sessions, 0), "id"));
+	json_decref(status);
+	return number;
+}
+
+static bool has_an_engine(void *path)
+{
+	struct stat facts;
+	return stat(path, &facts) == 0 && facts.st_size >= 56 + 56;
+}
+
+/* A folder in the place of the file that it writes first: nobody's rights and no full disk are needed for that. */
+Test(succession, what_could_not_be_written_is_written_later_and_no_number_is_given_twice)
+{
+	char path[PATH_MOST], blocked[PATH_MOST];
+	json_int_t numbers[2];
+	service_prepare(&service, "returns");
+	service_start(&service, NULL);
+	file_path("engines", path);
+	file_path("engines.new", blocked);
+	for (int i = 0; i < 2; i++) {
+		cr_assert(eq(int, mkdir(blocked, 0700), 0));
+		struct client lost = open_client();
+		numbers[i] = only_session();
+		end_service(SIGKILL);
+		close_fd(&lost.socket);
+		cr_assert(eq(int, rmdir(blocked), 0));
+		service_start(&service, NULL);
+	}
+	cr_assert(ne(long, (long)numbers[0], (long)numbers[1]));
+	cr_assert(eq(int, mkdir(blocked, 0700), 0));
+	struct client first = open_client();
+	cr_assert(ne(long, (long)only_session(), (long)numbers[0]));
+	cr_assert(ne(long, (long)only_session(), (long)numbers[1]));
+	cr_assert(not(has_an_engine(path)));
+	cr_assert(eq(int, rmdir(blocked), 0));
+	cr_assert(wait_until(has_an_engine, path), "it is not tried again");
+	end_service(SIGKILL);
+	service_start(&service, NULL);
+	struct client next = open_client();
+	cr_assert(eq(long, next.engine, first.engine));
+	must_answer(&first);
+	close_fd(&first.socket);
+	close_fd(&next.socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 /* Connects to where engines come back: 0: hung up on without a word. */
 static int try_to_come_back(void)
 {
