@@ -13,6 +13,7 @@
 
 #define STATE_NAME     "engines"
 #define STATE_NEW_NAME "engines.new"
+#define STATE_BAD_NAME "engines.bad"
 #define STATE_MAGIC    0x6574617473637973ull /* "syscstate", its beginning */
 #define STATE_FORMAT   1u
 
@@ -58,7 +59,7 @@ static int read_all(int folder, uint8_t **bytes_out, size_t *size_out)
 	int fd = openat(folder, STATE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct stat facts;
 	if (fd < 0)
-		return errno == ELOOP ? -EPERM : -errno;
+		return errno == ELOOP || errno == ENXIO || errno == EACCES ? -EPERM : -errno; /* a link, a socket */
 	if (fstat(fd, &facts) < 0)
 		return -errno;
 	if (!S_ISREG(facts.st_mode) || facts.st_uid != geteuid() || facts.st_mode & 077 || facts.st_nlink != 1)
@@ -183,4 +184,10 @@ int service_state_save(int folder, const struct service_state *state)
 	if (r < 0)
 		(void)unlinkat(folder, STATE_NEW_NAME, 0);
 	return r;
+}
+
+int service_state_set_aside(int folder)
+{
+	(void)unlinkat(folder, STATE_BAD_NAME, 0);
+	return renameat(folder, STATE_NAME, folder, STATE_BAD_NAME) < 0 ? -errno : 0;
 }

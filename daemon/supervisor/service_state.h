@@ -51,12 +51,16 @@ struct service_state {
 
 /*
  * Read it from the folder. 0, or a negative errno: -ENOENT: there is none; -EPERM: it is not ours alone; -EBADMSG: it is
- * none, or was damaged; -EPROTONOSUPPORT: of a release that writes another one. Does not block.
+ * none, or was damaged; -EPROTONOSUPPORT: of a release that writes another one; anything else: it could not be read, and may
+ * be as it should. Does not block.
  */
 int service_state_load(int folder, struct service_state *state_out);
 
 /* Replace it. 0 or a negative errno; then the one before is still there. */
 int service_state_save(int folder, const struct service_state *state);
+
+/* One that is of no use: under another name, for whoever wants to see why. 0 or a negative errno. */
+int service_state_set_aside(int folder);
 
 void service_state_fini(struct service_state *state);
 

@@ -227,34 +227,74 @@ static void restore_account(struct supervisor *supervisor, const struct service_
 		tenant->account = *account;
 }
 
+static void use(struct supervisor *supervisor, const struct service_state *state)
+{
+	struct succession *succession = &supervisor->succession;
+	memcpy(succession->secret, state->secret, sizeof(succession->secret));
+	succession->sessions_before = state->sessions_before;
+	supervisor->last_session = state->sessions_before ? state->sessions_before - 1 : 0;
+	for (uint32_t i = 0; i < state->engine_count; i++)
+		expect(supervisor, &state->engines[i]);
+	for (uint32_t i = 0; i < state->account_count; i++)
+		restore_account(supervisor, &state->accounts[i]);
+}
+
+/* Nobody knows what was given before: numbers begin where none were. */
+static void set_aside(struct supervisor *supervisor, const char *why)
+{
+	log_warning("service", "what the last service left in %s is not used (%s): its engines go on by themselves",
+		    supervisor->directory.path, why);
+	int r = service_state_set_aside(supervisor->directory.fd);
+	if (r < 0)
+		log_warning("service", "nor can it be set aside: %s", strerror(-r));
+	supervisor->last_session = far_number(0) - 1;
+}
+
 static int begin(struct supervisor *supervisor)
 {
 	struct succession *succession = &supervisor->succession;
 	struct service_state state = {.engines = NULL};
 	int r = service_state_load(supervisor->directory.fd, &state);
-	if (r == 0) {
-		memcpy(succession->secret, state.secret, sizeof(succession->secret));
-		succession->sessions_before = state.sessions_before;
-		supervisor->last_session = state.sessions_before ? state.sessions_before - 1 : 0;
-		for (uint32_t i = 0; i < state.engine_count; i++)
-			expect(supervisor, &state.engines[i]);
-		for (uint32_t i = 0; i < state.account_count; i++)
-			restore_account(supervisor, &state.accounts[i]);
+	switch (r) {
+	case 0:
+		use(supervisor, &state);
 		service_state_fini(&state);
 		return 0;
+	case -ENOENT:
+		break;
+	case -EBADMSG:
+		set_aside(supervisor, "it is damaged");
+		break;
+	case -EPERM:
+		set_aside(supervisor, "it is not this user's alone");
+		break;
+	case -EPROTONOSUPPORT:
+		set_aside(supervisor, "it is of another release");
+		break;
+	default:
+		/* It may be as it should: without it, or over it, engines would be lost that another start finds. */
+		log_error("service", "what the last service left in %s cannot be read: %s", supervisor->directory.path,
+			  strerror(-r));
+		return r;
 	}
-	if (r != -ENOENT)
-		log_warning("service",
-			    "what the last service left in %s is not used (%s): its engines go on by themselves",
-			    supervisor->directory.path,
-			    r == -EBADMSG           ? "it is damaged"
-			    : r == -EPERM           ? "it is not this user's alone"
-			    : r == -EPROTONOSUPPORT ? "it is of another release"
-						    : strerror(-r));
-	succession->sessions_before = 1;
+	succession->sessions_before = supervisor->last_session + 1;
 	return getrandom(succession->secret, sizeof(succession->secret), 0) == (ssize_t)sizeof(succession->secret)
 		       ? 0
 		       : -EIO;
+}
+
+static int listen_for_engines(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	/* An engine has its tenant's uid. Who it is says the kernel. */
+	int r = listener_bind(succession->path, SOCK_SEQPACKET, supervisor->privileged ? 0666 : 0600,
+			      &succession->listener);
+	if (r < 0)
+		return r;
+	succession->listener.connected = engine_return_connected;
+	succession->listener.starved = engine_return_starved;
+	succession->listener.context = supervisor;
+	return listener_start(&succession->listener, &supervisor->loop);
 }
 
 int succession_open(struct supervisor *supervisor)
@@ -265,17 +305,11 @@ int succession_open(struct supervisor *supervisor)
 	int r = begin(supervisor);
 	if (r < 0)
 		return r;
-	/* An engine has its tenant's uid. Who it is says the kernel. */
-	r = listener_bind(succession->path, SOCK_SEQPACKET, supervisor->privileged ? 0666 : 0600,
-			  &succession->listener);
-	if (r < 0)
-		return r;
-	succession->listener.connected = engine_return_connected;
-	succession->listener.starved = engine_return_starved;
-	succession->listener.context = supervisor;
-	r = listener_start(&succession->listener, &supervisor->loop);
-	if (r < 0)
-		return r;
+	r = listen_for_engines(supervisor);
+	if (r < 0) {
+		log_warning("service", "engines cannot come back, and end with their sessions: %s", strerror(-r));
+		return 0;
+	}
 	(void)uv_timer_init(&supervisor->loop, &succession->while_over);
 	succession->while_over.data = supervisor;
 	succession->is_open = true;

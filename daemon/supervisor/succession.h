@@ -27,7 +27,10 @@ struct succession {
 	char path[RUNTIME_DIRECTORY_BYTES + sizeof("/" ENGINE_SOCKET_NAME)];
 };
 
-/* Read what the last service left, expect its engines, and listen for them. 0 or a negative errno: they cannot come back. */
+/*
+ * Read what the last service left, expect its engines, and listen for them. 0, also when they cannot come back, which is
+ * logged. A negative errno: what was left cannot be read now, so this service must not begin.
+ */
 int succession_open(struct supervisor *supervisor);
 
 /* Engines came, or left service: keep it. */

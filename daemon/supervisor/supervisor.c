@@ -306,8 +306,8 @@ static int start(struct supervisor *supervisor)
 	if (r == 0)
 		r = watch_signal(supervisor, &supervisor->hand_over, on_hand_over, SIGUSR2);
 	/* Before the first client is accepted: its engine may be there already. */
-	if (r == 0 && succession_open(supervisor) < 0)
-		log_warning("service", "engines cannot come back: they end with their sessions");
+	if (r == 0)
+		r = succession_open(supervisor);
 	if (r == 0)
 		r = admin_open(supervisor);
 	if (r == 0)
