@@ -646,17 +646,32 @@ static void leave_service(struct engine *engine, uint64_t grace_ms)
 	(void)uv_timer_start(&engine->deadline, on_deadline, grace_ms, 0);
 }
 
+/* It cannot be told, and nobody would know it any more when this service has ended. */
+static void stop_absent(struct engine *engine, uint64_t grace_ms)
+{
+	log_info("engine", "ending pid %ld of uid %lu, which has not come back", (long)engine->pid,
+		 (unsigned long)engine->tenant->uid);
+	if (pidfd_send_signal(engine->pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH) {
+		log_error("engine", "pid %ld cannot be ended: %s", (long)engine->pid, strerror(errno));
+		engine_forget(engine);
+		return;
+	}
+	engine_detach(engine);
+	leave_service(engine, grace_ms);
+	refuse_waiting(engine, "the service is stopping");
+}
+
 void engine_stop(struct engine *engine, uint64_t drain_ns)
 {
 	if (engine->kill_reason[0])
 		return;
+	uint64_t grace_ms = drain_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : milliseconds(drain_ns) + STOP_GRACE_MS;
+	engine->stop_asked = true;
 	if (engine->state == ENGINE_RETURNING) {
-		engine_forget(engine); /* it cannot be told, and ends with its last session */
+		stop_absent(engine, grace_ms);
 		return;
 	}
-	engine->stop_asked = true;
 	bool starting = engine->state == ENGINE_STARTING;
-	uint64_t grace_ms = drain_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : milliseconds(drain_ns) + STOP_GRACE_MS;
 	leave_service(engine, grace_ms);
 	if (starting || engine_send_stop(engine, drain_ns) < 0)
 		engine_kill(engine, "the service stops it");

@@ -136,7 +136,10 @@ struct session *engine_session(struct engine *engine, uint64_t id);
 /* No sessions: end when this lasts as long as configured. */
 void engine_check_idle(struct engine *engine);
 
-/* Ask it to end when its sessions have, within `drain_ns`; then it is killed. Takes no new sessions from now on. */
+/*
+ * Ask it to end when its sessions have, within `drain_ns`; then it is killed. Takes no new sessions from now on. One that is
+ * RETURNING can only be told by a signal (SIGTERM), and ends its sessions.
+ */
 void engine_stop(struct engine *engine, uint64_t drain_ns);
 
 /* SIGKILL, for a reason that is logged. */

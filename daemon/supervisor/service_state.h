@@ -22,7 +22,7 @@ struct service_state_engine {
 	uint64_t since_unix_seconds;
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	uint32_t current; /* 1: it takes its tenant's new sessions */
-	uint32_t reserved;
+	uint32_t refused; /* 1: it goes on by itself, and is known so that it can be ended */
 };
 
 static_assert(sizeof(struct service_state_engine) == 56, "part of the layout");

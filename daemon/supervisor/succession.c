@@ -32,8 +32,7 @@ enum {
 
 static bool is_kept(const struct engine *engine)
 {
-	return engine->has_token && !engine->is_refused &&
-	       (engine->state == ENGINE_READY || engine->state == ENGINE_RETURNING);
+	return engine->has_token && (engine->state == ENGINE_READY || engine->state == ENGINE_RETURNING);
 }
 
 static void keep(const struct engine *engine, struct service_state_engine *entry)
@@ -45,6 +44,7 @@ static void keep(const struct engine *engine, struct service_state_engine *entry
 		.since_ns = engine->since_ns,
 		.since_unix_seconds = engine->since_unix_seconds,
 		.current = engine->tenant->current == engine,
+		.refused = engine->is_refused,
 	};
 	memcpy(entry->token, engine->token, sizeof(entry->token));
 }
@@ -211,6 +211,11 @@ static void expect(struct supervisor *supervisor, const struct service_state_eng
 	uint64_t now_ns = clock_now_ns();
 	engine->since_ns = entry->since_ns < now_ns ? entry->since_ns : now_ns;
 	engine->since_unix_seconds = entry->since_unix_seconds;
+	if (entry->refused) {
+		engine->is_refused = true;
+		engine_stays_away(engine);
+		return;
+	}
 	if (entry->current && !tenant->current && !supervisor->configuration.engine_per_session)
 		tenant->current = engine;
 	log_info("engine", "pid %lu of uid %lu goes on: waiting for it", (unsigned long)entry->pid,

@@ -36,10 +36,28 @@ static void status_changed(struct supervisor *supervisor)
 
 static void stop(struct supervisor *supervisor, uint64_t drain_ns);
 
+/* They have sessions as a rule, which are not known here. */
+static bool has_absent_engines(const struct supervisor *supervisor)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (engine->state == ENGINE_RETURNING)
+		return true;
+	return false;
+}
+
+static void check_idle(struct supervisor *supervisor);
+
 /* Idle: give the address up first, so that whoever connects meanwhile is either served here or starts another one. */
 static void on_idle(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
+	if (has_absent_engines(supervisor)) {
+		check_idle(supervisor);
+		return;
+	}
 	if (listener_retire(&supervisor->listener)) {
 		int r = listener_reopen(&supervisor->listener);
 		if (r == 0)
@@ -156,7 +174,7 @@ static void stop_engines(struct supervisor *supervisor, uint64_t drain_ns)
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
 		struct engine *engine, *next;
 		for (engine = TAILQ_FIRST(&tenant->engines); engine; engine = next) {
-			next = TAILQ_NEXT(engine, link); /* one that is only waited for goes at once */
+			next = TAILQ_NEXT(engine, link); /* one that cannot be ended goes at once */
 			engine_stop(engine, drain_ns);
 		}
 	}

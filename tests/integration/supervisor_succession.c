@@ -231,6 +231,42 @@ Test(succession, an_engine_that_ended_meanwhile_is_not_waited_for)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* Late, refused, refused by a service before, and one that a signal does not end at once. */
+Test(succession, a_stop_ends_engines_that_did_not_come_back)
+{
+	static const struct {
+		const char *manner, *log;
+		int services;
+		bool hangs;
+	} cases[] = {
+		{"double", "waiting for it", 1, false},
+		{"newer", "is not taken over", 1, false},
+		{"newer", "is not taken over", 2, false},
+		{"double", "waiting for it", 1, true},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		service_prepare(&service, cases[i].manner);
+		service_start(&service, NULL);
+		struct client first = open_client();
+		for (int k = 0; k < cases[i].services; k++) {
+			end_service(SIGKILL);
+			service_start(&service, NULL);
+			cr_assert(wait_until(log_says, (void *)(uintptr_t)cases[i].log), "case %zu", i);
+		}
+		must_answer(&first);
+		if (cases[i].hangs) {
+			cr_assert(eq(int, kill((pid_t)first.engine, SIGSTOP), 0));
+			cr_assert(eq(int, kill(service.pid, SIGTERM), 0));
+			cr_assert(wait_until(log_says, (void *)(uintptr_t) "which has not come back"));
+		}
+		cr_assert(eq(int, service_stop(&service), 0));
+		cr_assert(eq(ptr, client_receive(first.socket), NULL), "case %zu", i);
+		close_fd(&first.socket);
+		if (i + 1 < sizeof(cases) / sizeof(*cases))
+			service_free(&service);
+	}
+}
+
 static void truncate_it(const char *path)
 {
 	cr_assert(eq(int, truncate(path, 70), 0));
