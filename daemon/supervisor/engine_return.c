@@ -12,6 +12,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,7 +35,14 @@ bool engine_return_has_page(const struct engine *engine)
 	return engine->tenant->uid == geteuid();
 }
 
-/* Takes the socket. The process was alive when it was found in the file, and its pidfd says that it is the same one still. */
+/* Once it has ended, its number may be another process'. */
+static bool has_ended(const struct engine *engine)
+{
+	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
+	return poll(&ended, 1, 0) != 0;
+}
+
+/* Takes the socket. Who connected is of that number: and the engine lives now, so that number was its own all the time. */
 void engine_return_connected(void *context, int connection)
 {
 	struct supervisor *supervisor = context;
@@ -45,7 +53,7 @@ void engine_return_connected(void *context, int connection)
 	if (supervisor->stopping || packet_socket_peer(socket, &pid, &uid, &gid) < 0)
 		return;
 	struct engine *engine = engine_return_find(supervisor, pid);
-	if (!engine || engine->tenant->uid != uid || engine->is_refused || engine->control >= 0) {
+	if (!engine || engine->tenant->uid != uid || engine->is_refused || engine->control >= 0 || has_ended(engine)) {
 		log_debug("engine", "uid %lu, pid %ld is no engine that is waited for", (unsigned long)uid, (long)pid);
 		return;
 	}
