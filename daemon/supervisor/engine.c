@@ -6,6 +6,7 @@
 #include "engine_control.h"
 #include "engine_death.h"
 #include "engine_process.h"
+#include "engine_return.h"
 #include "flight_page.h"
 #include "foreign_socket.h"
 #include "log.h"
@@ -716,7 +717,7 @@ void engine_control_lost(struct engine *engine, const char *reason)
 		log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid, (unsigned long)engine->tenant->uid,
 			  reason);
 	if (engine->state == ENGINE_RETURNING) {
-		engine_detach(engine); /* it may try again */
+		engine_return_lost(engine);
 		return;
 	}
 	/* libuv forgets the number when the handle is closed: it must not be the next engine's by then. */

@@ -62,6 +62,7 @@ struct engine {
 	bool is_refused;
 	bool return_begun;
 	bool is_older;                         /* of another release: it serves whom it has, and nobody new */
+	unsigned returns_lost;
 	char kill_reason[ENGINE_REASON_BYTES]; /* why we sent SIGKILL; "" if we did not */
 	pid_t pid;
 	int pidfd;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION_BYTES = 32, WHY_BYTES = 128, SESSIONS_MAX = 4096 };
+enum { VERSION_BYTES = 32, WHY_BYTES = 128, SESSIONS_MAX = 4096, RETURNS_MAX = 16 };
 
 struct engine *engine_return_find(struct supervisor *supervisor, pid_t pid)
 {
@@ -166,6 +166,14 @@ static void finish(struct engine *engine)
 	engine->return_begun = false;
 	orders_engine_returned(engine);
 	engine_became_ready(engine, flight);
+}
+
+void engine_return_lost(struct engine *engine)
+{
+	if (++engine->returns_lost < RETURNS_MAX)
+		engine_detach(engine);
+	else
+		refuse(engine, "it begins to come back again and again");
 }
 
 void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *message, struct packet_fds *fds)

@@ -31,4 +31,7 @@ void engine_return_starved(void *context, int connection);
 /* The message of an engine that is RETURNING. It may end in its detachment; the engine itself stays. */
 void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *message, struct packet_fds *fds);
 
+/* It has hung up before it was back. It may try again, a few times. */
+void engine_return_lost(struct engine *engine);
+
 #endif

@@ -22,6 +22,7 @@
  *   older        as one of another release with the same protocol
  *   pageless     with something else for a flight page
  *   mumbler      with what is no message
+ *   waverer      hangs up instead, each time
  *
  * and of those that misbehave only as the standby:
  *
@@ -345,7 +346,7 @@ static void take_session(const Sycl__V1__SessionHandOff *hand_off, struct packet
 static bool comes_back(void)
 {
 	static const char *const manners[] = { "returns", "forger",   "pretender", "doubler",
-					       "newer",   "older",    "pageless",  "mumbler" };
+					       "newer",   "older",    "pageless",  "mumbler", "waverer" };
 	for (size_t i = 0; i < sizeof(manners) / sizeof(*manners); i++)
 		if (manner(manners[i]))
 			return true;
@@ -410,6 +411,8 @@ static void obey(void)
 	const Sycl__V1__Control *control = (const Sycl__V1__Control *)message;
 	if (control->body_case == SYCL__V1__CONTROL__BODY_IDENTITY)
 		take_identity(control->identity);
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_GREETING && manner("waverer"))
+		close_fd(&me.control);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_GREETING)
 		come_back(control->greeting->wants_page);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_TAKEN && *control->taken->refused)

@@ -231,6 +231,23 @@ Test(succession, an_engine_that_ended_meanwhile_is_not_waited_for)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+Test(succession, one_that_begins_to_come_back_again_and_again_is_refused)
+{
+	service_prepare(&service, "waverer");
+	service_start(&service, NULL);
+	struct client first = open_client();
+	end_service(SIGKILL);
+	service_start(&service, NULL);
+	cr_assert(wait_until(log_says, (void *)(uintptr_t) "is not taken over: it begins to come back again and again"));
+	struct client next = open_client();
+	cr_assert(ne(long, next.engine, first.engine));
+	must_answer(&first);
+	must_answer(&next);
+	close_fd(&first.socket);
+	close_fd(&next.socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 /* Late, refused, refused by a service before, and one that a signal does not end at once. */
 Test(succession, a_stop_ends_engines_that_did_not_come_back)
 {
