@@ -26,7 +26,7 @@ enum {
 	GRACE_MS = 2000,      /* new sessions of a tenant wait so long for its engine, before another one is started */
 	NUMBERS_AHEAD = 1000, /* of sessions, for each time that the file is written */
 	WHILE_MS = 2000,
-	FAR_SHIFT = 10,       /* nanoseconds of which a session takes more */
+	FAR_SHIFT = 10, /* nanoseconds of which a session takes more */
 	FAR_LEAST = 1 << 20,
 };
 

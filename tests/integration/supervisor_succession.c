@@ -238,7 +238,8 @@ Test(succession, one_that_begins_to_come_back_again_and_again_is_refused)
 	struct client first = open_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
-	cr_assert(wait_until(log_says, (void *)(uintptr_t) "is not taken over: it begins to come back again and again"));
+	cr_assert(
+		wait_until(log_says, (void *)(uintptr_t) "is not taken over: it begins to come back again and again"));
 	struct client next = open_client();
 	cr_assert(ne(long, next.engine, first.engine));
 	must_answer(&first);
