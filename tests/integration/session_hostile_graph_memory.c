@@ -1,13 +1,36 @@
 /* The graphs of a session and arenas that go (L9, L17). */
 #include "access_mode.h"
+#include "clock.h"
 #include "fake_control.h"
 #include "hostile_fixture.h"
 
-enum { EVENT_SLOT = 21 };
+#define PATIENCE_NS 50000000000u
+
+enum {
+	EVENT_SLOT = 21,
+	HOSTS = 2, /* ranges that are pinned: the neighbour's arena and the first one here */
+};
 
 static uint64_t graph_id(uint32_t index)
 {
 	return raw_id(OBJECT_GRAPH, 10 + index);
+}
+
+static struct fake_counters counted(void)
+{
+	struct fake_counters counters;
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	return counters;
+}
+
+/* The device pins arenas in the background. */
+static void wait_for_hosts(uint32_t hosts)
+{
+	uint64_t deadline = clock_deadline_ns(PATIENCE_NS);
+	while (counted().hosts != hosts) {
+		cr_assert(lt(u64, clock_now_ns(), deadline), "%u ranges are pinned, not %u", counted().hosts, hosts);
+		raw_round_trip(hostile);
+	}
 }
 
 static void with_graphs(void)
@@ -24,13 +47,7 @@ static void with_graphs(void)
 	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0, false);
 	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
 	raw_round_trip(hostile);
-}
-
-static struct fake_counters counted(void)
-{
-	struct fake_counters counters;
-	fake_counters(FAKE_ANY_DEVICE, &counters);
-	return counters;
+	wait_for_hosts(HOSTS);
 }
 
 static void create(uint64_t graph, uint32_t nodes)
@@ -118,18 +135,11 @@ static void destroy_arena(uint32_t arena)
 	raw_round_trip(hostile);
 }
 
-static void wait_for_hosts(uint32_t hosts)
-{
-	while (counted().hosts != hosts)
-		raw_round_trip(hostile);
-}
-
 Test(hostile, L9_L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_from_it)
 {
 	with_graphs();
-	uint32_t hosts = counted().hosts;
 	raw_arena(hostile, 1, 65536);
-	wait_for_hosts(hosts + 1);
+	wait_for_hosts(HOSTS + 1);
 	create(graph_id(0), 1);
 	send_copy(graph_id(0), 1);
 	finish(graph_id(0));
@@ -137,12 +147,12 @@ Test(hostile, L9_L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_
 		cr_assert(eq(u32, launch(graph_id(0), number), 0));
 	cr_assert(eq(u64, counted().graph_launches, 4));
 	destroy_arena(1);
-	wait_for_hosts(hosts);
+	wait_for_hosts(HOSTS);
 	cr_assert(eq(u64, counted().graph_misuses, 0), "the graph was there when its memory was not any more");
 	cr_assert(eq(u32, counted().graphs, 0), "a graph without its memory is kept");
 	/* Another one of that number is as good. */
 	raw_arena(hostile, 1, 65536);
-	wait_for_hosts(hosts + 1);
+	wait_for_hosts(HOSTS + 1);
 	cr_assert(eq(u32, launch(graph_id(0), 5), 0));
 	cr_assert(eq(u64, counted().graph_launches, 5));
 	(void)raw_release(hostile, graph_id(0));
