@@ -66,7 +66,7 @@ void engine_return_connected(void *context, int connection)
 void engine_return_starved(void *context, int connection)
 {
 	(void)context;
-	CLEANUP(foreign_socket_close) int socket = connection;
+	foreign_socket_close(&connection);
 }
 
 static void refuse(struct engine *engine, const char *why)
