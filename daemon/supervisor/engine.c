@@ -507,15 +507,19 @@ void engine_detach(struct engine *engine)
 	engine->flight = memory_region_free(engine->flight);
 }
 
+void engine_gets_nobody_new(struct engine *engine)
+{
+	if (engine->tenant->current == engine)
+		engine->tenant->current = NULL;
+	move_sessions(engine);
+}
+
 void engine_stays_away(struct engine *engine)
 {
-	struct tenant *tenant = engine->tenant;
 	(void)uv_timer_stop(&engine->deadline);
-	if (tenant->current == engine)
-		tenant->current = NULL;
 	report_engine_gone(engine);
-	move_sessions(engine);
-	succession_changed(tenant->supervisor);
+	engine_gets_nobody_new(engine);
+	succession_changed(engine->tenant->supervisor);
 }
 
 void engine_forget(struct engine *engine)

@@ -110,6 +110,8 @@ int engine_attach(struct engine *engine, int control);
 /* RETURNING: this is not it, or is not to be: hang up. Sessions that it has claimed are dropped. */
 void engine_detach(struct engine *engine);
 
+/* Whoever waits for it gets another one, and whoever comes. It keeps the sessions that it has taken. */
+void engine_gets_nobody_new(struct engine *engine);
 /* RETURNING: nobody waits for it any more; it may still come. Who waited gets another engine. */
 void engine_stays_away(struct engine *engine);
 

@@ -110,8 +110,8 @@ static bool take_first(struct engine *engine, const Sycl__V1__EngineReturn *mess
 	/* It may serve whom it has. Who comes now is to have what was installed meanwhile. */
 	text_copy_printable(version, sizeof(version), message->version);
 	engine->is_older = strcmp(version, SYCLD_VERSION) != 0;
-	if (engine->is_older && engine->tenant->current == engine)
-		engine->tenant->current = NULL;
+	if (engine->is_older)
+		engine_gets_nobody_new(engine);
 	engine->return_begun = true;
 	return true;
 }

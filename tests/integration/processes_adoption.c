@@ -1,7 +1,5 @@
 /* A service that was killed or that hands over, and the one that follows: engines, sessions and their work stay. */
-#include "processes.h"
-
-#include <syclclient.h>
+#include "processes_client.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -12,25 +10,6 @@
 TestSuite(processes_adoption, .timeout = 280);
 
 static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
-
-struct client {
-	sycl_platform platform;
-	sycl_queue queue;
-};
-
-static struct client client_open(const struct private_service *service)
-{
-	struct client client;
-	cr_assert_eq(sycl_platform_open(service->endpoint, &client.platform), 0);
-	cr_assert_eq(sycl_queue_create_default(client.platform, &client.queue), 0);
-	return client;
-}
-
-static void client_close(struct client *client)
-{
-	(void)sycl_queue_release(client->queue);
-	(void)sycl_platform_release(client->platform);
-}
 
 /* A buffer of so many bytes, filled on the device. */
 static sycl_result work(struct client *client, uint64_t bytes)
@@ -46,13 +25,6 @@ static sycl_result work(struct client *client, uint64_t bytes)
 	(void)sycl_buffer_release(buffer);
 	return r;
 }
-
-#define ORDER(service, ...)                                                                                            \
-	do {                                                                                                           \
-		char answer_[ANSWER_BYTES];                                                                            \
-		const char *const words_[ORDER_WORDS_MAX] = {__VA_ARGS__};                                             \
-		cr_assert_eq(processes_order(service, words_, answer_), 0, "%s: %s", words_[0], answer_);              \
-	} while (0)
 
 static void replace_service(struct private_service *service, int signal)
 {

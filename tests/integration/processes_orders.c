@@ -2,11 +2,9 @@
  * What operators order: sessions end, rest and go on, nobody new is let in, limits change, all of it while the service runs,
  * and of one session without the others' noticing.
  */
-#include "processes.h"
+#include "processes_client.h"
 
 #include "clock.h"
-
-#include <syclclient.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,26 +14,6 @@
 TestSuite(processes_orders, .timeout = 280);
 
 static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
-
-struct client {
-	sycl_platform platform;
-	sycl_queue queue;
-};
-
-static struct client client_open(const struct private_service *service)
-{
-	struct client client;
-	cr_assert_eq(sycl_platform_open(service->endpoint, &client.platform), 0);
-	cr_assert_eq(sycl_queue_create_default(client.platform, &client.queue), 0);
-	return client;
-}
-
-/* Also of one that has lost its connection. */
-static void client_close(struct client *client)
-{
-	(void)sycl_queue_release(client->queue);
-	(void)sycl_platform_release(client->platform);
-}
 
 static char last_words[512];
 
@@ -62,13 +40,6 @@ static sycl_result work(struct client *client, uint64_t bytes, uint64_t timeout_
 	(void)sycl_buffer_release(buffer);
 	return r;
 }
-
-#define ORDER(service, ...)                                                                       \
-	do {                                                                                      \
-		char answer_[ANSWER_BYTES];                                                       \
-		const char *const words_[ORDER_WORDS_MAX] = { __VA_ARGS__ };                            \
-		cr_assert_eq(processes_order(service, words_, answer_), 0, "%s: %s", words_[0], answer_);   \
-	} while (0)
 
 #define REFUSED(service, status, why, ...)                                                        \
 	do {                                                                                      \

@@ -93,6 +93,15 @@ static void make(struct words *words, uint32_t count)
 		harness_words(&h, &words[i], WORDS, true, i * 1000);
 }
 
+/* `count` buffers, the first of which fill the device. */
+static void begin_full(struct words *words, uint32_t count)
+{
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	make(words, count);
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &words[i]);
+}
+
 static void drop(struct words *words, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -187,10 +196,7 @@ Test(spill, TG15_a_working_set_of_three_times_the_device_all_at_once)
 Test(spill, TG15_the_least_recently_used_goes_first)
 {
 	struct words words[ROOM + 1];
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 1);
-	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
+	begin_full(words, ROOM + 1);
 	run(0, &words[0]);
 	run(0, &words[ROOM]); /* in the place of the second */
 	cr_assert(eq(u64, spilled(0).spills, 1));
@@ -211,10 +217,7 @@ Test(spill, TG15_nothing_in_flight_is_spilled_and_others_go_on)
 {
 	struct words words[ROOM + 2];
 	struct probe held[ROOM], waits, elsewhere, behind;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 2);
-	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
+	begin_full(words, ROOM + 2);
 	fake_device_gate_close(0);
 	for (uint32_t i = 0; i < ROOM; i++)
 		(void)increment(0, &words[i], &held[i]);
@@ -367,10 +370,7 @@ Test(spill, TG15_buffers_end_wherever_their_memory_is)
 {
 	struct words words[ROOM + 2];
 	struct probe waits[2];
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 2);
-	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
+	begin_full(words, ROOM + 2);
 	fake_device_gate_close(0);
 	(void)increment(0, &words[ROOM], &waits[0]);
 	scheduler_flush(h.scheduler);
@@ -394,10 +394,7 @@ Test(spill, TG15_M10_a_device_that_is_lost_ends_those_who_wait_for_room)
 {
 	struct words words[ROOM + 1];
 	struct probe held, waits, lost;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 1);
-	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
+	begin_full(words, ROOM + 1);
 	fake_device_gate_close(0);
 	(void)increment(0, &words[0], &held);
 	(void)increment(0, &words[ROOM], &waits);
@@ -469,10 +466,7 @@ Test(spill, TG15_a_copy_that_fails_loses_nothing)
 {
 	struct words words[ROOM + 1];
 	struct probe probe;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 1);
-	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
+	begin_full(words, ROOM + 1);
 	/* The first one does not go; the next does. */
 	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "no copy")));
 	(void)increment(0, &words[ROOM], &probe);
@@ -759,10 +753,7 @@ Test(spill, TG15_M10_a_device_that_is_lost_when_a_copy_is_sent_is_lost)
 {
 	struct words words[ROOM + 1];
 	struct probe probe;
-	begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
-	make(words, ROOM + 1);
-	for (uint32_t i = 0; i < ROOM; i++)
-		run(0, &words[i]);
+	begin_full(words, ROOM + 1);
 	uint64_t before = calls(FAKE_SUBMIT);
 	cr_assert(zero(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
 	(void)write_all(&words[ROOM], 1, 1, &probe);
