@@ -161,6 +161,28 @@ Test(cuda_clock, H8_ten_minutes_of_probes)
 		  (long long)simulation.error_max_ns);
 }
 
+/* Its clocks are slow while it has nothing to do, so the way to it and back takes longer for a while, then less again. */
+Test(cuda_clock, H8_a_gpu_that_rests_answers_later)
+{
+	static const uint64_t pauses[] = {5 * MS, 20 * MS, 300 * MS, 2 * SECOND};
+	for (uint64_t seed = 0; seed < 40 / LESS; seed++) {
+		struct simulation simulation;
+		uint64_t random = seed;
+		simulation_init(&simulation, 7000 + seed, ((double)(seed * 7 % 41) - 20.0) * 1e-6);
+		simulation.wander = 1e-9;
+		for (unsigned i = 0; i < 6000; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			uint64_t step = random >> 56;
+			simulation.slow_ns = random & 1u << 20 ? simulation.slow_ns + step : simulation.slow_ns - step;
+			simulation.slow_ns = simulation.slow_ns > 1u << 20 ? 0 : simulation.slow_ns > 1200 ? 1200 : simulation.slow_ns;
+			simulation_commands(&simulation, 1, 10000, pauses[seed % 4]);
+		}
+		cr_assert(le(i64, band(&simulation), BAND_NS), "machine %llu: from %lld to %lld ns",
+			  (unsigned long long)seed, (long long)simulation.error_min_ns,
+			  (long long)simulation.error_max_ns);
+	}
+}
+
 Test(cuda_clock, H8_pauses_of_every_length)
 {
 	struct simulation simulation;

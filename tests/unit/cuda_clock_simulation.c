@@ -17,7 +17,7 @@ static double random_part(struct simulation *simulation)
 /* Mostly short; one in a hundred is late by up to 20 us. */
 static uint64_t way(struct simulation *simulation)
 {
-	double ns = WAY_NS - NOISE_NS * log(1.0 - random_part(simulation));
+	double ns = WAY_NS + (double)simulation->slow_ns - NOISE_NS * log(1.0 - random_part(simulation));
 	if (random_part(simulation) < 0.01)
 		ns += 20000.0 * random_part(simulation);
 	return (uint64_t)ns;
@@ -40,7 +40,7 @@ static struct simulated_event stamp(const struct simulation *simulation, uint64_
 {
 	int64_t device_ns = device_time(simulation, host_ns);
 	return (struct simulated_event){
-		.device_ns = device_ns - device_ns % TICK_NS, .host_ns = host_ns, .due_ns = host_ns + BACK_NS};
+		.device_ns = device_ns - device_ns % TICK_NS, .host_ns = host_ns, .due_ns = host_ns + BACK_NS + simulation->slow_ns};
 }
 
 static uint64_t source_now(void *context)

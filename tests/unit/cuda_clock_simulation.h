@@ -28,6 +28,7 @@ struct simulation {
 	double since_device_part; /* of a nanosecond: what a change of the drift would lose otherwise */
 	uint64_t random;
 	uint64_t hold_ns; /* the GPU stamps nothing before so much later: it serves somebody else */
+	uint64_t slow_ns; /* so much longer is the way to the GPU, and the way back: it rests, or hurries */
 	double wander;    /* the drift changes by up to so much from command to command, with the temperature */
 	double preempted; /* how often the host's thread loses its processor between reading its clock and asking the GPU */
 	uint64_t recorded_ns;

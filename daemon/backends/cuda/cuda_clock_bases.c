@@ -4,6 +4,7 @@
 
 #define BASE_OLD_NS      4000000000ll /* a time from here is off by 122 ns at most */
 #define JUMP_NS          1000000000ll /* no device is late by so much */
+#define SEVERAL          4u
 #define NOTHING_KNOWN_NS (INT64_MAX / 4)
 
 void cuda_bases_init(struct cuda_bases *bases, const struct cuda_clock_source *source, uint64_t round_trip_ns)
@@ -41,6 +42,7 @@ static int send_one(struct cuda_bases *bases)
 	const struct cuda_clock_source *source = &bases->source;
 	unsigned mark = bases->sent + (bases->has_base && bases->sent >= bases->base);
 	bases->order[bases->sent] = mark;
+	bases->seen_ns[bases->sent] = 0;
 	bases->burst[bases->sent].host_ns = now(bases);
 	int r = source->record(source->context, source->marks[mark]);
 	if (r == 0)
@@ -48,14 +50,39 @@ static int send_one(struct cuda_bases *bases)
 	return r;
 }
 
+/* One that is waited for until the deadline. 1: it was about as fast as can be; 0: not so; or a negative errno. */
+static int send_and_see(struct cuda_bases *bases, uint64_t deadline_ns)
+{
+	const struct cuda_clock_source *source = &bases->source;
+	uint64_t shortest = bases->narrowest_ns ? bases->narrowest_ns : bases->round_trip_ns;
+	int r = send_one(bases);
+	if (r < 0)
+		return r;
+	unsigned sample = bases->sent - 1;
+	uint64_t seen = 0;
+	while (r == 0 && seen < deadline_ns) {
+		r = source->happened(source->context, source->marks[bases->order[sample]]);
+		seen = now(bases);
+	}
+	if (r <= 0)
+		return r;
+	bases->seen_ns[sample] = seen;
+	return seen - bases->burst[sample].host_ns <= shortest + shortest / 8;
+}
+
+/* Round trips until one is fast; where that takes too long, records that nobody waits for. */
 static int send_burst(struct cuda_bases *bases)
 {
+	uint64_t deadline = now(bases) + CUDA_CLOCK_WAIT_NS;
 	int r = 0;
 	bases->sent = 0;
-	while (r == 0 && bases->sent < CUDA_CLOCK_BURST)
+	while (r == 0 && bases->sent < CUDA_CLOCK_BURST && now(bases) < deadline)
+		r = send_and_see(bases, deadline);
+	bool is_late = bases->sent > 0 && bases->seen_ns[bases->sent - 1] == 0;
+	while (r == 0 && is_late && bases->sent < CUDA_CLOCK_BURST)
 		r = send_one(bases);
-	bases->is_out = r == 0;
-	return r;
+	bases->is_out = r >= 0;
+	return r < 0 ? r : 0;
 }
 
 /* Count the time stamps of the burst's first `count` from the last of them, and that from the base before. */
@@ -110,6 +137,34 @@ static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
 	return 0;
 }
 
+/*
+ * What the round trips of a burst say together: nothing was stamped before it was asked for, or after it was seen. The device
+ * is as far as the host: one half of what is left open is the way there. As a sample that came by the shortest way. False: nobody
+ * looked, or so much is left open that one of the ways was long by itself. Several in a row that are all somewhat slow are slow both
+ * ways: such is the device just then.
+ */
+static bool centre(struct cuda_bases *bases, unsigned first, unsigned count, struct cuda_clock_sample *sample_out)
+{
+	int64_t least = INT64_MIN, most = INT64_MAX;
+	unsigned trips = 0;
+	for (unsigned i = first; i < count; i++) {
+		const struct cuda_clock_sample *sample = &bases->burst[i];
+		int64_t asked = (int64_t)sample->host_ns - sample->device_ns;
+		int64_t seen = (int64_t)bases->seen_ns[i] - sample->device_ns;
+		least = asked > least ? asked : least;
+		most = bases->seen_ns[i] != 0 && seen < most ? seen : most;
+		trips += bases->seen_ns[i] != 0;
+	}
+	if (most == INT64_MAX || most <= least)
+		return false;
+	int64_t width = most - least, way = (int64_t)(bases->round_trip_ns / 2);
+	if (bases->narrowest_ns == 0 || width < (int64_t)bases->narrowest_ns)
+		bases->narrowest_ns = (uint64_t)width;
+	*sample_out = bases->burst[count - 1];
+	sample_out->host_ns = (uint64_t)(sample_out->device_ns + least + width / 2 - way);
+	return width <= (int64_t)(bases->narrowest_ns + bases->narrowest_ns / (trips >= SEVERAL ? 1 : 4));
+}
+
 static int take_burst(struct cuda_bases *bases)
 {
 	int r = count_happened(bases);
@@ -124,11 +179,13 @@ static int take_burst(struct cuda_bases *bases)
 	int64_t slip = bases->has_base ? slip_of(advance, host_advance) : 0;
 	bool is_break = bases->has_base && (advance > BASE_OLD_NS || slip == NOTHING_KNOWN_NS);
 	int64_t gap = is_break ? host_advance : 0;
-	bases->is_fresh =
-		bases->is_fresh || is_break || !bases->has_base || cuda_timeline_is_doubtful(&bases->timeline, advance);
 	unsigned first = first_of_now(bases, count);
-	cuda_timeline_add(&bases->timeline, &bases->burst[first], count - first, gap, slip,
-			  cuda_timeline_patience(&bases->timeline));
+	struct cuda_clock_sample centred;
+	bool is_centred = centre(bases, first, count, &centred);
+	bases->is_fresh = !is_centred && (bases->is_fresh || is_break || !bases->has_base ||
+					  cuda_timeline_is_doubtful(&bases->timeline, advance));
+	cuda_timeline_add(&bases->timeline, is_centred ? &centred : &bases->burst[first], is_centred ? 1 : count - first,
+			  gap, slip, cuda_timeline_patience(&bases->timeline));
 	bases->is_out = false;
 	bases->has_base = true;
 	bases->base = bases->order[last];
@@ -147,7 +204,8 @@ int cuda_bases_prepare(struct cuda_bases *bases)
 	}
 	if (bases->has_base && (int64_t)(now(bases) - bases->base_host_ns) < cuda_timeline_patience(&bases->timeline))
 		return 0;
-	return send_burst(bases);
+	int r = send_burst(bases);
+	return r == 0 ? take_burst(bases) : r;
 }
 
 /* Take the burst that is out. Waited for a moment where there is nothing else to tell a time from. */
@@ -160,30 +218,12 @@ static int await_burst(struct cuda_bases *bases, uint64_t since)
 	return r;
 }
 
-/* Samples that are waited for, until one came through as fast as can be. */
+/* The last burst was late as a whole, and little is known: once more. */
 static int sharpen(struct cuda_bases *bases)
 {
-	const struct cuda_clock_source *source = &bases->source;
-	uint64_t begin = now(bases), seen = begin;
-	bool is_fast = false;
 	bases->is_fresh = false;
-	bases->sent = 0;
-	while (bases->sent < CUDA_CLOCK_BURST && !is_fast && seen - begin < CUDA_CLOCK_WAIT_NS) {
-		int r = send_one(bases);
-		uint64_t asked = bases->burst[bases->sent - (r == 0)].host_ns;
-		bool happened = false;
-		while (r == 0 && !happened && seen - begin < CUDA_CLOCK_WAIT_NS) {
-			r = source->happened(source->context, source->marks[bases->order[bases->sent - 1]]);
-			happened = r > 0;
-			r = r > 0 ? 0 : r;
-			seen = now(bases);
-		}
-		if (r < 0)
-			return r;
-		is_fast = happened && seen - asked <= bases->round_trip_ns + bases->round_trip_ns / 8;
-	}
-	bases->is_out = true;
-	return take_burst(bases);
+	int r = send_burst(bases);
+	return r == 0 ? take_burst(bases) : r;
 }
 
 /* Where no base is near: the event was seen just now, and the time between the two is right. */

@@ -8,14 +8,15 @@
  * in integers. What rounding does to that sum, and pauses (then the base is old, and its time only about right), does
  * not stay: every burst compares the device with CLOCK_MONOTONIC anew.
  *
- * Everything happens when the clock is used: nothing wakes up for it. A burst is CUDA_CLOCK_BURST records on a stream
- * of its own; nobody waits for its results, they are taken when they are there. Where they are late (the device serves
- * somebody else just then) the base before serves on, or, if that is too old, an event that was just seen is placed by
+ * Everything happens when the clock is used: nothing wakes up for it. A burst is a few records on a stream of its own, each waited
+ * for before the next one is sent: a round trip tells from both sides where the device's clock stands, and that matters,
+ * because a device that rests or hurries changes the way to it by half a microsecond, both ways alike. It takes some 15 us, four
+ * times a second, and ends with the first round trip that was about as fast as any before; after CUDA_CLOCK_WAIT_NS the rest is sent and
+ * not waited for. Such samples, of a device that serves somebody else just then, tell from one side only, and are taken when
+ * they are there. Meanwhile the base before serves on, or, if that is too old, an event that was just seen is placed by
  * when that was.
- * The first burst after a pause may be late as a whole, because the device has to wake up, and no other one tells so. So
- * when the first times after a pause are asked for, a few more samples are taken one by one and waited for, until one came
- * through as fast as can be or CUDA_CLOCK_WAIT_NS are over. The same for the first few at all, and whenever so long has
- * passed that what was known of the drift would not show that a burst is late.
+ * Where the first burst after a pause was one of those, a few more samples are waited for when the first times are asked for. The same for the
+ * first few at all, and whenever so long has passed that what was known of the drift would not show that a burst is late.
  *
  * What is learned between two commands moves all later times by what was wrong before. So that what came later on the
  * device is never told to have come earlier, no time is told before the latest end that was.
@@ -54,10 +55,12 @@ struct cuda_bases {
 	int64_t base_ns;       /* of the device */
 	uint64_t base_host_ns; /* about when */
 	uint64_t round_trip_ns;
+	uint64_t narrowest_ns; /* the shortest way there and back that any burst has shown; 0: none yet */
 	bool is_fresh; /* nothing was told since a pause */
 	bool is_out;   /* a burst of `sent` was sent, and not taken yet */
 	unsigned sent;
 	struct cuda_clock_sample burst[CUDA_CLOCK_BURST]; /* host_ns, in the order of `order` */
+	uint64_t seen_ns[CUDA_CLOCK_BURST]; /* when it was seen to be back; 0: nobody looked */
 	unsigned order[CUDA_CLOCK_BURST];
 	int64_t told_device_ns; /* the latest end that was told, as early as rounding lets it have been */
 	uint64_t told_host_ns;  /* as what; 0: none yet */
@@ -67,8 +70,8 @@ struct cuda_bases {
 void cuda_bases_init(struct cuda_bases *bases, const struct cuda_clock_source *source, uint64_t round_trip_ns);
 
 /*
- * Before something is timed: sends a burst if one is due, takes one that is back. Microseconds at most, 4 times a
- * second, otherwise a reading of the host's clock. 0, or the source's negative errno.
+ * Before something is timed: a burst if one is due, CUDA_CLOCK_WAIT_NS at most, 4 times a second; otherwise takes one that is
+ * back, if any, and reads the host's clock. 0, or the source's negative errno.
  */
 int cuda_bases_prepare(struct cuda_bases *bases);
 
