@@ -9,7 +9,7 @@
 #define CONNECTIONS_MAX 32u
 
 const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
-	"peer_path", "stack_bytes", "headroom_bytes", "lanes", "chain_length", "library", "nvrtc", "connections",
+	"peer_path", "stack_bytes", "headroom_bytes", "lanes", "chain_length", "overlap", "library", "nvrtc", "connections",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -18,12 +18,13 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"a number of bytes (K, M, G, T allowed)",
 	"a number from 1 to 64",
 	"0, 1, 2, 4, 8 or 16",
+	"yes or no",
 	"a library's name or its whole path",
 	"a library's name or its whole path",
 	"a number from 1 to 32",
 };
 
-enum { PEER_PATH = 0, STACK_BYTES, HEADROOM_BYTES, LANES, CHAIN_LENGTH, LIBRARY, NVRTC, CONNECTIONS };
+enum { PEER_PATH = 0, STACK_BYTES, HEADROOM_BYTES, LANES, CHAIN_LENGTH, OVERLAP, LIBRARY, NVRTC, CONNECTIONS };
 
 static bool is_word_of(const char *value, const char *const *words)
 {
@@ -62,6 +63,7 @@ static bool take(unsigned index, const char *value, struct configuration_text *o
 {
 	static const char *const paths[] = { "auto", "direct", "peer", "managed", "host", NULL };
 	static const char *const lengths[] = { "0", "1", "2", "4", "8", "16", NULL };
+	static const char *const switches[] = { "yes", "no", NULL };
 	switch (index) {
 	case PEER_PATH:
 		return take_text(value, is_word_of(value, paths), option);
@@ -73,6 +75,8 @@ static bool take(unsigned index, const char *value, struct configuration_text *o
 		return take_number(value, false, 1, LANES_MAX, option);
 	case CHAIN_LENGTH:
 		return take_text(value, is_word_of(value, lengths), option);
+	case OVERLAP:
+		return take_text(value, is_word_of(value, switches), option);
 	case CONNECTIONS:
 		return take_number(value, false, 1, CONNECTIONS_MAX, option);
 	default:

@@ -19,8 +19,9 @@
 enum {
 	BUFFERS = 6,
 	CELLS = 16,                       /* of a buffer: parts begin and end there, and failures are kept for each */
-	CELL_WORDS = WORDS / CELLS,
-	CELL_BYTES = CELL_WORDS * 4,      /* 256: a place where sub-buffers may begin */
+	SPAN = 2048, SPAN_BYTES = SPAN * 4, /* of a buffer */
+	CELL_WORDS = SPAN / CELLS,
+	CELL_BYTES = CELL_WORDS * 4,      /* 512: a place where sub-buffers may begin, on every device known */
 	SUBS = 4,                         /* sub-buffers of a buffer at one time */
 	QUEUES = 4,
 	EVENTS = 24,                      /* that later groups may depend on */
@@ -35,7 +36,7 @@ struct part {
 };
 
 struct modelled {
-	uint32_t words[WORDS];
+	uint32_t words[SPAN];
 	bool lost[2 * CELLS]; /* half cells that a group that failed was to write */
 };
 
@@ -47,7 +48,7 @@ struct known_event {
 
 struct shared_words {
 	uint32_t *pointer; /* NULL: the device has no such memory */
-	uint32_t words[WORDS];
+	uint32_t words[SPAN];
 	sycl_event last; /* of the latest group that uses it: the next one depends on it */
 	bool fails;      /* that one */
 };
@@ -425,7 +426,7 @@ static void do_replace(void)
 	}
 	MUST(sycl_buffer_release(world.buffers[index]));
 	world.buffers[index] = words_buffer(platform, value);
-	for (uint32_t i = 0; i < WORDS; i++)
+	for (uint32_t i = 0; i < SPAN; i++)
 		world.model[index].words[i] = value;
 	memset(world.model[index].lost, 0, sizeof(world.model[index].lost));
 }
@@ -469,13 +470,13 @@ static void set_usm_action(sycl_handler handler, uint32_t action, uint32_t q, st
 			   const struct shared_words *from, const uint32_t *value)
 {
 	if (action == 2) {
-		MUST(sycl_handler_memcpy(handler, to->pointer, from->pointer, WORDS_BYTES));
+		MUST(sycl_handler_memcpy(handler, to->pointer, from->pointer, SPAN_BYTES));
 		return;
 	}
 	MUST(sycl_handler_set_usm(handler, 0, to->pointer));
 	if (action == 0)
 		MUST(sycl_handler_set_value(handler, 1, sizeof(*value), value));
-	MUST(sycl_handler_parallel_for(handler, action == 0 ? world.fill[q] : world.increment[q], sycl_range1(WORDS)));
+	MUST(sycl_handler_parallel_for(handler, action == 0 ? world.fill[q] : world.increment[q], sycl_range1(SPAN)));
 }
 
 /* Memory that nothing but events orders: on both queues of its context, and behind groups that have nothing to do with it. */
@@ -489,7 +490,7 @@ static void do_usm(void)
 	group.fails |= follow(group.handler, to);
 	group.fails |= follow(group.handler, from);
 	set_usm_action(group.handler, action, group.queue, to, from, &value);
-	for (uint32_t i = 0; i < WORDS && !group.fails; i++)
+	for (uint32_t i = 0; i < SPAN && !group.fails; i++)
 		to->words[i] = action == 0 ? value : action == 1 ? to->words[i] + 1 : from->words[i];
 	tell(&group);
 	sycl_event done = NULL;
@@ -525,7 +526,7 @@ static void check_usm(void)
 			continue;
 		if (shared->last)
 			check_event(&(struct known_event){.event = shared->last, .fails = shared->fails, .what = "shared memory"});
-		cr_assert(eq(int, memcmp(shared->pointer, shared->words, WORDS_BYTES), 0), "shared memory %u", i);
+		cr_assert(eq(int, memcmp(shared->pointer, shared->words, SPAN_BYTES), 0), "shared memory %u", i);
 		world.checks++;
 	}
 }
@@ -570,8 +571,8 @@ static void world_usm(void)
 	MUST(sycl_device_release(device));
 	for (uint32_t i = 0; i < USM && has; i++) {
 		void *pointer = NULL;
-		MUST(sycl_malloc_shared(world.queues[0], WORDS_BYTES, 0, &pointer));
-		memset(pointer, 0, WORDS_BYTES);
+		MUST(sycl_malloc_shared(world.queues[0], SPAN_BYTES, 0, &pointer));
+		memset(pointer, 0, SPAN_BYTES);
 		world.usm[i].pointer = pointer;
 	}
 }
@@ -591,7 +592,7 @@ static void world_begin(uint64_t seed)
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		world.buffers[i] = words_buffer(platform, i);
-		for (uint32_t k = 0; k < WORDS; k++)
+		for (uint32_t k = 0; k < SPAN; k++)
 			world.model[i].words[k] = i;
 	}
 	world_usm();

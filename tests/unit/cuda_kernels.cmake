@@ -19,6 +19,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/cuda_options.c
     ${cuda_folder}/cuda_ptx.c
     ${cuda_folder}/cuda_ptx_complete.c
+    ${cuda_folder}/cuda_ptx_wait.c
     ${cuda_folder}/cuda_symbol.c
     LIBS sycl_cuda_headers sycl_shared Threads::Threads)
   if(TARGET unit_cuda_kernels)

@@ -1,6 +1,7 @@
 /* PTX as text: reading it, and completing what NVRTC made. */
 #include "cuda_geometry.h"
 #include "cuda_ptx.h"
+#include "cuda_ptx_wait.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -283,4 +284,65 @@ Test(cuda_ptx, a_required_group_becomes_a_shape)
 		cr_assert_null(made);
 		cuda_ptx_free(ptx);
 	}
+}
+
+static char *with_waits(const char *text, int compute_major)
+{
+	struct cuda_ptx *ptx = parse(text);
+	char *written = NULL;
+	size_t bytes = 0;
+
+	int error = cuda_ptx_wait(text, strlen(text), ptx, compute_major, &written, &bytes);
+	ptx = cuda_ptx_free(ptx);
+	cr_assert_eq(error, written ? 0 : -EOPNOTSUPP);
+	cr_assert(!written || bytes == strlen(written));
+	return written;
+}
+
+#define KERNELS                                                                                                        \
+	"// .entry none {\n.visible .entry a(.param .u64 x)\n{ // first\n\t.reg .b64 %r;\n\tret;\n}\n"                  \
+	".func f() { ret; }\n.entry declared();\n.entry b .maxntid 32 { { ret; } }\n"
+#define KERNELS_WITH_WAITS                                                                                             \
+	"// .entry none {\n.visible .entry a(.param .u64 x)\n{ griddepcontrol.wait;  // first\n\t.reg .b64 %r;\n\tret;\n}\n" \
+	".func f() { ret; }\n.entry declared();\n.entry b .maxntid 32 { griddepcontrol.wait;  { ret; } }\n"
+
+/* At the beginning of each kernel, in no line of its own; version and target rise to what the instruction needs, and never fall. */
+Test(cuda_ptx, F1_kernels_are_given_a_wait)
+{
+	static const char *const heads[][2] = {
+		{".version 8.1\n.target sm_90a\n.address_size 64\n", ".version 8.1\n.target sm_90a\n.address_size 64\n"},
+		{".version 7.8 .target sm_100\n.address_size 64\n", ".version 7.8 .target sm_100\n.address_size 64\n"},
+		{"/* .version 9.9 */ .version 7.0\n.target sm_70, debug\n.address_size 64\n",
+		 "/* .version 9.9 */ .version 7.8\n.target sm_90, debug\n.address_size 64\n"},
+		{".version 6.0\n.target sm_90\n.address_size 64\n", ".version 7.8\n.target sm_90\n.address_size 64\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		char text[1024], expected[1024];
+		(void)snprintf(text, sizeof(text), "%s%s", heads[i][0], KERNELS);
+		(void)snprintf(expected, sizeof(expected), "%s%s", heads[i][1], KERNELS_WITH_WAITS);
+		char *written = with_waits(text, 9);
+		cr_assert_str_eq(written, expected);
+		free(written);
+	}
+}
+
+/* The same words mean something else there, or the text says more than this reads: it stays what it is. */
+Test(cuda_ptx, F1_texts_that_are_given_no_wait)
+{
+	static const char *const heads[] = {
+		".version 6.0\n.target sm_61\n", ".version 5.0\n.target sm_70\n",  ".version 8.0\n.target sm_80a\n",
+		".version 8\n.target sm_80\n",   ".version 8.0\n.target gpu_80\n", ".version 8.0\n.target sm_\n",
+		".version 8.x\n.target sm_80\n", ".version 99999999999.0\n.target sm_80\n",
+		".version 8.0\n.target sm_99999999999\n",
+	};
+	char text[1024];
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		(void)snprintf(text, sizeof(text), "%s.address_size 64\n%s", heads[i], KERNELS);
+		cr_assert_null(with_waits(text, 9), "%s", heads[i]);
+	}
+	(void)snprintf(text, sizeof(text), "%s%s", HEAD, KERNELS);
+	cr_assert_null(with_waits(text, 8), "the device has no such instruction");
+	cr_assert_null(with_waits(HEAD ".func f() { ret; }\n", 9), "there is no kernel");
 }

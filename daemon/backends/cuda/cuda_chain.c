@@ -1,6 +1,7 @@
 #include "cuda_chain.h"
 
 #include "cuda_entries.h"
+#include "cuda_ptx_wait.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -89,8 +90,18 @@ static CUDA_KERNEL_NODE_PARAMS kernel_parameters(const struct cuda_launch *launc
 struct ending {
 	CUdeviceptr word;
 	uint32_t value;
-	bool has_direct;
+	enum cuda_chain_form form;
 };
+
+CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before, CUgraphNode node)
+{
+	CUgraphEdgeData edge;
+
+	memset(&edge, 0, sizeof(edge));
+	edge.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+	edge.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+	return cu->cuGraphAddDependencies(graph, &before, &node, &edge, 1);
+}
 
 /* The nodes, each after the one before it. */
 static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count, const struct ending *ending,
@@ -103,12 +114,16 @@ static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t
 	const CUgraphNode *before = NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
-		CUresult result = cu->cuGraphAddKernelNode(&chain->kernels[i], graph, before, before ? 1 : 0, &kernel);
+		bool overlaps = before && ending->form == CUDA_CHAIN_OVERLAPPED;
+		CUresult result = cu->cuGraphAddKernelNode(&chain->kernels[i], graph, before, before && !overlaps ? 1 : 0,
+							   &kernel);
+		if (result == CUDA_SUCCESS && overlaps)
+			result = cuda_chain_overlap(cu, graph, *before, chain->kernels[i]);
 		if (result != CUDA_SUCCESS)
 			return result;
 		before = &chain->kernels[i];
 	}
-	if (ending->has_direct) {
+	if (ending->form == CUDA_CHAIN_DIRECT) {
 		/* Its address is set at each launch. */
 		CUresult result =
 			cu->cuGraphAddMemsetNode(&chain->direct, graph, before, 1, &word, state->lane->device->context);
@@ -143,11 +158,17 @@ static void make(struct cuda_lane_state *state, uint32_t level, const struct end
 	(void)cu->cuGraphUpload(executable, state->lane->stream); /* else the first launch does it */
 }
 
-static void make_level(struct cuda_lane_state *state, uint32_t level, bool has_direct)
+static void make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_chain_form form)
 {
-	const struct ending ending = {.word = state->word_device, .has_direct = has_direct};
+	const struct ending ending = {.word = state->word_device, .form = form};
 
-	make(state, level, &ending, has_direct ? &state->direct_chains[level] : &state->chains[level]);
+	make(state, level, &ending, &state->chains[form][level]);
+}
+
+static bool overlaps(const struct backend_device *device)
+{
+	return device->backend->settings.overlap && device->backend->library.cuGraphAddDependencies &&
+	       device->facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
 }
 
 void cuda_chains_make(struct cuda_lane_state *state)
@@ -156,8 +177,10 @@ void cuda_chains_make(struct cuda_lane_state *state)
 
 	/* All that will ever be needed: making one later may wait for whatever runs then (README, "Measured"). */
 	for (uint32_t level = 0; 1u << level <= state->lane->device->backend->settings.chain_length; level++) {
-		make_level(state, level, false);
-		make_level(state, level, true);
+		make_level(state, level, CUDA_CHAIN_PLAIN);
+		make_level(state, level, CUDA_CHAIN_DIRECT);
+		if (level > 0 && overlaps(state->lane->device))
+			make_level(state, level, CUDA_CHAIN_OVERLAPPED);
 	}
 	make(state, 0, &mark, &state->lone);
 }
@@ -178,10 +201,9 @@ void cuda_chains_free(struct cuda_lane_state *state)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 
-	for (uint32_t level = 0; level < CUDA_LEVELS; level++) {
-		free_one(cu, &state->chains[level]);
-		free_one(cu, &state->direct_chains[level]);
-	}
+	for (uint32_t form = 0; form < CUDA_CHAIN_FORMS; form++)
+		for (uint32_t level = 0; level < CUDA_LEVELS; level++)
+			free_one(cu, &state->chains[form][level]);
 	free_one(cu, &state->lone);
 }
 
@@ -246,10 +268,9 @@ void cuda_chains_tidy(struct backend_device *device)
 	if (!device->lanes || cuda_enter(device, NULL) < 0)
 		return;
 	for (struct cuda_lane_state *state = device->lanes->first; state; state = state->next) {
-		for (uint32_t level = 0; level < CUDA_LEVELS; level++) {
-			tidy(state, &state->chains[level], level);
-			tidy(state, &state->direct_chains[level], level);
-		}
+		for (uint32_t form = 0; form < CUDA_CHAIN_FORMS; form++)
+			for (uint32_t level = 0; level < CUDA_LEVELS; level++)
+				tidy(state, &state->chains[form][level], level);
 		tidy(state, &state->lone, 0);
 	}
 }
@@ -308,16 +329,30 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 	return sent_or_not(device, result);
 }
 
+/* A template that was not made, or could not be, is passed over for the plain one. */
+static enum cuda_chain_form choose_form(const struct cuda_lane_state *state, const struct cuda_collected *launches,
+					uint32_t level)
+{
+	if (launches[(1u << level) - 1].direct != 0)
+		return CUDA_CHAIN_DIRECT;
+	if (!state->chains[CUDA_CHAIN_OVERLAPPED][level].executable)
+		return CUDA_CHAIN_PLAIN;
+	for (uint32_t i = 1; i < 1u << level; i++) /* the first has none before it here */
+		if (!launches[i].launch.waits)
+			return CUDA_CHAIN_PLAIN;
+	return CUDA_CHAIN_OVERLAPPED;
+}
+
 int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t level,
 		    uint32_t value)
 {
 	struct backend_device *device = state->lane->device;
 	const struct cuda_library *cu = &device->backend->library;
-	const bool has_direct = launches[(1u << level) - 1].direct != 0;
-	struct cuda_chain *chain = has_direct ? &state->direct_chains[level] : &state->chains[level];
+	const enum cuda_chain_form form = choose_form(state, launches, level);
+	struct cuda_chain *chain = &state->chains[form][level];
 
 	if (!chain->executable && !chain->is_broken)
-		make_level(state, level, has_direct);
+		make_level(state, level, form);
 	if (chain->is_broken)
 		return -EAGAIN;
 	CUresult result = set_all(state, chain, launches, 1u << level, value);

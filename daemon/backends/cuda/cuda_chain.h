@@ -20,6 +20,12 @@ extern const char cuda_own_ptx[];
 void cuda_chains_open(struct backend_device *device);
 void cuda_chains_close(struct backend_device *device);
 
+/*
+ * Have `node` begin while `before` ends. Both are kernels, and what runs in `node` waits by itself, always (cuda_ptx_wait.h): the driver
+ * starts it with nothing of what `before` wrote in place.
+ */
+CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before, CUgraphNode node);
+
 /* Make those that a lane will need, so that no launch has to; those that cannot be made are marked broken. */
 void cuda_chains_make(struct cuda_lane_state *state);
 void cuda_chains_free(struct cuda_lane_state *state);

@@ -178,29 +178,68 @@ static CUresult set_shape(const struct cuda_library *cu, CUgraphNode node, const
 	return cu->cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
 }
 
-static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan *plan, const CUgraphNode *after,
-			    uint32_t count, CUgraphNode *node_out)
+/* What a node comes after. */
+struct place {
+	const CUgraphNode *after;
+	uint32_t count;
+	const struct cuda_graph_node *only; /* where that is one; NULL otherwise */
+};
+
+static bool is_plain(const struct cuda_launch *launch)
+{
+	return !launch->cooperative && launch->cluster[0] == 0;
+}
+
+/*
+ * May a kernel begin while the one node ends that it comes after? It waits by itself, and is the first to come after that one: an edge
+ * of each kind is more than is needed.
+ */
+static bool may_overlap(const struct backend_graph *graph, const struct cuda_plan *plan, const struct place *place)
+{
+	const struct cuda_graph_node *only = place->only;
+
+	return only && only->form == CUDA_FORM_KERNEL && !only->is_waited_for && only->is_plain && plan->launch.waits &&
+	       is_plain(&plan->launch) && graph->device->backend->library.cuGraphAddDependencies;
+}
+
+static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *plan, const struct place *place,
+			   CUgraphNode *node_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
-	CUDA_KERNEL_NODE_PARAMS kernel;
+	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_graph_kernel(&plan->launch);
+	bool overlaps = may_overlap(graph, plan, place);
+
+	CUresult result = cu->cuGraphAddKernelNode(node_out, graph->graph, place->after,
+						   overlaps ? 0 : place->count, &kernel);
+	if (result != CUDA_SUCCESS || !overlaps)
+		return result;
+	result = cuda_chain_overlap(cu, graph->graph, place->after[0], *node_out);
+	if (result != CUDA_SUCCESS)
+		(void)cu->cuGraphDestroyNode(*node_out);
+	return result;
+}
+
+static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan *plan, const struct place *place,
+			    CUgraphNode *node_out)
+{
+	const struct cuda_library *cu = &graph->device->backend->library;
 
 	switch (plan->form) {
 	case CUDA_FORM_KERNEL:
-		kernel = cuda_graph_kernel(&plan->launch);
-		return cu->cuGraphAddKernelNode(node_out, graph->graph, after, count, &kernel);
+		return add_kernel(graph, plan, place, node_out);
 	case CUDA_FORM_COPY:
-		return cu->cuGraphAddMemcpyNode(node_out, graph->graph, after, count, &plan->copy,
+		return cu->cuGraphAddMemcpyNode(node_out, graph->graph, place->after, place->count, &plan->copy,
 						graph->device->context);
 	case CUDA_FORM_EMPTY:
 	case CUDA_FORM_HINT:
 	case CUDA_FORM_CHILD:
 		break;
 	}
-	return cu->cuGraphAddEmptyNode(node_out, graph->graph, after, count);
+	return cu->cuGraphAddEmptyNode(node_out, graph->graph, place->after, place->count);
 }
 
-static int add_plain(struct backend_graph *graph, const struct backend_command *command, const CUgraphNode *after,
-		     uint32_t count, struct cuda_graph_node *node, struct backend_fault *fault_out)
+static int add_plain(struct backend_graph *graph, const struct backend_command *command, const struct place *place,
+		     struct cuda_graph_node *node, struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
 	struct cuda_plan plan = {.form = CUDA_FORM_EMPTY};
@@ -208,7 +247,7 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 	int error = cuda_plan_make(device, command, &plan, fault_out);
 	if (error < 0)
 		return error;
-	error = tell(graph, add_planned(graph, &plan, after, count, &node->node), fault_out, "cannot add to a graph");
+	error = tell(graph, add_planned(graph, &plan, place, &node->node), fault_out, "cannot add to a graph");
 	if (error < 0)
 		return error;
 	node->form = plan.form;
@@ -219,6 +258,7 @@ static int add_plain(struct backend_graph *graph, const struct backend_command *
 	if (plan.form != CUDA_FORM_KERNEL)
 		return 0;
 	node->cooperative = plan.launch.cooperative;
+	node->is_plain = is_plain(&plan.launch);
 	memcpy(node->cluster, plan.launch.cluster, sizeof(node->cluster));
 	error = tell(graph, set_shape(&device->backend->library, node->node, &plan.launch), fault_out,
 		     "cannot add to a graph");
@@ -253,7 +293,7 @@ static void inherit(struct backend_graph *graph, const struct backend_graph *chi
 		graph->hints[graph->hint_count++] = child->hints[i];
 }
 
-static int add_child(struct backend_graph *graph, struct backend_graph *child, const CUgraphNode *after, uint32_t count,
+static int add_child(struct backend_graph *graph, struct backend_graph *child, const struct place *place,
 		     struct cuda_graph_node *node, struct backend_fault *fault_out)
 {
 	if (!child || !child->executable || child == graph || child->device != graph->device)
@@ -272,27 +312,27 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child, c
 	if (error < 0)
 		return error;
 	error = tell(graph,
-		     graph->device->backend->library.cuGraphAddChildGraphNode(&node->node, graph->graph, after, count,
-									      child->graph),
+		     graph->device->backend->library.cuGraphAddChildGraphNode(&node->node, graph->graph, place->after,
+								      place->count, child->graph),
 		     fault_out, "cannot add a graph to a graph");
 	if (error == 0)
 		inherit(graph, child);
 	return error;
 }
 
-static int add_node(struct backend_graph *graph, const struct backend_command *command, const CUgraphNode *after,
-		    uint32_t count, struct cuda_graph_node *node, struct backend_fault *fault_out)
+static int add_node(struct backend_graph *graph, const struct backend_command *command, const struct place *place,
+		    struct cuda_graph_node *node, struct backend_fault *fault_out)
 {
 	int error = cuda_graph_note(graph, command, fault_out);
 
 	if (error < 0)
 		return error;
 	if (command->kind != BACKEND_COMMAND_GRAPH && command->kind != BACKEND_COMMAND_NATIVE)
-		return add_plain(graph, command, after, count, node, fault_out);
+		return add_plain(graph, command, place, node, fault_out);
 	node->form = CUDA_FORM_CHILD;
 	if (command->kind == BACKEND_COMMAND_GRAPH)
-		return add_child(graph, command->graph, after, count, node, fault_out);
-	return cuda_graph_add_native(graph, command, after, count, &node->node, fault_out);
+		return add_child(graph, command->graph, place, node, fault_out);
+	return cuda_graph_add_native(graph, command, place->after, place->count, &node->node, fault_out);
 }
 
 int cuda_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
@@ -316,8 +356,10 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	error = reserve(&graph->nodes, &graph->capacity, graph->count, 1, sizeof(*graph->nodes), fault_out);
 	if (error == 0)
 		error = cuda_enter(graph->device, fault_out);
+	const struct place place = {
+		.after = before, .count = after_count, .only = after_count == 1 ? &graph->nodes[after[0]] : NULL};
 	if (error == 0)
-		error = add_node(graph, command, before, after_count, &node, fault_out);
+		error = add_node(graph, command, &place, &node, fault_out);
 	if (error < 0)
 		return error;
 	for (uint32_t i = 0; i < after_count; i++)

@@ -47,6 +47,7 @@ struct cuda_graph_node {
 	enum cuda_form form;
 	bool is_waited_for;            /* another node comes after it */
 	bool cooperative;
+	bool is_plain;                 /* KERNEL: neither cooperative nor with clusters */
 	unsigned cluster[3];
 	CUDA_MEMCPY3D copy;            /* COPY: as it is in the graph */
 	struct backend_kernel *kernel; /* held; NULL: no launch */

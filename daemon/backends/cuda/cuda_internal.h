@@ -38,6 +38,7 @@ struct cuda_settings {
 	uint32_t lanes;              /* "lanes": compute lanes of a device */
 	uint32_t connections;        /* "connections": queues to a device, of the driver's own */
 	uint32_t chain_length;       /* "chain_length": longest chain template, 1 2 4 8 16; 0: plain launches only */
+	bool overlap;                /* "overlap" = yes no: kernels in a row begin while the one before them ends */
 };
 
 /* cuda_facts.c */
@@ -138,6 +139,7 @@ struct cuda_launch {
 	uint32_t parameter_count;
 	uint32_t parameter_bytes; /* in the storage */
 	bool cooperative;
+	bool waits; /* its code waits for the kernels before it (cuda_ptx_wait.h) */
 	unsigned cluster[3]; /* CUDA's order; 0: none */
 };
 
@@ -209,8 +211,8 @@ void cuda_kernels_close(struct backend_device *device);
 int cuda_clock_open(struct backend_device *device, struct backend_fault *fault_out); /* at device_open; up to 3 ms */
 void cuda_clock_close(struct backend_device *device);
 /*
- * Call before the start event of a timed command is recorded: keeps a base near. Four times a second some microseconds,
- * otherwise a reading of the host's clock; waits for nothing.
+ * Call before the start event of a timed command is recorded: keeps a base near. Four times a second some 15 us, 50 at most,
+ * otherwise a reading of the host's clock.
  */
 int cuda_clock_prepare(struct backend_device *device, struct backend_fault *fault_out);
 /* -EAGAIN: not both have happened yet. */

@@ -222,6 +222,7 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 		.parameter_count = variant->layout.count + variant->layout.has_record,
 		.parameter_bytes = variant->layout.bytes,
 		.cooperative = command->launch.properties && command->launch.properties->cooperative,
+		.waits = kernel->program->modules->waits,
 	};
 	memcpy(launch.grid, geometry.grid, sizeof(launch.grid));
 	memcpy(launch.block, geometry.block, sizeof(launch.block));

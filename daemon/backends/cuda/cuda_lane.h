@@ -61,6 +61,12 @@ struct cuda_chain {
 	bool is_broken; /* could not be made: never tried again */
 };
 
+/*
+ * PLAIN: each kernel is started when the one before it is over. OVERLAPPED: of two kernels or more, each of which waits by itself
+ * (cuda_ptx_wait.h). DIRECT: PLAIN, and a second word.
+ */
+enum cuda_chain_form { CUDA_CHAIN_PLAIN, CUDA_CHAIN_DIRECT, CUDA_CHAIN_OVERLAPPED, CUDA_CHAIN_FORMS };
+
 /* Another lane's word must have reached a value before a command could start. */
 struct cuda_noted_wait {
 	uint32_t word; /* its index */
@@ -115,7 +121,7 @@ struct cuda_lane_state {
 	uint32_t tail_event_value; /* of the last command when it was recorded */
 	bool has_tail_event;       /* tail_event was recorded at tail_event_value */
 
-	struct cuda_chain chains[CUDA_LEVELS], direct_chains[CUDA_LEVELS];
+	struct cuda_chain chains[CUDA_CHAIN_FORMS][CUDA_LEVELS];
 	struct cuda_chain lone; /* one kernel, then the mark */
 };
 

@@ -2,6 +2,7 @@
 
 #include "cuda_entries.h"
 #include "cuda_join.h"
+#include "cuda_ptx_wait.h"
 #include "cuda_symbol.h"
 #include "status.h"
 
@@ -67,6 +68,20 @@ static int load_image(struct backend_device *device, const struct cuda_image *im
 	return error;
 }
 
+/* PTX with a wait at the beginning of each kernel. False: that cannot be done, or the driver takes only what the client wrote. */
+static bool load_waiting(struct backend_device *device, const struct cuda_image *image, CUmodule *module_out)
+{
+	CLEANUP(cuda_ptx_cleanup) struct cuda_ptx *ptx = NULL;
+	CLEANUP(free_pointer) char *text = NULL;
+	size_t bytes = 0;
+
+	if (image->kind != CUDA_IMAGE_PTX || !device->backend->settings.overlap ||
+	    cuda_ptx_parse(image->bytes, image->count, &ptx, NULL) < 0 ||
+	    cuda_ptx_wait(image->bytes, image->count, ptx, device->facts->compute_major, &text, &bytes) < 0)
+		return false;
+	return device->backend->library.cuModuleLoadDataEx(module_out, text, 0, NULL, NULL) == CUDA_SUCCESS;
+}
+
 /* What a cubin has in it, where nothing described it. */
 static int list_functions(struct backend_device *device, struct cuda_modules *modules, struct backend_fault *fault_out)
 {
@@ -115,8 +130,13 @@ static int load(struct backend_device *device, const void *binary, size_t binary
 		return out_of_memory(fault_out);
 	if (error < 0 || modules->binary->flags & CUDA_BINARY_OBJECT)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD, "this is not a binary for a CUDA device");
-	for (uint32_t i = 0; error == 0 && i < modules->binary->image_count; i++)
+	modules->waits = true;
+	for (uint32_t i = 0; error == 0 && i < modules->binary->image_count; i++) {
+		if (load_waiting(device, &modules->binary->images[i], &modules->modules[i]))
+			continue;
+		modules->waits = false;
 		error = load_image(device, &modules->binary->images[i], &modules->modules[i], fault_out);
+	}
 	if (error == 0 && modules->binary->kernel_count == 0)
 		error = list_functions(device, modules, fault_out);
 	if (error < 0 || modules->binary->flags & CUDA_BINARY_NATIVE)

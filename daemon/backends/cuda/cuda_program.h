@@ -20,6 +20,7 @@ struct cuda_modules {
 	size_t count;
 	struct cuda_binary *binary;
 	CUmodule modules[CUDA_IMAGES_MAX];
+	bool waits; /* every kernel begins by waiting for those before it (cuda_ptx_wait.h) */
 };
 
 struct backend_program {

@@ -347,6 +347,14 @@ static int add_function(struct cuda_ptx *ptx, struct cursor *cursor)
 	return 0;
 }
 
+static void note_word(struct cursor *cursor, size_t *at_out, size_t *end_out)
+{
+	struct token token = next_token(cursor);
+
+	*at_out = (size_t)(token.at - cursor->text);
+	*end_out = *at_out + token.length;
+}
+
 /* ".target" and ".address_size": before everything else that counts. */
 static int read_header(struct cuda_ptx *ptx, struct cursor *cursor, bool is_size)
 {
@@ -357,8 +365,11 @@ static int read_header(struct cuda_ptx *ptx, struct cursor *cursor, bool is_size
 	if (is_size && (read_number(cursor, &bits) < 0 || bits != 64))
 		return -EINVAL;
 	/* Behind the line: a target has options. */
-	if (!is_size)
+	if (!is_size) {
+		struct cursor ahead = *cursor;
+		note_word(&ahead, &ptx->target_at, &ptx->target_end);
 		skip_until(cursor, "\n");
+	}
 	ptx->header_end = cursor->at;
 	return 0;
 }
@@ -368,6 +379,7 @@ static int read_module(struct cuda_ptx *ptx, struct cursor *cursor)
 	/* Every text begins with it. */
 	if (!is(next_token(cursor), ".version"))
 		return -EINVAL;
+	note_word(cursor, &ptx->version_at, &ptx->version_end);
 	for (;;) {
 		struct token token = next_token(cursor);
 		int error = 0;

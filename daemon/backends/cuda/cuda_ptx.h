@@ -58,6 +58,8 @@ struct cuda_ptx {
 	struct cuda_ptx_entry *entries;
 	struct cuda_ptx_function *functions;
 	size_t header_end; /* behind .address_size, where module-scope declarations may begin */
+	/* What stands behind .version and .target ("7.8", "sm_90"): offsets of the words. */
+	size_t version_at, version_end, target_at, target_end;
 	/* Set before it is completed: other texts are linked to it, one of which has the copy of the record (CUDA_RECORD_COPY). */
 	bool relocatable;
 };

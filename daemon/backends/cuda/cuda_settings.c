@@ -70,6 +70,16 @@ static int read_chain(const char *value, uint32_t *length_out)
 	return 0;
 }
 
+static int read_switch(const char *value, bool *switch_out)
+{
+	bool on = strcmp(value, "yes") == 0;
+
+	if (!on && strcmp(value, "no") != 0)
+		return -EINVAL;
+	*switch_out = on;
+	return 0;
+}
+
 static int read_one(const char *name, const char *value, struct cuda_settings *settings)
 {
 	if (strcmp(name, "library") == 0)
@@ -88,6 +98,8 @@ static int read_one(const char *name, const char *value, struct cuda_settings *s
 		return read_small(value, 1, CUDA_CONNECTIONS_MAX, &settings->connections);
 	if (strcmp(name, "chain_length") == 0)
 		return read_chain(value, &settings->chain_length);
+	if (strcmp(name, "overlap") == 0)
+		return read_switch(value, &settings->overlap);
 	return -ENOENT;
 }
 
@@ -105,7 +117,7 @@ static int read_option(const char *option, struct cuda_settings *settings, struc
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
 			"\"%.80s\" is no option of the CUDA backend: it knows library, nvrtc, peer_path, "
-			"stack_bytes, headroom_bytes, lanes, connections and chain_length",
+			"stack_bytes, headroom_bytes, lanes, connections, chain_length and overlap",
 			option);
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -120,6 +132,7 @@ int cuda_settings_read(const char *const *options, struct cuda_settings *setting
 		.lanes = CUDA_LANES_DEFAULT,
 		.connections = CUDA_CONNECTIONS_DEFAULT,
 		.chain_length = CUDA_CHAIN_MAX,
+		.overlap = true,
 	};
 
 	for (; options && *options; options++) {

@@ -2,6 +2,7 @@
  * Graphs. An executable graph holds copies of its nodes; a launch takes a copy of all of it, so later changes touch later launches.
  * Two launches of one graph never overlap. Of the nodes that may run the one that was added last is first: who forgot an edge finds out.
  */
+#include "fake_code.h"
 #include "fake_graph.h"
 
 #include <stdlib.h>
@@ -419,6 +420,19 @@ static void kernel_begins(struct CUgraphNode_st *node)
 	fake_launch_loads(node->launch.function);
 }
 
+/* A GPU would start it with nothing in place of what the kernel before it has written. With the lock. */
+static void expect_wait(const struct CUgraphNode_st *node)
+{
+	static const char wait[] = "griddepcontrol.wait";
+	const struct CUfunc_st *function = node->launch.function;
+	const struct fake_code *code = function->code;
+
+	fake_number_add("overlapped", 1);
+	if (!code || code->count == 0 || code->instructions[0].text_length != sizeof(wait) - 1 ||
+	    memcmp(code->instructions[0].text, wait, sizeof(wait) - 1) != 0)
+		fake_misuse("%s begins while the kernel before it ends, and does not wait", function->name);
+}
+
 static void instance_run(struct fake_instance *instance, struct CUstream_st *stream);
 
 static void node_run(struct CUgraphNode_st *node, struct CUstream_st *stream)
@@ -426,6 +440,8 @@ static void node_run(struct CUgraphNode_st *node, struct CUstream_st *stream)
 	switch (node->kind) {
 	case NODE_KERNEL:
 		fake_lock();
+		if (node->overlaps)
+			expect_wait(node);
 		bool go = fake_gate_passes(node->launch.function->name);
 		fake_unlock();
 		if (go)

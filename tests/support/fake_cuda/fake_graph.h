@@ -17,6 +17,7 @@ struct CUgraphNode_st {
 	enum fake_node_kind kind;
 	unsigned index;
 	unsigned *after, after_count; /* indices of the nodes that it comes after */
+	bool overlaps; /* it may begin while the one before it ends, and has to wait by itself */
 	bool has_run, is_over;        /* in a launch */
 	struct fake_launch launch;
 	CUDA_MEMSET_NODE_PARAMS memset;

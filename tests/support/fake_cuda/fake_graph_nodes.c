@@ -35,6 +35,23 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node_out, CUgraph graph, const CU
 	return result;
 }
 
+/* One edge between two kernels that lets the second begin early: nobody needs more. */
+CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edge,
+				size_t count)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	if (!fake_handle_alive(FAKE_GRAPH, graph) || count != 1 || !edge ||
+	    edge->type != CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC || edge->from_port != CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
+	    edge->to_port != 0 || !fake_handle_alive(FAKE_GRAPH_NODE, *from) || !fake_handle_alive(FAKE_GRAPH_NODE, *to) ||
+	    (*from)->graph != graph || (*to)->graph != graph || (*from)->index >= (*to)->index ||
+	    (*from)->kind != NODE_KERNEL || (*to)->kind != NODE_KERNEL || (*to)->after_count > 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	(*to)->after[(*to)->after_count++] = (*from)->index; /* there is room for one more */
+	(*to)->overlaps = true;
+	return CUDA_SUCCESS;
+}
+
 static bool is_needed(const struct CUgraphNode_st *node)
 {
 	for (unsigned i = node->index + 1; i < node->graph->count; i++)
