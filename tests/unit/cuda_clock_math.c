@@ -170,6 +170,7 @@ Test(cuda_clock, H8_a_gpu_that_rests_answers_later)
 		uint64_t random = seed;
 		simulation_init(&simulation, 7000 + seed, ((double)(seed * 7 % 41) - 20.0) * 1e-6);
 		simulation.wander = 1e-9;
+		simulation.tick_ns = seed % 8 < 4 ? 32 : 1000; /* there are such, too: the time of a stamp may be off by that */
 		for (unsigned i = 0; i < 6000; i++) {
 			random = random * 6364136223846793005u + 1442695040888963407u;
 			uint64_t step = random >> 56;
@@ -177,7 +178,7 @@ Test(cuda_clock, H8_a_gpu_that_rests_answers_later)
 			simulation.slow_ns = simulation.slow_ns > 1u << 20 ? 0 : simulation.slow_ns > 1200 ? 1200 : simulation.slow_ns;
 			simulation_commands(&simulation, 1, 10000, pauses[seed % 4]);
 		}
-		cr_assert(le(i64, band(&simulation), BAND_NS), "machine %llu: from %lld to %lld ns",
+		cr_assert(le(i64, band(&simulation), BAND_NS + simulation.tick_ns), "machine %llu: from %lld to %lld ns",
 			  (unsigned long long)seed, (long long)simulation.error_min_ns,
 			  (long long)simulation.error_max_ns);
 	}

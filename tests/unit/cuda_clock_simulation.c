@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#define TICK_NS  32
 #define CALL_NS  600  /* of a record, on the host */
 #define WAY_NS   1500 /* at least, until the GPU stamps */
 #define NOISE_NS 300.0
@@ -40,7 +39,7 @@ static struct simulated_event stamp(const struct simulation *simulation, uint64_
 {
 	int64_t device_ns = device_time(simulation, host_ns);
 	return (struct simulated_event){
-		.device_ns = device_ns - device_ns % TICK_NS, .host_ns = host_ns, .due_ns = host_ns + BACK_NS + simulation->slow_ns};
+		.device_ns = device_ns - device_ns % simulation->tick_ns, .host_ns = host_ns, .due_ns = host_ns + BACK_NS + simulation->slow_ns};
 }
 
 static uint64_t source_now(void *context)
@@ -92,6 +91,7 @@ void simulation_forget(struct simulation *simulation)
 void simulation_init(struct simulation *simulation, uint64_t seed, double drift)
 {
 	*simulation = (struct simulation){
+		.tick_ns = 32,
 		.now_ns = 4000000000ull, .drift = drift, .since_device_ns = 1700000000000000000, .random = seed};
 	simulation->since_ns = simulation->now_ns;
 	simulation->first = stamp(simulation, simulation->now_ns);

@@ -2,7 +2,7 @@
  * A simulated GPU and host for the clock of the CUDA backend: time is a number, the GPU's crystal is off, the way to it
  * takes a while that varies, and what is told of two events is a float of milliseconds, as by the driver. Now and then the
  * way takes much longer, and all that is sent behind it then is late with it; the host's thread may be interrupted anywhere;
- * stamps are multiples of 32 ns.
+ * stamps are multiples of some ns.
  *
  * What is judged (H2, H8): the told end of a command against the true time of it on the host's clock. All that a clock can
  * do without knowing the way to the GPU is to be off by the same everywhere, so the error's band counts: two told times
@@ -28,6 +28,7 @@ struct simulation {
 	double since_device_part; /* of a nanosecond: what a change of the drift would lose otherwise */
 	uint64_t random;
 	uint64_t hold_ns; /* the GPU stamps nothing before so much later: it serves somebody else */
+	int64_t tick_ns;  /* stamps are multiples of this: 32 */
 	uint64_t slow_ns; /* so much longer is the way to the GPU, and the way back: it rests, or hurries */
 	double wander;    /* the drift changes by up to so much from command to command, with the temperature */
 	double preempted; /* how often the host's thread loses its processor between reading its clock and asking the GPU */

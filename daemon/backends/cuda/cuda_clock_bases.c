@@ -43,7 +43,7 @@ static int send_one(struct cuda_bases *bases)
 	unsigned mark = bases->sent + (bases->has_base && bases->sent >= bases->base);
 	bases->order[bases->sent] = mark;
 	bases->seen_ns[bases->sent] = 0;
-	bases->burst[bases->sent].host_ns = now(bases);
+	bases->burst[bases->sent] = (struct cuda_clock_sample){.host_ns = now(bases)};
 	int r = source->record(source->context, source->marks[mark]);
 	if (r == 0)
 		bases->sent++;
@@ -70,16 +70,19 @@ static int send_and_see(struct cuda_bases *bases, uint64_t deadline_ns)
 	return seen - bases->burst[sample].host_ns <= shortest + shortest / 8;
 }
 
-/* Round trips until one is fast; where that takes too long, records that nobody waits for. */
+/* Round trips until several were fast; where that takes too long, records that nobody waits for. */
 static int send_burst(struct cuda_bases *bases)
 {
 	uint64_t deadline = now(bases) + CUDA_CLOCK_WAIT_NS;
 	int r = 0;
 	bases->sent = 0;
-	while (r == 0 && bases->sent < CUDA_CLOCK_BURST && now(bases) < deadline)
+	unsigned fast = 0;
+	while (r >= 0 && fast < SEVERAL && bases->sent < CUDA_CLOCK_BURST && now(bases) < deadline) {
 		r = send_and_see(bases, deadline);
+		fast += r > 0;
+	}
 	bool is_late = bases->sent > 0 && bases->seen_ns[bases->sent - 1] == 0;
-	while (r == 0 && is_late && bases->sent < CUDA_CLOCK_BURST)
+	while (r >= 0 && is_late && bases->sent < CUDA_CLOCK_BURST)
 		r = send_one(bases);
 	bases->is_out = r >= 0;
 	return r < 0 ? r : 0;
@@ -138,31 +141,38 @@ static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
 }
 
 /*
- * What the round trips of a burst say together: nothing was stamped before it was asked for, or after it was seen. The device
- * is as far as the host: one half of what is left open is the way there. As a sample that came by the shortest way. False: nobody
- * looked, or so much is left open that one of the ways was long by itself. Several in a row that are all somewhat slow are slow both
- * ways: such is the device just then.
+ * What the round trips of a burst say together: nothing was stamped before it was asked for, or after it was seen, and the device is as
+ * far as the host, so it was stamped in the middle. The mean of those that were about as fast as the fastest: stamps may be multiples of a
+ * microsecond. As a sample that came by the shortest way. False: nobody looked, or one of the two ways was long by itself.
+ * Several in a row that are all somewhat slow are slow both ways: such is the device just then.
  */
 static bool centre(struct cuda_bases *bases, unsigned first, unsigned count, struct cuda_clock_sample *sample_out)
 {
-	int64_t least = INT64_MIN, most = INT64_MAX;
-	unsigned trips = 0;
+	const struct cuda_clock_sample *burst = bases->burst, *last = &burst[count - 1];
+	uint64_t shortest = UINT64_MAX;
+	unsigned trips = 0, fast = 0;
+	int64_t sum = 0;
 	for (unsigned i = first; i < count; i++) {
-		const struct cuda_clock_sample *sample = &bases->burst[i];
-		int64_t asked = (int64_t)sample->host_ns - sample->device_ns;
-		int64_t seen = (int64_t)bases->seen_ns[i] - sample->device_ns;
-		least = asked > least ? asked : least;
-		most = bases->seen_ns[i] != 0 && seen < most ? seen : most;
-		trips += bases->seen_ns[i] != 0;
+		uint64_t trip = bases->seen_ns[i] ? bases->seen_ns[i] - burst[i].host_ns : UINT64_MAX;
+		trips += trip != UINT64_MAX;
+		shortest = trip < shortest ? trip : shortest;
 	}
-	if (most == INT64_MAX || most <= least)
+	if (trips == 0)
 		return false;
-	int64_t width = most - least, way = (int64_t)(bases->round_trip_ns / 2);
-	if (bases->narrowest_ns == 0 || width < (int64_t)bases->narrowest_ns)
-		bases->narrowest_ns = (uint64_t)width;
-	*sample_out = bases->burst[count - 1];
-	sample_out->host_ns = (uint64_t)(sample_out->device_ns + least + width / 2 - way);
-	return width <= (int64_t)(bases->narrowest_ns + bases->narrowest_ns / (trips >= SEVERAL ? 1 : 4));
+	if (bases->narrowest_ns == 0 || shortest < bases->narrowest_ns)
+		bases->narrowest_ns = shortest;
+	for (unsigned i = first; i < count; i++) {
+		uint64_t trip = bases->seen_ns[i] ? bases->seen_ns[i] - burst[i].host_ns : UINT64_MAX;
+		if (trip > shortest + bases->narrowest_ns / 8)
+			continue;
+		/* Beside the last one: sums stay small. */
+		sum += (int64_t)(burst[i].host_ns + trip / 2 - last->host_ns) - (burst[i].device_ns - last->device_ns);
+		fast++;
+	}
+	*sample_out = *last;
+	sample_out->host_ns += (uint64_t)(sum / (int64_t)fast - (int64_t)(bases->round_trip_ns / 2));
+	sample_out->is_centred = true;
+	return shortest <= bases->narrowest_ns + bases->narrowest_ns / (trips >= SEVERAL ? 1 : 4);
 }
 
 static int take_burst(struct cuda_bases *bases)

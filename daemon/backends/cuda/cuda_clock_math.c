@@ -11,6 +11,7 @@
 #define BELIEVED_COUNT   6u
 #define DRIFT_GAP        1e-6  /* and by so much in a long pause */
 #define NOISE_NS         400.0 /* between two bursts, mostly */
+#define CENTRED_NS       150.0 /* what was seen both ways is off by so much */
 #define STEP_NS          50000.0
 #define CONTRADICTION_NS 2000
 #define DOUBT_NS         130.0 /* by so much, at most, a late burst may move the offset */
@@ -238,12 +239,28 @@ static void keep(struct cuda_timeline *timeline, const struct cuda_clock_sample 
 	timeline->bursts[timeline->count++] = *sample;
 }
 
+/* The mean of what those that were seen both ways say of now. */
+static double middle(const struct cuda_timeline *timeline, int64_t at_ns, int64_t origin_ns)
+{
+	double sum = 0.0, weights = 0.0;
+	for (unsigned i = 0; i < timeline->count; i++) {
+		const struct cuda_clock_sample *burst = &timeline->bursts[i];
+		double apart = doubt(timeline, (double)(at_ns - burst->device_ns));
+		double weight = burst->is_centred ? 1.0 / (CENTRED_NS * CENTRED_NS + apart * apart) : 0.0;
+		sum += weight * said_at(timeline, burst, at_ns, origin_ns);
+		weights += weight;
+	}
+	return sum / weights;
+}
+
 /* The offset now, from all bursts together: a late one is outvoted by those before it. */
 static int64_t wanted_offset(struct cuda_timeline *timeline)
 {
 	const struct cuda_clock_sample *now = &timeline->bursts[timeline->count - 1];
 	int64_t origin = difference(now);
 	double most = 0.0;
+	if (now->is_centred)
+		return origin + rounded(middle(timeline, now->device_ns, origin)) + timeline->way_ns;
 	for (unsigned i = 0; i + 1 < timeline->count; i++) {
 		double said = said_at(timeline, &timeline->bursts[i], now->device_ns, origin) -
 			      doubt(timeline, (double)(now->device_ns - timeline->bursts[i].device_ns));

@@ -11,6 +11,9 @@
  * whole burst can be late, because what is sent behind a late sample is late with it: it is found out by what the ones
  * before it say of now, as well as the drift is known. So the next burst is sent before that is more than DOUBT_NS.
  *
+ * A burst that was seen both ways is not late at all, but off by a little either way: of such ones the offset is the mean, the
+ * nearer in time the more, and only where the last one is of the other kind those are asked as above.
+ *
  * How good that is (H8; tests/unit/cuda_clock_math.c): two times that were told are good to +-0.5 us each against each
  * other on the host's clock, where the way to the device is sometimes late by 20 us, crystals wander by 5e-8 a second and
  * are corrected by 5e-7 at a time. What it cannot be: where another process has the device, a burst is late by that one's
@@ -32,6 +35,7 @@
 struct cuda_clock_sample {
 	int64_t device_ns;
 	uint64_t host_ns; /* CLOCK_MONOTONIC, read before the device was asked */
+	bool is_centred;  /* host_ns is off either way by a little, and not only early: both ways were seen */
 };
 
 struct cuda_timeline {
