@@ -1,7 +1,7 @@
 /* Seeds of dispatch_gate: what sessions and groups do, one after the other and mixed. */
 #include "corpus.h"
 
-enum { SESSION = 0, ARRIVE = 2, CANCEL = 7, END = 8, TIME = 11, STEP = 12 };
+enum { SESSION = 0, ARRIVE = 2, CANCEL = 7, END = 8, TIME = 11, STEP = 12, GRANT = 13 };
 
 /* Sixteen bits of detail. */
 #define D(detail) (detail) & 0xff, (detail) >> 8
@@ -40,6 +40,8 @@ void make_gate_seeds(void)
 	STEPS("memory", SESSION, 1, D(NORMAL_100), SESSION, 2, D(NORMAL_100), ARRIVE, 1, D(0x3f20), ARRIVE, 1, D(0x3f20), ARRIVE, 2,
 	      D(0x1120), STEP, 0, D(0), CANCEL, 1, D(0), STEP, 0, D(0), END, 0, D(1), STEP, 0, D(0));
 	STEPS("too_large", SESSION, 1, D(NORMAL_100), ARRIVE, 1, D(0x4210), ARRIVE, 1, D(64), STEP, 0, D(0));
+	STEPS("granted", SESSION, 1, D(NORMAL_100), GRANT, 0, D(250), ARRIVE, 1, D(90), ARRIVE, 1, D(90), TIME, 0, D(100), STEP, 0, D(0), TIME,
+	      4, D(1000), END, 0, D(1), STEP, 0, D(0), GRANT, 0, D(0), ARRIVE, 1, D(20), STEP, 0, D(0), GRANT, 0, D(1), STEP, 0, D(0));
 	save_mixture("mixture_few_ends", 1, 8);
 	save_mixture("mixture_any", 2, 16);
 	save_mixture("mixture_other", 3, 16);

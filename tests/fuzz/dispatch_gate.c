@@ -1,6 +1,6 @@
 /*
  * The dispatch gate beside a model of it that is only lists: sessions come, change and go, groups arrive, are given up, end
- * late, early or never. Always: memory is never promised twice, no group is lost, decided twice or decided out of its session's order,
+ * late, early or never, and what all may use together is limited and not. Always: memory is never promised twice, no group is lost, decided twice or decided out of its session's order,
  * and a device with nothing to do is given something. At the end all that still waits is run on a device that ends what it has, beside a
  * latency session that never rests: each group has its turn in bounded time. Then two sessions that never rest: each has its share.
  * Four bytes a step: what (four lowest bits), which session or group, two bytes of detail.
@@ -82,14 +82,24 @@ static uint32_t step(struct model *model)
 {
 	struct gate_group *decided[ROOM];
 	struct gate_decisions decisions = {.groups = decided, .room = ROOM};
-	bool idle = model->gate.in_flight == 0 && model->gate.waiting > 0;
+	const struct gate_grant *grant = &model->gate.grant;
+	gate_set_grant(&model->gate, grant->part, model->now_ns);
+	bool limited = grant->part < GATE_WHOLE, granted = !limited || (grant->part > 0 && grant->left_ns > 0);
+	bool idle = model->gate.in_flight == 0 && model->gate.waiting > 0 && granted;
+	int64_t left_ns = grant->left_ns, paid_ns = 0, last_ns = 0;
 	gate_step(&model->gate, model->now_ns, &decisions);
 	FUZZ_CHECK(decisions.count <= ROOM);
 	for (uint32_t i = 0; i < decisions.count; i++) {
 		struct model_group *group = (struct model_group *)(void *)decided[i];
 		FUZZ_CHECK(group == oldest(model, group->session, WAITING));
 		group->state = IN_FLIGHT;
+		last_ns = (int64_t)group->group.cost_ns;
+		paid_ns += last_ns;
 	}
+	/* Nothing without a grant; with one no more than is left, and the rest of a group. */
+	FUZZ_CHECK(granted || decisions.count == 0);
+	FUZZ_CHECK(!limited || decisions.count == 0 || (left_ns > paid_ns - last_ns && grant->left_ns >= left_ns - paid_ns));
+	FUZZ_CHECK(granted || model->gate.waiting == 0 || decisions.again_ns <= model->gate.now_ns + model->gate.config.look_ns);
 	FUZZ_CHECK(!idle || decisions.count > 0);
 	FUZZ_CHECK(model->gate.waiting == 0 || decisions.again_ns >= model->gate.now_ns);
 	return decisions.count;
@@ -175,6 +185,9 @@ static void take_step(struct model *model, const uint8_t *bytes)
 		model->now_ns += (uint64_t)detail << (bytes[1] % 16);
 		model->now_ns -= detail & 1 && model->now_ns > 1000000 ? 1000000 : 0;
 		break;
+	case 13:
+		gate_set_grant(&model->gate, detail & 1 ? GATE_FREE : detail % (GATE_WHOLE + 2), model->now_ns);
+		break;
 	default:
 		(void)step(model);
 		break;
@@ -225,6 +238,7 @@ static void run_all(struct model *model)
 	const uint32_t flood = 0;
 	uint64_t begun_ns = model->gate.now_ns > model->now_ns ? model->gate.now_ns : model->now_ns;
 	model->now_ns = begun_ns;
+	gate_set_grant(&model->gate, GATE_FREE, model->now_ns);
 	for (uint32_t i = 0; i < GROUPS; i++)
 		model->groups[i].must_run = model->groups[i].state == WAITING;
 	if (!model->exists[flood])

@@ -20,6 +20,8 @@ void gate_config_init(struct gate_config *config)
 		.stall_ns = 10 * MS,
 		.remembered_ns = 100 * MS,
 		.memory_bytes = UINT64_MAX,
+		.saved_ns = 5 * MS,
+		.look_ns = 2 * MS,
 		.least = {0, 100, 20},
 	};
 }
@@ -34,7 +36,8 @@ static bool is_good(const struct gate_config *config)
 	uint32_t normal = config->least[GATE_NORMAL], best_effort = config->least[GATE_BEST_EFFORT];
 	return is_time(config->window_ns) && is_time(config->narrow_ns) && is_time(config->session_ns) &&
 	       is_time(config->quantum_ns) && is_time(config->debt_most_ns) && is_time(config->guess_ns) && is_time(config->least_ns) &&
-	       is_time(config->stall_ns) && config->remembered_ns <= GATE_NS_MOST && normal > 0 && best_effort > 0 &&
+	       is_time(config->stall_ns) && is_time(config->saved_ns) && is_time(config->look_ns) &&
+	       config->remembered_ns <= GATE_NS_MOST && normal > 0 && best_effort > 0 &&
 	       normal < GATE_WHOLE && best_effort < GATE_WHOLE - normal;
 }
 
@@ -45,6 +48,7 @@ int gate_init(struct gate *gate, const struct gate_config *config)
 	memset(gate, 0, sizeof(*gate));
 	gate->config = *config;
 	gate->overlap.part = GATE_WHOLE;
+	gate->grant.part = GATE_WHOLE;
 	list_init(&gate->memory_line);
 	for (uint32_t i = 0; i < GATE_CLASSES; i++) {
 		list_init(&gate->classes[i].round);
@@ -131,6 +135,7 @@ void gate_advance(struct gate *gate, uint64_t now_ns)
 	gate->now_ns = now_ns;
 	if (gate->in_flight > 0)
 		gate->overlap.busy_ns += passed_ns;
+	gate_grant_advance(gate, passed_ns);
 	for (uint32_t i = GATE_NORMAL; i < GATE_CLASSES; i++)
 		owe(gate, &gate->classes[i], gate->config.least[i], passed_ns);
 }
@@ -306,9 +311,11 @@ static void charge(struct gate_session *session, const struct gate_group *group,
 	uint64_t most = gate->config.debt_most_ns;
 	uint64_t charged = took_ns > UINT64_MAX / GATE_WHOLE ? took_ns : took_ns * gate->overlap.part / GATE_WHOLE;
 	session->used_ns += charged;
+	gate->grant.used_ns += charged;
 	session->ended++;
 	session->mean_ns = session->mean_ns == 0 ? took_ns : session->mean_ns - session->mean_ns / 8 + took_ns / 8;
 	int64_t difference = (int64_t)(charged < most ? charged : most) - (int64_t)group->cost_ns;
+	gate_grant_charge(gate, difference);
 	session->deficit_ns -= difference;
 	if (session->deficit_ns < -(int64_t)most)
 		session->deficit_ns = -(int64_t)most;
@@ -344,6 +351,7 @@ void gate_return(struct gate_group *group, uint64_t now_ns)
 {
 	struct gate_session *session = group->session;
 	gate_advance(session->gate, now_ns);
+	gate_grant_charge(session->gate, -(int64_t)group->cost_ns);
 	session->deficit_ns += (int64_t)group->cost_ns;
 	if (session->deficit_ns > 0 && session->place == GATE_IDLE)
 		session->deficit_ns = 0;

@@ -22,6 +22,7 @@
 #define GATE_WEIGHT       100u /* of a session that asks for none */
 #define GATE_WEIGHT_MOST  1000u
 #define GATE_WHOLE        1000u /* parts of the whole: permille */
+#define GATE_FREE         UINT32_MAX /* a grant: no limit */
 #define GATE_NS_MOST      1000000000000000ull /* of any time in a configuration */
 
 enum gate_class { GATE_LATENCY, GATE_NORMAL, GATE_BEST_EFFORT, GATE_CLASSES };
@@ -38,6 +39,8 @@ struct gate_config {
 	uint64_t stall_ns;          /* real time: what is overdue so long holds up nobody for ever */
 	uint64_t remembered_ns;     /* real time: a class is about for so long after its last group */
 	uint64_t memory_bytes;      /* that groups in flight may be promised together */
+	uint64_t saved_ns;          /* real time: what the grant of so long may be used at once, and not more */
+	uint64_t look_ns;           /* real time: who waits for a grant looks so often whether it is another one */
 	uint32_t least[GATE_CLASSES]; /* permille of the time that a class gets in any case; of the first class of no meaning */
 };
 
@@ -96,6 +99,14 @@ struct gate_overlap {
 	uint64_t busy_ns, summed_ns;
 };
 
+/* What all sessions together may use of the device, beside others that are not known here. */
+struct gate_grant {
+	uint32_t part;     /* permille of its time; GATE_WHOLE and above: no limit */
+	int64_t left_ns;   /* below 0: taken in advance */
+	uint64_t rest;     /* of the last division, in thousandths of a nanosecond */
+	uint64_t used_ns;  /* read: device time charged */
+};
+
 struct gate {
 	struct gate_config config;
 	uint64_t now_ns;
@@ -105,6 +116,7 @@ struct gate {
 	uint64_t promised_bytes; /* read */
 	uint32_t in_flight, waiting; /* read; groups */
 	struct gate_overlap overlap;
+	struct gate_grant grant;
 	uint64_t lane_free_ns[GATE_LANES]; /* real time of each lane's last end */
 	struct gate_estimates estimates;
 };
@@ -128,6 +140,12 @@ void gate_session_fini(struct gate_session *session);
 
 /* -E2BIG: it can never have so much memory. -EINVAL: no such lane. Then the group stays the caller's. */
 int gate_arrive(struct gate_session *session, struct gate_group *group, uint64_t now_ns);
+/*
+ * From now on all sessions together may use this part of the device's time (permille; 0: nothing goes; GATE_FREE: as it comes). What
+ * is there stays; what takes longer than it may is paid for by waiting.
+ */
+void gate_set_grant(struct gate *gate, uint32_t part, uint64_t now_ns);
+
 /* It is waiting, and will not be sent. Slow: the session's groups are looked through. */
 void gate_cancel(struct gate_group *group);
 /* It was decided, and has come back. `took_ns`: by the device's clock, or 0: not known. */

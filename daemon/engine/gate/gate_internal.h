@@ -20,6 +20,25 @@ void gate_forfeit(struct gate_session *session);
 struct gate_group *gate_shift(struct gate_session *session);
 uint64_t gate_cost_ns(const struct gate_session *session, const struct gate_group *group);
 
+/* gate_grant.c */
+
+/* Time has passed, of which the grant is a part. */
+void gate_grant_advance(struct gate *gate, uint64_t passed_ns);
+/* A group is sent (or more time is known to be used); below 0: it was less. */
+void gate_grant_charge(struct gate *gate, int64_t ns);
+/* Not granted now: when may something be sent again? */
+uint64_t gate_grant_next_ns(const struct gate *gate);
+
+static inline bool gate_is_limited(const struct gate *gate)
+{
+	return gate->grant.part < GATE_WHOLE;
+}
+
+static inline bool gate_is_granted(const struct gate *gate)
+{
+	return !gate_is_limited(gate) || (gate->grant.part > 0 && gate->grant.left_ns > 0);
+}
+
 static inline uint64_t gate_quantum_ns(const struct gate_session *session)
 {
 	uint64_t quantum = session->gate->config.quantum_ns * session->weight / GATE_WEIGHT;

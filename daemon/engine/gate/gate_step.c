@@ -227,6 +227,7 @@ static void decide(struct gate_session *session, struct gate_decisions *decision
 	struct gate_group *group = session->first;
 	/* Before it leaves: with its last group a session loses what it has left. */
 	session->deficit_ns -= (int64_t)cost_ns;
+	gate_grant_charge(gate, (int64_t)cost_ns);
 	(void)gate_shift(session);
 	group->cost_ns = cost_ns;
 	group->class = session->class;
@@ -285,6 +286,8 @@ static void next_of(const struct gate *gate, uint32_t class, uint64_t *when_ns)
 static uint64_t next_ns(const struct gate *gate)
 {
 	uint64_t when_ns = UINT64_MAX;
+	if (!gate_is_granted(gate) && gate->waiting > 0)
+		when_ns = gate_grant_next_ns(gate);
 	for (uint32_t i = 0; i < GATE_CLASSES; i++)
 		if (gate->classes[i].waiting > 0)
 			next_of(gate, i, &when_ns);
@@ -297,7 +300,7 @@ void gate_step(struct gate *gate, uint64_t now_ns, struct gate_decisions *decisi
 	for (uint32_t i = 0; i < GATE_CLASSES; i++)
 		release_held(&gate->classes[i]);
 	struct gate_session *session;
-	while (decisions->count < decisions->room && (session = choose(gate)))
+	while (decisions->count < decisions->room && gate_is_granted(gate) && (session = choose(gate)))
 		decide(session, decisions);
 	decisions->again_ns = decisions->count < decisions->room ? next_ns(gate) : gate->now_ns;
 }

@@ -1,0 +1,16 @@
+/* A whole is divided: each gets its least part, and all get equally of the rest as long as they take it. Pure. */
+#ifndef SYCLD_SUPERVISOR_DIVISION_PARTS_H
+#define SYCLD_SUPERVISOR_DIVISION_PARTS_H
+
+#include <stdint.h>
+
+enum { DIVISION_USERS = 256 };
+
+struct division_part {
+	uint32_t least, most; /* permille of DIVISION_WHOLE; most 0: it takes nothing */
+	uint32_t part;        /* the answer; the sum of them is no more than the whole */
+};
+
+void division_parts(struct division_part *parts, uint32_t count);
+
+#endif
