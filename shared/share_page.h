@@ -42,7 +42,7 @@ struct share_grants {
 static_assert(sizeof(struct share_grants) == 64 + 4 * SHARE_SLOTS, "part of the layout");
 
 struct share_claim {
-	_Atomic uint64_t used_ns;       /* device time, since the engine has this page */
+	_Atomic uint64_t used_ns;       /* device time, since the engine began */
 	_Atomic uint64_t busy_ns;       /* time with something waiting or running there, but for what goes on now: */
 	_Atomic uint64_t busy_since_ns; /* CLOCK_MONOTONIC; 0: there is nothing */
 	_Atomic uint32_t running;       /* groups that are on the device */
@@ -52,7 +52,7 @@ struct share_claim {
 static_assert(sizeof(struct share_claim) == 32, "part of the layout");
 
 struct share_claims {
-	_Atomic uint64_t beat_ns;                 /* another number each time that it writes */
+	_Atomic uint64_t beat;                    /* another number each time that it writes */
 	_Atomic uint32_t devices[SHARE_BACKENDS]; /* bit n: there is something in the slot of device n */
 	uint8_t padding[40];
 	struct share_claim slots[SHARE_SLOTS];

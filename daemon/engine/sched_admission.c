@@ -87,6 +87,7 @@ static struct sched_admission *need(struct scheduler_device *device)
 	}
 	admission->again_ns = UINT64_MAX;
 	device->admission = admission;
+	gate_set_grant(&admission->gate, sched_grant_of(device), device->scheduler->now_ns);
 	for (struct list *link = device->flows.next; link != &device->flows; link = link->next)
 		join(list_entry(link, struct sched_flow, link));
 	return admission;
@@ -302,7 +303,7 @@ void sched_admission_look(struct scheduler *scheduler)
 
 uint64_t scheduler_again_ns(const struct scheduler *scheduler)
 {
-	uint64_t again_ns = UINT64_MAX;
+	uint64_t again_ns = sched_grant_again_ns(scheduler);
 	for (uint64_t held = scheduler->gates_held; held; held &= held - 1) {
 		const struct scheduler_device *device = scheduler->devices[__builtin_ctzll(held)];
 		if (device && device->admission && device->admission->again_ns < again_ns)

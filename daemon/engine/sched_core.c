@@ -152,6 +152,7 @@ void scheduler_flush(struct scheduler *scheduler)
 {
 	scheduler_run(scheduler);
 	publish(scheduler);
+	sched_grant_tell(scheduler);
 	if (sched_notice_due(scheduler))
 		sched_wake_front(scheduler);
 }
@@ -164,6 +165,7 @@ bool scheduler_progress(struct scheduler *scheduler)
 		if (scheduler->devices[i])
 			sched_inline_collect(scheduler->devices[i]);
 	sched_event_collect(scheduler);
+	sched_grant_look(scheduler);
 	if (scheduler->gates_held)
 		sched_admission_look(scheduler);
 	bool found = scheduler->runnable.first || scheduler->gates_due || sched_notice_due(scheduler);

@@ -183,6 +183,7 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 	device->place = device->unified ? SCHED_HOST_PLACE : index + 1;
 	device->ops = info->ops;
 	sched_flow_init(device);
+	sched_grant_review(device);
 	choose_lanes(device, info->facts);
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
 		if (scheduler->backends[i].ops == info->ops)

@@ -28,6 +28,7 @@
 #include "pool.h"
 #include "rivals.h"
 #include "sched_admission.h"
+#include "sched_grant.h"
 #include "sched_mailbox.h"
 #include "sched_expect.h"
 #include "sched_pace.h"
@@ -609,6 +610,8 @@ struct scheduler_device {
 	struct sched_flow nobody;
 	struct rivals rivals; /* flows */
 	struct sched_admission *admission; /* NULL: there was nothing to decide yet */
+	bool divided;        /* among users: what is sent there passes the gate, whoever is alone here */
+	uint32_t grant_slot; /* share_slot() */
 	uint32_t class_flows[GATE_CLASSES];
 	uint64_t novelties;   /* launches that came back and whose kernel had not come with this range before them */
 	struct sched_cause *lost;
@@ -662,6 +665,7 @@ struct scheduler {
 	uint64_t spill_least_bytes;    /* smaller memory is not spilled */
 	uint64_t spill_most_bytes;     /* of host memory that devices may spill to; */
 	_Atomic uint64_t spill_bytes;  /* and do now */
+	struct sched_grants grants;
 	uint64_t gates_due, gates_held; /* bit per device: somebody may go, as far as is known; somebody waits */
 	_Atomic uint32_t houseworks; /* devices that do now what their backend does while they are quiet */
 	enum scheduler_lane_choice lane_choice;
@@ -713,7 +717,7 @@ struct scheduler {
 static inline bool sched_flow_is_alone(const struct sched_flow *flow)
 {
 	const struct scheduler_device *device = flow->device;
-	if (device->admission && device->admission->gate.waiting > 0)
+	if (device->divided || (device->admission && device->admission->gate.waiting > 0))
 		return false;
 	return device->class_flows[GATE_LATENCY] <= (flow->class == GATE_LATENCY) &&
 	       !rivals_has_others(&device->rivals, flow, device->scheduler->now_ns);

@@ -57,6 +57,8 @@
 
 struct scheduler;
 struct scheduler_device;
+struct share_grants;
+struct share_claims;
 struct sched_buffer;
 struct sched_cause;
 struct sched_program;
@@ -174,6 +176,13 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 struct scheduler *scheduler_free(struct scheduler *scheduler);
 /* CLOCK_MONOTONIC: call scheduler_progress then, though nobody is woken for it. UINT64_MAX: no need. */
 uint64_t scheduler_again_ns(const struct scheduler *scheduler);
+/*
+ * From now on what is sent to devices is no more than granted there, and what is used is claimed. The caller's memory, good until
+ * the next call or scheduler_free; both NULL: no longer. What is on the devices stays.
+ */
+void scheduler_divide(struct scheduler *scheduler, const struct share_grants *granted, struct share_claims *claims);
+/* After a turn: there is something to do, and who divides does not look. Once for each time that it stopped looking. */
+bool scheduler_wants_watch(struct scheduler *scheduler);
 /* Nothing is pending, held, sent, being loaded or being freed, and no callback is due. */
 bool scheduler_idle(const struct scheduler *scheduler);
 

@@ -272,14 +272,20 @@ void fake_command_count_locked(struct backend_device *device, const struct backe
 	}
 }
 
-/* By a clock that goes only when it is read, and by this. */
+/* What a command wants to take; 0: nothing. */
+static uint64_t wanted_ns(const struct backend_command *command)
+{
+	if (command->kind != BACKEND_COMMAND_LAUNCH)
+		return 0;
+	enum fake_special special = command->launch.kernel->function->special;
+	return special == FAKE_TAKE || special == FAKE_TAKE_FAIL ? value_of(&command->launch.arguments[0]) : 0;
+}
+
+/* By a clock that goes only when it is read, and by this. Where there is none, it ends when it is due. */
 static void take_time(const struct backend_command *command)
 {
-	if (command->kind != BACKEND_COMMAND_LAUNCH || !fake_state.clock_ns)
-		return;
-	enum fake_special special = command->launch.kernel->function->special;
-	if (special == FAKE_TAKE || special == FAKE_TAKE_FAIL)
-		fake_state.clock_ns += value_of(&command->launch.arguments[0]);
+	if (fake_state.clock_ns)
+		fake_state.clock_ns += wanted_ns(command);
 }
 
 /* Off its lane and onto the list that progress() reports. */
@@ -310,8 +316,9 @@ static void start_command(struct backend_device *device, struct fake_command *co
 	command->started = true;
 	command->start_order = fake_state.order++;
 	command->start_ns = fake_now_locked();
-	if (device->slot->delay_ns > 0)
-		command->due_ns = clock_now_ns() + device->slot->delay_ns;
+	uint64_t takes_ns = device->slot->delay_ns + (fake_state.clock_ns ? 0 : wanted_ns(&command->command));
+	if (takes_ns > 0)
+		command->due_ns = clock_now_ns() + takes_ns;
 	device->slot->started++;
 }
 
