@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SHARE_MAGIC    0x7365726168737973ull /* "sysshare" */
+#define SHARE_MAGIC    0x7365726168737973ull /* "syshares" */
 #define SHARE_LAYOUT   1u
 #define SHARE_BACKENDS 4u  /* by proto's Backend, which is smaller */
 #define SHARE_DEVICES  32u /* of each; those beyond are not divided */

@@ -87,3 +87,17 @@ const char *service_mode_name(Sycl__V1__ServiceMode mode)
 		return "unknown";
 	}
 }
+
+const char *share_mode_name(Sycl__V1__ShareMode mode)
+{
+	switch (mode) {
+	case SYCL__V1__SHARE_MODE__SHARE_MODE_UNSPECIFIED:
+		return "none";
+	case SYCL__V1__SHARE_MODE__SHARE_MODE_CONCURRENT:
+		return "concurrent";
+	case SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE:
+		return "exclusive";
+	default:
+		return "unknown";
+	}
+}

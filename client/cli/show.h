@@ -25,5 +25,6 @@ const char *engine_state_name(Sycl__V1__EngineState state);
 const char *session_phase_name(Sycl__V1__SessionPhase phase);
 const char *session_class_name(Sycl__V1__SessionClass class);
 const char *service_mode_name(Sycl__V1__ServiceMode mode);
+const char *share_mode_name(Sycl__V1__ShareMode mode);
 
 #endif

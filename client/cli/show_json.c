@@ -46,7 +46,7 @@ static json_t *service_object(const Sycl__V1__ServiceFacts *service)
 		(void)json_array_append_new(endpoints, text(service->endpoints[i]));
 	char protocol[UNIT_TEXT_BYTES];
 	(void)snprintf(protocol, sizeof(protocol), "%u.%u", service->protocol >> 16, service->protocol & 0xffffu);
-	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:f, s:s, s:o, s:o, s:b, s:b, s:o}",
+	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:f, s:s, s:o, s:o, s:b, s:b, s:o, s:s}",
 			 "pid", (json_int_t)service->pid,
 			 "uid", (json_int_t)service->uid,
 			 "version", text(service->version),
@@ -58,7 +58,8 @@ static json_t *service_object(const Sycl__V1__ServiceFacts *service)
 			 "endpoints", endpoints,
 			 "stopping", (int)service->stopping,
 			 "filtered", (int)service->filtered,
-			 "standby", standby_object(service));
+			 "standby", standby_object(service),
+			 "share_mode", share_mode_name(service->share_mode));
 }
 
 static json_t *some_text(const char *value)
@@ -251,6 +252,28 @@ static json_t *account_list(const Sycl__V1__AdminReply *reply)
 	return list;
 }
 
+static json_t *share_object(const Sycl__V1__ShareFacts *share)
+{
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}",
+			 "backend", backend_name(share->backend),
+			 "backend_index", (json_int_t)share->index,
+			 "uid", (json_int_t)share->uid,
+			 "engine_pid", (json_int_t)share->engine_pid,
+			 "min_percent", (json_int_t)share->min_percent,
+			 "max_percent", (json_int_t)share->max_percent,
+			 "granted_permille", (json_int_t)share->granted_permille,
+			 "used_ns", number(share->used_ns),
+			 "wants", (int)share->wants);
+}
+
+static json_t *share_list(const Sycl__V1__AdminReply *reply)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < reply->n_shares; i++)
+		(void)json_array_append_new(list, share_object(reply->shares[i]));
+	return list;
+}
+
 static json_t *session_list(const Sycl__V1__AdminReply *reply)
 {
 	json_t *list = json_array();
@@ -272,14 +295,14 @@ static bool print(json_t *object)
 
 bool json_status(const Sycl__V1__AdminReply *reply)
 {
-	return print(json_pack("{s:o, s:o, s:o, s:o, s:o}", "service", service_object(reply->service), "devices",
+	return print(json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "service", service_object(reply->service), "devices",
 			       device_list(reply), "tenants", tenant_list(reply), "accounts", account_list(reply),
-			       "sessions", session_list(reply)));
+			       "shares", share_list(reply), "sessions", session_list(reply)));
 }
 
 bool json_devices(const Sycl__V1__AdminReply *reply)
 {
-	return print(json_pack("{s:o}", "devices", device_list(reply)));
+	return print(json_pack("{s:o, s:o}", "devices", device_list(reply), "shares", share_list(reply)));
 }
 
 bool json_sessions(const Sycl__V1__AdminReply *reply)

@@ -215,6 +215,42 @@ static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 	return table_print(&table, coloured, terminal_width());
 }
 
+/* How devices' time is divided among users. */
+static bool share_table(const Sycl__V1__AdminReply *reply, bool coloured)
+{
+	static const struct column columns[] = {
+		{ "DEVICE", COLUMN_TEXT },
+		{ "UID", COLUMN_FIGURES },
+		{ "ENGINE", COLUMN_FIGURES | COLUMN_MINOR },
+		{ "SHARE", COLUMN_FIGURES },
+		{ "GRANTED", COLUMN_FIGURES },
+		{ "USED", COLUMN_FIGURES },
+		{ "WANTS", COLUMN_TEXT | COLUMN_MINOR },
+	};
+	struct table table = { .columns = columns, .column_count = COUNT_OF(columns) };
+	char text[UNIT_TEXT_BYTES];
+	for (size_t i = 0; i < reply->n_shares; i++) {
+		const Sycl__V1__ShareFacts *share = reply->shares[i];
+		table_cell(&table, COLOUR_NONE, "%s:%u", backend_name(share->backend), share->index);
+		table_cell(&table, COLOUR_NONE, "%u", share->uid);
+		table_cell(&table, COLOUR_NONE, "%u", share->engine_pid);
+		table_cell(&table, COLOUR_NONE, "%u-%u %%", share->min_percent, share->max_percent);
+		table_cell(&table, COLOUR_NONE, "%u.%u %%", share->granted_permille / 10, share->granted_permille % 10);
+		table_cell(&table, COLOUR_NONE, "%s", format_duration(share->used_ns, text));
+		table_cell(&table, COLOUR_NONE, "%s", share->wants ? "yes" : "no");
+	}
+	return table_print(&table, coloured, terminal_width());
+}
+
+static bool show_shares(const Sycl__V1__AdminReply *reply, bool coloured)
+{
+	if (reply->n_shares == 0)
+		return true;
+	heading(reply->service->share_mode == SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE ? "Shares, one user at a time" : "Shares",
+		coloured);
+	return share_table(reply, coloured);
+}
+
 /* Over all engines and sessions that there were. */
 static bool account_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
@@ -257,7 +293,7 @@ bool show_devices(const Sycl__V1__AdminReply *reply)
 	else
 		printed = device_table(reply, colours_wanted());
 	show_unavailable(reply);
-	return printed;
+	return show_shares(reply, colours_wanted()) && printed;
 }
 
 bool show_sessions(const Sycl__V1__AdminReply *reply)
@@ -283,6 +319,7 @@ bool show_status(const Sycl__V1__AdminReply *reply)
 		heading("Tenants", coloured);
 		printed = engine_table(reply, coloured) && printed;
 	}
+	printed = show_shares(reply, coloured) && printed;
 	if (reply->n_accounts) {
 		heading("Used so far", coloured);
 		printed = account_table(reply, coloured) && printed;

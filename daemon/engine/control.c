@@ -84,6 +84,7 @@ static void lose(struct control *control)
 	if (control->link == LINK_NONE)
 		return;
 	unlink_socket(control);
+	engine_divide_no_more(control->engine);
 	engine_drain(control->engine);
 	if (!control->may_return || engine_is_lost(control->engine))
 		return;
@@ -201,6 +202,16 @@ static void on_devices_opened(void *context, uint64_t devices)
 	(void)send_control(control, &message.base);
 }
 
+static void on_wants_device(void *context, uint32_t watch)
+{
+	Sycl__V1__EngineWants wants = SYCL__V1__ENGINE_WANTS__INIT;
+	wants.watch = watch;
+	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
+	message.body_case = SYCL__V1__CONTROL__BODY_WANTS;
+	message.wants = &wants;
+	(void)send_control(context, &message.base);
+}
+
 /*
  * A session comes with two descriptors. Without room for them the message would be cut off, so room is kept, and whoever
  * comes when it cannot be kept any longer is refused.
@@ -299,6 +310,17 @@ static void handle_new(struct control *control, const Sycl__V1__Control *message
 	}
 }
 
+static void divide(struct control *control, struct packet_fds *fds)
+{
+	int grants = packet_fds_take(fds, 0), claims = packet_fds_take(fds, 1);
+	if (grants < 0 || claims < 0) {
+		close_fd(&grants);
+		close_fd(&claims);
+	} else {
+		(void)engine_divide(control->engine, grants, claims);
+	}
+}
+
 static void handle(struct control *control, const Sycl__V1__Control *message, struct packet_fds *fds)
 {
 	if (control->link != LINK_SERVING) {
@@ -326,6 +348,9 @@ static void handle(struct control *control, const Sycl__V1__Control *message, st
 		(void)engine_report(control->engine, &options);
 		break;
 	}
+	case SYCL__V1__CONTROL__BODY_DIVISION:
+		divide(control, fds);
+		break;
 	case SYCL__V1__CONTROL__BODY_ORDER:
 		(void)engine_order(control->engine, message->order);
 		break;
@@ -409,7 +434,7 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 		r = say_ready(control);
 	if (r < 0)
 		return r;
-	struct engine_observer observer = {control, on_session_open, on_session_closed, on_devices_opened};
+	struct engine_observer observer = {control, on_session_open, on_session_closed, on_devices_opened, on_wants_device};
 	engine_observe(engine, &observer);
 	watch(control);
 	*control_out = TAKE(control);

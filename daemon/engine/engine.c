@@ -319,6 +319,8 @@ struct engine *engine_free(struct engine *engine)
 	}
 	close_fd(&engine->bells);
 	(void)memory_region_free(engine->flight);
+	(void)memory_region_free(engine->grants);
+	(void)memory_region_free(engine->claims);
 	pool_fini(&engine->groups);
 	group_scratch_fini(&engine->scratch);
 	decode_arena_fini(&engine->decode);

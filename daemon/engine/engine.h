@@ -29,6 +29,8 @@ struct engine_observer {
 			       const Sycl__V1__Usage *usage);
 	/* There are more open devices than before; bit n: device n. Told with the next turn, not at once. */
 	void (*devices_opened)(void *context, uint64_t devices);
+	/* It has begun to want a device, and who divides its time does not look. */
+	void (*wants_device)(void *context, uint32_t watch);
 };
 
 struct engine_options {
@@ -96,6 +98,14 @@ void engine_stop(struct engine *engine, uint64_t drain_ns);
 void engine_stop_from_anywhere(struct engine *engine);
 
 #define ENGINE_GRACE_NS 5000000000ull
+
+/*
+ * Devices' time is divided among users: what is granted here, and where to write what is claimed. Takes both descriptors, also on
+ * failure: then it is as before. 0 or a negative errno.
+ */
+int engine_divide(struct engine *engine, int grants, int claims);
+/* Nobody does so any more. */
+void engine_divide_no_more(struct engine *engine);
 
 /* Answer a report request: `send` is called once per message, the last without `more`. */
 struct report_options {

@@ -130,6 +130,14 @@ static void tell_devices(struct engine *engine)
 		engine->observer.devices_opened(engine->observer.context, open);
 }
 
+/* As above: whoever divides devices' time would look now and then anyway. */
+static void tell_wants(struct engine *engine)
+{
+	uint32_t watch;
+	if (engine->grants && scheduler_wants_watch(engine->scheduler, &watch) && engine->observer.wants_device)
+		engine->observer.wants_device(engine->observer.context, watch);
+}
+
 /* True: there was something to do. */
 static bool turn(struct engine *engine)
 {
@@ -141,6 +149,7 @@ static bool turn(struct engine *engine)
 	busy |= run_sessions(engine);
 	close_doomed(engine);
 	scheduler_flush(engine->scheduler);
+	tell_wants(engine);
 	send_wakes(engine);
 	return busy;
 }

@@ -110,7 +110,7 @@ void sched_grant_tell(struct scheduler *scheduler)
 		atomic_thread_fence(memory_order_seq_cst);
 }
 
-bool scheduler_wants_watch(struct scheduler *scheduler)
+bool scheduler_wants_watch(struct scheduler *scheduler, uint32_t *watch_out)
 {
 	struct sched_grants *grants = &scheduler->grants;
 	if (!grants->busy)
@@ -118,7 +118,7 @@ bool scheduler_wants_watch(struct scheduler *scheduler)
 	uint32_t watch = atomic_load_explicit(&grants->granted->watch, memory_order_relaxed);
 	if ((watch & 1u) || (grants->asked_ns > 0 && grants->asked == watch))
 		return false;
-	grants->asked = watch;
+	*watch_out = grants->asked = watch;
 	grants->asked_ns = scheduler->now_ns;
 	return true;
 }

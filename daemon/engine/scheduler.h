@@ -181,8 +181,8 @@ uint64_t scheduler_again_ns(const struct scheduler *scheduler);
  * the next call or scheduler_free; both NULL: no longer. What is on the devices stays.
  */
 void scheduler_divide(struct scheduler *scheduler, const struct share_grants *granted, struct share_claims *claims);
-/* After a turn: there is something to do, and who divides does not look. Once for each time that it stopped looking. */
-bool scheduler_wants_watch(struct scheduler *scheduler);
+/* After a turn: there is something to do, and who divides does not look. Once for each share_grants.watch. */
+bool scheduler_wants_watch(struct scheduler *scheduler, uint32_t *watch_out);
 /* Nothing is pending, held, sent, being loaded or being freed, and no callback is due. */
 bool scheduler_idle(const struct scheduler *scheduler);
 

@@ -237,6 +237,16 @@ static int read_cuda(struct reading *reading, const char *name, const char *valu
 	return complain(reading, "no such key in [cuda]: '%.64s'", name);
 }
 
+static int read_share(struct reading *reading, const char *name, const char *value)
+{
+	bool wrong_name = false;
+	const char *wrong = configuration_shares_set(&reading->configuration->shares, name, value, &wrong_name);
+	if (!wrong)
+		return 1;
+	return complain(reading, "shares.%.64s: %s%s%.64s%s", name, wrong, wrong_name ? "" : ", not '", wrong_name ? "" : value,
+			wrong_name ? "" : "'");
+}
+
 /* inih's handler: 1, or 0 for a bad line. */
 static int read_line(void *context, const char *section, const char *name, const char *value)
 {
@@ -245,6 +255,8 @@ static int read_line(void *context, const char *section, const char *name, const
 		return read_limit(reading, name, value);
 	if (!strcmp(section, "cuda"))
 		return read_cuda(reading, name, value);
+	if (!strcmp(section, "shares"))
+		return read_share(reading, name, value);
 	bool known_section = false;
 	for (unsigned i = 0; i < KEY_COUNT; i++) {
 		if (strcmp(keys[i].section, section) != 0)

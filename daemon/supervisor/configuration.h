@@ -1,6 +1,6 @@
 /*
- * sycld.conf: sections [service], [isolation], [limits], [cuda]. Read at the start and again at SIGHUP; what it says holds for
- * engines started afterwards, its limits also for those that run.
+ * sycld.conf: sections [service], [isolation], [limits], [shares], [cuda]. Read at the start and again at SIGHUP; what it says holds for
+ * engines started afterwards, its limits and shares also for those that run.
  */
 #ifndef SYCLD_SUPERVISOR_CONFIGURATION_H
 #define SYCLD_SUPERVISOR_CONFIGURATION_H
@@ -25,6 +25,32 @@ struct configuration_text {
 	char value[256];
 };
 
+enum { CONFIGURATION_SHARES = 64, CONFIGURATION_NAME_BYTES = 64 };
+
+/* Of a device's time, percent. */
+struct configuration_share {
+	bool given;
+	unsigned least, most; /* least <= most, 1 <= most <= 100 */
+};
+
+enum configuration_share_whose { SHARE_OF_UID, SHARE_OF_USER, SHARE_OF_GROUP };
+
+struct configuration_share_entry {
+	enum configuration_share_whose whose;
+	uint32_t uid;                        /* SHARE_OF_UID */
+	char name[CONFIGURATION_NAME_BYTES]; /* of the others */
+	struct configuration_share share;
+};
+
+/* How devices' time is divided among users. */
+struct configuration_shares {
+	bool exclusive; /* one user at a time */
+	bool mode_seen;
+	struct configuration_share everybody; /* of whom nothing else is said */
+	unsigned count;
+	struct configuration_share_entry entries[CONFIGURATION_SHARES];
+};
+
 struct configuration {
 	uint64_t engine_idle_ns;      /* an engine without sessions ends after this */
 	uint64_t engine_start_ns;     /* longest that an engine may take to be ready */
@@ -37,6 +63,7 @@ struct configuration {
 	char admin_group[64];
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	struct configuration_text cuda[CONFIGURATION_CUDA_OPTIONS]; /* as the backend takes them: numbers without units */
+	struct configuration_shares shares;
 };
 
 extern const char *const configuration_limit_names[CONFIGURATION_LIMITS];
@@ -47,6 +74,8 @@ extern const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS];
 /* False: *wants_out says what the option takes, and nothing has changed but that it is not given. */
 bool configuration_cuda_set(struct configuration *configuration, unsigned index, const char *value,
 			    const char **wants_out);
+/* configuration_shares.c: one line of [shares]. NULL: taken; else what is wrong: with the name, or what the value should be. */
+const char *configuration_shares_set(struct configuration_shares *shares, const char *name, const char *value, bool *wrong_name_out);
 /* A whole number, with K, M, G or T (powers of 1024) behind it if `with_unit`. False: it is none, or above `most`. */
 bool configuration_number(const char *text, bool with_unit, uint64_t most, uint64_t *number_out);
 

@@ -14,6 +14,7 @@
 #include "refusal.h"
 #include "report.h"
 #include "runtime_directory.h"
+#include "sharing.h"
 #include "standby.h"
 #include "succession.h"
 #include "supervisor.h"
@@ -125,6 +126,7 @@ static void engine_destroy(struct engine *engine)
 	packed_report_clear(&engine->report);
 	packed_report_clear(&engine->partial);
 	(void)memory_region_free(engine->flight);
+	(void)engine_share_free(engine->share);
 	foreign_socket_close(&engine->control);
 	close_fd(&engine->pidfd);
 	free(engine);
@@ -245,6 +247,7 @@ static void engine_gone(struct engine *engine, int wait_status)
 	struct engine_death death;
 	engine_death_describe(engine, wait_status, &death);
 	account_engine_ended(engine, death.abnormal);
+	sharing_engine_gone(engine);
 
 	TAILQ_REMOVE(&tenant->engines, engine, link);
 	if (tenant->current == engine)
@@ -505,6 +508,7 @@ void engine_detach(struct engine *engine)
 	end_sessions(engine);
 	engine->return_begun = false;
 	engine->flight = memory_region_free(engine->flight);
+	sharing_engine_gone(engine);
 }
 
 void engine_gets_nobody_new(struct engine *engine)
@@ -627,6 +631,7 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 		  (unsigned long long)milliseconds(clock_now_ns() - engine->since_ns));
 	succession_engine_ready(engine);
 	orders_engine_ready(engine);
+	sharing_engine_ready(engine);
 	engine_flush(engine);
 	report_engine_ready(engine);
 	engine_check_idle(engine);

@@ -34,6 +34,7 @@ enum {
 };
 
 struct engine_process;
+struct engine_share;
 struct supervisor;
 
 struct packed_report {
@@ -75,6 +76,7 @@ struct engine {
 	unsigned waiting_count;
 	unsigned sessions_count;
 
+	struct engine_share *share; /* sharing.h; NULL: it takes no part */
 	struct device_set devices; /* that it has open, as it says; of those backends that can open ahead */
 	struct memory_region *flight; /* its flight page, read-only; NULL until it is ready */
 	uint64_t asked[ENGINE_ASKED_MAX]; /* requests that it has not answered; 0: free */

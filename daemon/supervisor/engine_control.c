@@ -11,6 +11,7 @@
 #include "packet.h"
 #include "report.h"
 #include "session_proof.h"
+#include "sharing.h"
 #include "supervisor.h"
 #include "text.h"
 
@@ -79,6 +80,15 @@ int engine_send_report_request(struct engine *engine, uint64_t request, bool dis
 	control.body_case = SYCL__V1__CONTROL__BODY_REPORT_REQUEST;
 	control.report_request = &asked;
 	return send_control(engine, &control, NULL, 0);
+}
+
+int engine_send_division(struct engine *engine, int grants, int claims)
+{
+	Sycl__V1__EngineDivision division = SYCL__V1__ENGINE_DIVISION__INIT;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_DIVISION;
+	control.division = &division;
+	return send_control(engine, &control, (const int[]){ grants, claims }, 2);
 }
 
 int engine_send_identity(struct engine *engine, const char *socket_path)
@@ -294,6 +304,10 @@ static void act(struct engine *engine, const Sycl__V1__Control *control, struct 
 		return;
 	case SYCL__V1__CONTROL__BODY_DEVICES_IN_USE:
 		on_devices_in_use(engine, control->devices_in_use);
+		return;
+	case SYCL__V1__CONTROL__BODY_WANTS:
+		if (!sharing_engine_wants(engine, control->wants->watch))
+			strike(engine, "says that it wants a device where nobody asks");
 		return;
 	default:
 		strike(engine, "sends a message of no kind that it may send");

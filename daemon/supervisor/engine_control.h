@@ -17,6 +17,8 @@ int engine_send_stop(struct engine *engine, uint64_t drain_ns);
 int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text, uint64_t value);
 int engine_send_report_request(struct engine *engine, uint64_t request, bool discover);
 /* By what it will be known to the next service, and where that listens. */
+/* The pages of shared/share_page.h; the descriptors stay the caller's. */
+int engine_send_division(struct engine *engine, int grants, int claims);
 int engine_send_identity(struct engine *engine, const char *socket_path);
 /* To one that comes back: it may speak; it is taken over, or (`refused` not NULL) why it is not. */
 int engine_send_greeting(struct engine *engine);

@@ -6,7 +6,9 @@
 #include "log.h"
 #include "refusal.h"
 #include "status.h"
+#include "sharing.h"
 #include "supervisor.h"
+#include "tenant_share.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -179,10 +181,38 @@ static int limit_sessions(struct target *target)
 	return 0;
 }
 
+/* Of one user, or of all of whom nothing else is said. The supervisor's own limits, too. */
+static int limit_share(struct target *target, bool is_most)
+{
+	uint64_t value = target->order->value;
+	struct configuration_share *everybody = &target->supervisor->configuration.shares.everybody;
+	if (target->session)
+		return refuse(target, STATUS_INVALID, "%s is of users, not of a session", target->order->limit);
+	if (value > 100)
+		return refuse(target, STATUS_INVALID, "%s is a part of 100", target->order->limit);
+	struct configuration_share share = target->tenant ? tenant_share(target->tenant) : *everybody;
+	if (!share.given)
+		share.most = 100;
+	if (value > 0 && (is_most ? value < share.least : value > share.most))
+		return refuse(target, STATUS_INVALID, "share_min would be more than share_max");
+	if (target->tenant && is_most)
+		target->tenant->share_ordered.most = (unsigned)value;
+	else if (target->tenant)
+		target->tenant->share_ordered.least = (unsigned)value;
+	else if (is_most)
+		*everybody = (struct configuration_share){ true, share.least, value > 0 ? (unsigned)value : 100 };
+	else
+		*everybody = (struct configuration_share){ true, (unsigned)value, share.most };
+	sharing_review(target->supervisor);
+	return 0;
+}
+
 static int do_limit(struct target *target)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
 	unsigned i = 0;
+	if (strcmp(order->limit, "share_min") == 0 || strcmp(order->limit, "share_max") == 0)
+		return limit_share(target, strcmp(order->limit, "share_max") == 0);
 	if (strcmp(order->limit, "sessions_per_tenant") == 0)
 		return limit_sessions(target);
 	while (i < CONFIGURATION_LIMITS && strcmp(configuration_limit_names[i], order->limit) != 0)
@@ -252,7 +282,8 @@ void orders_take(struct supervisor *supervisor, struct asker *asker, const Sycl_
 
 bool orders_hold(const struct tenant *tenant)
 {
-	bool holds = tenant->drained || tenant->sessions_most > 0;
+	bool holds = tenant->drained || tenant->sessions_most > 0 || tenant->share_ordered.least > 0 ||
+		     tenant->share_ordered.most > 0;
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
 		holds |= tenant->limits[i].given;
 	return holds;
@@ -292,6 +323,9 @@ void orders_reloaded(struct supervisor *supervisor, const struct configuration *
 {
 	struct tenant *tenant;
 	struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		tenant_share_look_up(tenant);
+	sharing_review(supervisor);
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
 		TAILQ_FOREACH (engine, &tenant->engines, link)
 			for (unsigned i = 0; i < CONFIGURATION_LIMITS && engine->was_ready; i++)

@@ -6,8 +6,10 @@
 #include "protocol_limits.h"
 #include "log.h"
 #include "report.h"
+#include "sharing.h"
 #include "status.h"
 #include "supervisor.h"
+#include "tenant_share.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -15,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENDPOINT_BYTES = 160 };
+enum { ENDPOINT_BYTES = 160, SHARES_OF_ENGINE_MAX = 16 };
 
 /* Reports of one engine, unpacked; each part in an arena of its own. */
 struct opened_report {
@@ -48,6 +50,8 @@ struct reply {
 	Sycl__V1__AccountFacts *accounts; /* engine_capacity: there is one for each tenant at most */
 	Sycl__V1__AccountFacts **account_list;
 	Sycl__V1__Usage *usages;
+	Sycl__V1__ShareFacts *shares; /* SHARES_OF_ENGINE_MAX for each engine; those beyond are not shown */
+	Sycl__V1__ShareFacts **share_list;
 };
 
 static bool visible(const struct inquiry *inquiry, const struct tenant *tenant)
@@ -140,7 +144,9 @@ static bool allocate_rows(struct reply *reply)
 	reply->accounts = calloc(engines, sizeof(*reply->accounts));
 	reply->account_list = calloc(engines, sizeof(void *));
 	reply->usages = calloc(engines, sizeof(*reply->usages));
-	return reply->accounts && reply->account_list && reply->usages && reply->engines && reply->engine_list && reply->sessions && reply->session_list && reply->devices &&
+	reply->shares = calloc(engines * SHARES_OF_ENGINE_MAX, sizeof(*reply->shares));
+	reply->share_list = calloc(engines * SHARES_OF_ENGINE_MAX, sizeof(void *));
+	return reply->shares && reply->share_list && reply->accounts && reply->account_list && reply->usages && reply->engines && reply->engine_list && reply->sessions && reply->session_list && reply->devices &&
 	       reply->device_list && reply->device_uids && reply->platform_list;
 }
 
@@ -161,6 +167,8 @@ static void free_rows(struct reply *reply)
 	free(reply->accounts);
 	free((void *)reply->account_list);
 	free(reply->usages);
+	free(reply->shares);
+	free((void *)reply->share_list);
 }
 
 /* It is nobody's yet: those are told who see everything, and those who alone can get it. */
@@ -329,6 +337,54 @@ static void add_accounts(struct reply *reply)
 	reply->message.accounts = reply->account_list;
 }
 
+static void add_share(struct reply *reply, const struct engine *engine, uint32_t slot, uint64_t used_ns, bool wants)
+{
+	const struct division_party *party = &engine->share->parties[slot];
+	struct configuration_share share = tenant_share(engine->tenant);
+	size_t index = reply->message.n_shares++;
+	Sycl__V1__ShareFacts *facts = &reply->shares[index];
+	sycl__v1__share_facts__init(facts);
+	facts->uid = engine->tenant->uid;
+	facts->engine_pid = (uint32_t)engine->pid;
+	facts->backend = (Sycl__V1__Backend)(slot / SHARE_DEVICES);
+	facts->index = slot % SHARE_DEVICES;
+	facts->min_percent = share.least;
+	facts->max_percent = share.most;
+	facts->granted_permille = party->granted;
+	facts->used_ns = used_ns;
+	facts->wants = wants;
+	reply->share_list[index] = facts;
+}
+
+static void add_shares_of(struct reply *reply, const struct engine *engine)
+{
+	unsigned count = 0;
+	uint64_t used_ns = 0;
+	bool wants = false;
+	for (uint32_t slot = 0; slot < SHARE_SLOTS && count < SHARES_OF_ENGINE_MAX; slot++) {
+		if (!sharing_claim(engine, slot, &used_ns, &wants))
+			continue;
+		add_share(reply, engine, slot, used_ns, wants);
+		count++;
+	}
+}
+
+static void add_shares(struct reply *reply)
+{
+	const struct supervisor *supervisor = reply->inquiry->supervisor;
+	const struct tenant *tenant;
+	const struct engine *engine;
+	if (!supervisor->sharing.is_on)
+		return;
+	reply->service.share_mode = supervisor->configuration.shares.exclusive ? SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE
+									       : SYCL__V1__SHARE_MODE__SHARE_MODE_CONCURRENT;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (visible(reply->inquiry, tenant))
+				add_shares_of(reply, engine);
+	reply->message.shares = reply->share_list;
+}
+
 static const Sycl__V1__SessionReport *claim_of(const struct opened_report *report, uint64_t session)
 {
 	for (unsigned p = 0; report && p < report->count; p++)
@@ -494,8 +550,10 @@ void report_reply(struct inquiry *inquiry)
 	}
 	enum inquiry_kind kind = inquiry->kind;
 	add_service(&reply);
-	if (kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES)
+	if (kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES) {
 		add_devices(&reply);
+		add_shares(&reply);
+	}
 	if (kind == INQUIRY_STATUS) {
 		add_engines(&reply);
 		add_accounts(&reply);

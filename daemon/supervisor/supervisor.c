@@ -244,7 +244,7 @@ static void on_reload(uv_signal_t *handle, int number)
 	if (r < 0)
 		log_error("configuration", "%s; what was read before stays", message);
 	else
-		log_info("configuration", "read again; holds for engines started from now on, limits for all");
+		log_info("configuration", "read again; holds for engines started from now on, limits and shares for all");
 	if (r == 0) {
 		orders_reloaded(supervisor, &before);
 		standby_renew(supervisor);
@@ -316,6 +316,7 @@ static int start(struct supervisor *supervisor)
 	supervisor->idle.data = supervisor;
 	supervisor->stop_deadline.data = supervisor;
 	standby_init(supervisor);
+	sharing_init(supervisor);
 	int r = watch_signal(supervisor, &supervisor->terminate, on_terminate, SIGTERM);
 	if (r == 0)
 		r = watch_signal(supervisor, &supervisor->interrupt, on_terminate, SIGINT);

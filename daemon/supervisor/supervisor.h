@@ -13,6 +13,7 @@
 #include "packet.h"
 #include "report.h"
 #include "runtime_directory.h"
+#include "sharing.h"
 #include "standby.h"
 #include "succession.h"
 #include "tenant.h"
@@ -36,6 +37,7 @@ struct supervisor {
 	unsigned tenant_count;
 	unsigned engine_count; /* without the standby */
 	struct standby_keeper keeper;
+	struct sharing sharing;
 	unsigned session_count;
 	uint64_t last_session;
 	struct inquiry_list inquiries;

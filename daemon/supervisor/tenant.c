@@ -7,6 +7,7 @@
 #include "orders.h"
 #include "refusal.h"
 #include "supervisor.h"
+#include "tenant_share.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -104,6 +105,7 @@ struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refus
 		TAILQ_INIT(&tenant->engines);
 		TAILQ_INSERT_TAIL(&supervisor->tenants, tenant, link);
 		supervisor->tenant_count++;
+		tenant_share_look_up(tenant);
 	}
 	tenant->last_use_ns = clock_now_ns();
 	return tenant;

@@ -42,6 +42,10 @@ struct tenant {
 	bool drained;           /* nobody new is served */
 	unsigned sessions_most; /* 0: as configured */
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
+	struct configuration_share share; /* as configured for this user; not given: as for everybody */
+	struct {
+		unsigned least, most; /* percent; 0: as configured */
+	} share_ordered;
 	uint64_t warm_devices; /* for the engine that is being started */
 	/* It may not open the devices that one has prepared (never), or one did not become its engine; 0: it may have one. */
 	uint64_t no_standby_until_ns;

@@ -31,6 +31,7 @@ static const struct {
 	{ "fault", worker_fault },
 	{ "trips", worker_trips },
 	{ "stream", worker_stream },
+	{ "take", worker_take },
 	{ "undrained", worker_undrained },
 	{ "gpu-steps", worker_gpu_steps },
 	{ "gpu-illegal", worker_gpu_illegal },

@@ -48,6 +48,7 @@ worker_command worker_crowd;       /* `count` connections, every tenth works; a 
 worker_command worker_storm;       /* `count` connections, all greeted before the first answer is read */
 worker_command worker_trips;       /* `count` launches, each waited for */
 worker_command worker_stream;      /* `count` launches, the last one waited for */
+worker_command worker_take;        /* keeps a fake device busy, with kernels of `count` us */
 worker_command worker_undrained;   /* a session that fills both rings and reads no answer until a line comes */
 
 /* Connect and make the queue. Prints "session N". Leaves the program when that fails. */

@@ -16,7 +16,7 @@ if(TARGET fake_cuda)
 endif()
 
 sycl_test(unit_configuration SOURCES cuda_facts_configuration.c cuda_facts_options.c
-  ${PROJECT_SOURCE_DIR}/daemon/supervisor/configuration.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/configuration_cuda.c
+  ${PROJECT_SOURCE_DIR}/daemon/supervisor/configuration.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/configuration_cuda.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/configuration_shares.c
   LIBS sycl_shared PkgConfig::inih)
 if(TARGET unit_configuration)
   target_include_directories(unit_configuration PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor

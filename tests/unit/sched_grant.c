@@ -19,6 +19,7 @@ static struct sched_account *session;
 static struct probe probes[MANY];
 static struct share_grants grants;
 static struct share_claims claims;
+static uint32_t watched;
 
 static void setup(void)
 {
@@ -144,16 +145,17 @@ Test(sched_grant, somebody_is_asked_to_look_once_each_time)
 {
 	atomic_store(granted(), SHARE_WHOLE);
 	scheduler_divide(h.scheduler, &grants, &claims);
-	cr_expect(not(scheduler_wants_watch(h.scheduler)));
+	cr_expect(not(scheduler_wants_watch(h.scheduler, &watched)));
 	fake_device_gate_close(0);
 	submit(100, 1);
-	cr_expect(scheduler_wants_watch(h.scheduler));
-	cr_expect(not(scheduler_wants_watch(h.scheduler)));
+	cr_expect(scheduler_wants_watch(h.scheduler, &watched));
+	cr_expect(not(scheduler_wants_watch(h.scheduler, &watched)));
 	atomic_store(&grants.watch, 1);
-	cr_expect(not(scheduler_wants_watch(h.scheduler)));
+	cr_expect(not(scheduler_wants_watch(h.scheduler, &watched)));
 	atomic_store(&grants.watch, 2);
-	cr_expect(scheduler_wants_watch(h.scheduler));
-	cr_expect(not(scheduler_wants_watch(h.scheduler)));
+	cr_expect(scheduler_wants_watch(h.scheduler, &watched));
+	cr_expect(eq(u32, watched, 2));
+	cr_expect(not(scheduler_wants_watch(h.scheduler, &watched)));
 	fake_device_gate_open(0);
 	(void)run();
 	finish();
@@ -166,7 +168,7 @@ static void expect_free_in_the_end(uint32_t watch)
 	atomic_store(&grants.beat_ns, fake_clock_now_ns());
 	scheduler_divide(h.scheduler, &grants, &claims);
 	submit(100, 20);
-	(void)scheduler_wants_watch(h.scheduler);
+	(void)scheduler_wants_watch(h.scheduler, &watched);
 	uint64_t begun_ns = fake_clock_now_ns();
 	fake_clock(begun_ns + SHARE_ALONE_NS / 2, 1);
 	harness_turn(&h);

@@ -1,5 +1,6 @@
 /* Sizes and offsets of what two processes map. A change asks for a new layout number, not for other figures here. */
 #include "flight_page.h"
+#include "share_page.h"
 #include "protocol_limits.h"
 #include "resubmit.h"
 #include "ring_layout.h"
@@ -78,6 +79,28 @@ Test(layout, of_a_group_that_comes_again_by_its_shape)
 	cr_assert(eq(uint, SHAPE_EVENTS_MAX, 16));
 	cr_assert(eq(uint, SHAPE_ARGUMENTS_MAX, 32));
 	cr_assert(eq(uint, SHAPE_VALUE_BYTES_MAX, 1024));
+}
+
+Test(layout, of_the_pages_by_which_devices_are_divided)
+{
+	AT(share_grants, magic, 0, 8);
+	AT(share_grants, layout, 8, 4);
+	AT(share_grants, slot_count, 12, 4);
+	AT(share_grants, watch, 16, 4);
+	AT(share_grants, beat_ns, 24, 8);
+	AT(share_grants, granted, 64, 128 * 4);
+	AT(share_claim, used_ns, 0, 8);
+	AT(share_claim, busy_ns, 8, 8);
+	AT(share_claim, busy_since_ns, 16, 8);
+	AT(share_claim, running, 24, 4);
+	AT(share_claims, beat, 0, 8);
+	AT(share_claims, devices, 8, 16);
+	AT(share_claims, slots, 64, 128 * 32);
+	uint64_t magic = SHARE_MAGIC;
+	cr_assert(eq(int, memcmp(&magic, "syshares", 8), 0));
+	cr_expect(eq(u32, share_slot(3, 31), SHARE_SLOTS - 1));
+	cr_expect(eq(u32, share_slot(4, 0), SHARE_SLOTS));
+	cr_expect(eq(u32, share_slot(0, 32), SHARE_SLOTS));
 }
 
 Test(layout, of_the_flight_page)

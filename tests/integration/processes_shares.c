@@ -1,0 +1,240 @@
+/*
+ * How devices' time is divided among users: real ones, each with an engine of their own, on a fake device that takes real time. What they
+ * have is seen by the device time that their engines count, between two moments in which all of them want the device.
+ */
+#include "processes.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(processes_shares, .timeout = 280);
+
+enum { USERS_MAX = 3, FIRST_UID = 65531, KERNEL_US = 500 };
+
+/* Enough to tell shares apart, whatever else the machine does. */
+#define WORK_NS 2000000000ull
+
+struct node {
+	struct private_service *service;
+	struct child workers[USERS_MAX];
+	int users;
+};
+
+struct part {
+	bool known, wants;
+	json_int_t min, max, granted;
+	uint64_t used_ns;
+};
+
+static struct node node_start(const char *configuration, int users)
+{
+	static const char *const options[] = {"--system", "--with-fake", NULL};
+	struct node node = {.users = users};
+	if (geteuid() != 0)
+		cr_skip_test("SKIPPED: several users need root; run the tests as root to see this one");
+	cr_assert_eq(private_service_start(configuration, options, &node.service), 0);
+	return node;
+}
+
+static void user_start(struct node *node, int user)
+{
+	char uid[16], us[16];
+	(void)snprintf(uid, sizeof(uid), "%d", FIRST_UID + user);
+	(void)snprintf(us, sizeof(us), "%d", KERNEL_US);
+	const char *const arguments[] = {"--uid", uid, "--count", us, NULL};
+	node->workers[user] = (struct child)CHILD_INIT;
+	worker_start_with(&node->workers[user], NULL, node->service->endpoint, "take", arguments);
+}
+
+static void user_end(struct node *node, int user)
+{
+	worker_finish(&node->workers[user]);
+}
+
+static void node_end(struct node *node)
+{
+	node->service = private_service_free(node->service);
+}
+
+/* All at one time. */
+static void look(const struct node *node, struct part parts[USERS_MAX])
+{
+	size_t i;
+	json_t *row, *status = private_service_status(node->service);
+	memset(parts, 0, USERS_MAX * sizeof(*parts));
+	json_array_foreach (json_object_get(status, "shares"), i, row) {
+		json_int_t user = json_integer_value(json_object_get(row, "uid")) - FIRST_UID;
+		if (user < 0 || user >= USERS_MAX || strcmp(json_string_value(json_object_get(row, "backend")), "fake") != 0)
+			continue;
+		parts[user] = (struct part){
+			.known = true,
+			.wants = json_is_true(json_object_get(row, "wants")),
+			.min = json_integer_value(json_object_get(row, "min_percent")),
+			.max = json_integer_value(json_object_get(row, "max_percent")),
+			.granted = json_integer_value(json_object_get(row, "granted_permille")),
+			.used_ns = (uint64_t)json_integer_value(json_object_get(row, "used_ns")),
+		};
+	}
+	json_decref(status);
+}
+
+struct waited {
+	const struct node *node;
+	struct part parts[USERS_MAX];
+	uint64_t least_ns; /* that the users have used, all together */
+};
+
+static bool have_used(void *context)
+{
+	struct waited *waited = context;
+	uint64_t used_ns = 0;
+	bool all = true;
+	look(waited->node, waited->parts);
+	for (int i = 0; i < waited->node->users; i++) {
+		used_ns += waited->parts[i].used_ns;
+		all &= waited->parts[i].used_ns > 0;
+	}
+	return all && used_ns >= waited->least_ns;
+}
+
+/* From a moment in which all of them have begun: what each has of what they use from there on, percent. */
+static void measure(const struct node *node, unsigned percent[USERS_MAX])
+{
+	struct waited before = {.node = node}, after = {.node = node};
+	uint64_t all_ns = 0;
+	cr_assert(wait_until(have_used, &before, SOON));
+	for (int i = 0; i < node->users; i++)
+		after.least_ns += before.parts[i].used_ns;
+	after.least_ns += WORK_NS;
+	bool done = wait_until(have_used, &after, SOON);
+	if (!done)
+		private_service_print_log(node->service);
+	cr_assert(done, "they do not use the device");
+	for (int i = 0; i < node->users; i++)
+		all_ns += after.parts[i].used_ns - before.parts[i].used_ns;
+	for (int i = 0; i < node->users; i++)
+		percent[i] = (unsigned)((after.parts[i].used_ns - before.parts[i].used_ns) * 100 / all_ns);
+}
+
+static void expect_near(unsigned percent, unsigned wanted, unsigned slack)
+{
+	cr_expect(percent + slack >= wanted && percent <= wanted + slack, "%u instead of %u", percent, wanted);
+}
+
+static void expect_shares(const char *configuration, int users, const unsigned *wanted)
+{
+	unsigned percent[USERS_MAX];
+	struct node node = node_start(configuration, users);
+	for (int i = 0; i < users; i++)
+		user_start(&node, i);
+	measure(&node, percent);
+	for (int i = 0; i < users; i++)
+		expect_near(percent[i], wanted[i], 10);
+	for (int i = 0; i < users; i++)
+		user_end(&node, i);
+	node_end(&node);
+}
+
+Test(processes_shares, TG11_two_users_have_their_shares_of_a_device)
+{
+	expect_shares("[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2, (const unsigned[]){75, 25});
+}
+
+Test(processes_shares, TG11_three_users_have_their_shares_of_a_device)
+{
+	expect_shares("[service]\nstandby = no\n[shares]\nuid.65531 = 60\nuid.65532 = 30\nuid.65533 = 10\n", 3,
+		      (const unsigned[]){60, 30, 10});
+}
+
+Test(processes_shares, TG11_users_take_turns_by_their_shares_where_one_has_the_device_at_a_time)
+{
+	expect_shares("[service]\nstandby = no\n[shares]\nmode = exclusive\nuid.65531 = 75\nuid.65532 = 25\n", 2, (const unsigned[]){75, 25});
+}
+
+static void order(const struct node *node, const char *assignment, int user)
+{
+	char uid[16], answer[ANSWER_BYTES];
+	(void)snprintf(uid, sizeof(uid), "%d", FIRST_UID + user);
+	const char *const words[ORDER_WORDS_MAX] = {"limit", assignment, "--uid", uid};
+	cr_assert_eq(processes_order(node->service, words, answer), 0, "%s", answer);
+}
+
+/* Nothing is configured: engines run, and are told. */
+Test(processes_shares, shares_are_ordered_and_taken_back_while_users_work)
+{
+	unsigned percent[USERS_MAX];
+	struct part parts[USERS_MAX];
+	struct node node = node_start("[service]\nstandby = no\n", 2);
+	user_start(&node, 0);
+	user_start(&node, 1);
+	cr_assert(private_service_wait_sessions(node.service, 2, SOON));
+	look(&node, parts);
+	cr_expect(!parts[0].known && !parts[1].known, "nothing is divided where nobody wants that");
+	order(&node, "share_min=80", 1);
+	measure(&node, percent);
+	expect_near(percent[1], 90, 10); /* and half of the rest */
+	order(&node, "share_min=default", 1);
+	order(&node, "share_max=30", 1);
+	measure(&node, percent);
+	expect_near(percent[1], 30, 10);
+	look(&node, parts);
+	cr_expect_eq(parts[1].max, 30);
+	cr_expect_leq(parts[1].granted, 300);
+	user_end(&node, 0);
+	user_end(&node, 1);
+	node_end(&node);
+}
+
+static bool has_all(void *context)
+{
+	struct waited *waited = context;
+	look(waited->node, waited->parts);
+	return waited->parts[0].granted >= 950;
+}
+
+static bool is_back(void *context)
+{
+	struct waited *waited = context;
+	look(waited->node, waited->parts);
+	return waited->parts[0].granted <= 500 && waited->parts[1].granted >= 500;
+}
+
+Test(processes_shares, TG11_what_a_user_that_is_gone_or_stopped_does_not_use_is_the_others)
+{
+	struct part parts[USERS_MAX];
+	struct node node = node_start("[service]\nstandby = no\n[shares]\nuid.65531 = 25\nuid.65532 = 75\n", 2);
+	struct waited waited = {.node = &node};
+	user_start(&node, 0);
+	user_start(&node, 1);
+	cr_assert(wait_until(is_back, &waited, SOON));
+	pid_t engine = private_service_engine(node.service, FIRST_UID + 1);
+	cr_assert_eq(kill(engine, SIGSTOP), 0);
+	cr_assert(wait_until(has_all, &waited, SOON), "its engine is stopped");
+	cr_assert_eq(kill(engine, SIGCONT), 0);
+	cr_assert(wait_until(is_back, &waited, SOON));
+	user_end(&node, 1);
+	cr_assert(wait_until(has_all, &waited, SOON), "it has ended");
+	look(&node, parts);
+	cr_expect(parts[0].wants && !parts[1].wants);
+	user_end(&node, 0);
+	node_end(&node);
+}
+
+Test(processes_shares, the_next_service_divides_as_well)
+{
+	unsigned percent[USERS_MAX];
+	struct node node = node_start("[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2);
+	user_start(&node, 0);
+	user_start(&node, 1);
+	measure(&node, percent);
+	cr_assert_eq(kill(node.service->sycld.pid, SIGKILL), 0);
+	(void)child_wait(&node.service->sycld, SOON);
+	cr_assert_eq(private_service_restart(node.service), 0);
+	measure(&node, percent);
+	expect_near(percent[0], 75, 10);
+	user_end(&node, 0);
+	user_end(&node, 1);
+	node_end(&node);
+}
