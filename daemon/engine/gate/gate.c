@@ -20,7 +20,7 @@ void gate_config_init(struct gate_config *config)
 		.stall_ns = 10 * MS,
 		.remembered_ns = 100 * MS,
 		.memory_bytes = UINT64_MAX,
-		.saved_ns = 5 * MS,
+		.saved_ns = 10 * MS,
 		.look_ns = 2 * MS,
 		.least = {0, 100, 20},
 	};
