@@ -34,7 +34,8 @@ void scheduler_divide(struct scheduler *scheduler, const struct share_grants *gr
 static bool is_alone(const struct sched_grants *grants, uint64_t now_ns)
 {
 	uint32_t watch = atomic_load_explicit(&grants->granted->watch, memory_order_relaxed);
-	uint64_t looked_ns = watch & 1u ? atomic_load_explicit(&grants->granted->beat_ns, memory_order_relaxed) : now_ns;
+	uint64_t looked_ns =
+		watch & 1u ? atomic_load_explicit(&grants->granted->beat_ns, memory_order_relaxed) : now_ns;
 	if (!(watch & 1u) && grants->asked_ns > 0 && grants->asked == watch)
 		looked_ns = grants->asked_ns;
 	return now_ns > looked_ns && now_ns - looked_ns > SHARE_ALONE_NS;
@@ -84,7 +85,8 @@ static bool tell_device(struct scheduler_device *device)
 	if (!busy) {
 		uint64_t since_ns = atomic_load_explicit(&claim->busy_since_ns, memory_order_relaxed);
 		uint64_t before_ns = atomic_load_explicit(&claim->busy_ns, memory_order_relaxed);
-		atomic_store_explicit(&claim->busy_ns, before_ns + (scheduler->now_ns - since_ns), memory_order_relaxed);
+		atomic_store_explicit(&claim->busy_ns, before_ns + (scheduler->now_ns - since_ns),
+				      memory_order_relaxed);
 		atomic_store_explicit(&claim->busy_since_ns, 0, memory_order_relaxed);
 		return false;
 	}

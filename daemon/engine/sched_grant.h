@@ -17,10 +17,10 @@ struct scheduler_device;
 struct sched_grants {
 	const struct share_grants *granted; /* NULL: nobody divides anything */
 	struct share_claims *claims;
-	uint64_t busy;      /* bit per device: there was something waiting or running when it was told last */
+	uint64_t busy; /* bit per device: there was something waiting or running when it was told last */
 	uint64_t told_ns, beat;
-	uint64_t asked_ns;  /* somebody was asked to look then, */
-	uint32_t asked;     /* when share_grants.watch was this; 0: nobody was, yet */
+	uint64_t asked_ns; /* somebody was asked to look then, */
+	uint32_t asked;    /* when share_grants.watch was this; 0: nobody was, yet */
 };
 
 /* It was opened, or pages have come or gone: from now on what is sent there is counted, or not. */

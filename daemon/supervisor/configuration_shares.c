@@ -35,12 +35,14 @@ static bool read_share(const char *value, struct configuration_share *share_out)
 /* False: it is nobody's name. */
 static bool read_whose(const char *name, struct configuration_share_entry *entry)
 {
-	static const char *const kinds[] = {[SHARE_OF_UID] = "uid.", [SHARE_OF_USER] = "user.", [SHARE_OF_GROUP] = "group."};
+	static const char *const kinds[] = {
+		[SHARE_OF_UID] = "uid.", [SHARE_OF_USER] = "user.", [SHARE_OF_GROUP] = "group."};
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		const char *rest = name + strlen(kinds[i]);
+		size_t length = strlen(kinds[i]);
 		uint64_t uid = 0;
-		if (strncmp(name, kinds[i], strlen(kinds[i])) != 0)
+		if (strncmp(name, kinds[i], length) != 0)
 			continue;
+		const char *rest = name + length;
 		entry->whose = (enum configuration_share_whose)i;
 		if (i == SHARE_OF_UID && !configuration_number(rest, false, UINT32_MAX - 1, &uid))
 			return false;
@@ -70,7 +72,8 @@ static const char *set_mode(struct configuration_shares *shares, const char *val
 	return NULL;
 }
 
-const char *configuration_shares_set(struct configuration_shares *shares, const char *name, const char *value, bool *wrong_name_out)
+const char *configuration_shares_set(struct configuration_shares *shares, const char *name, const char *value,
+				     bool *wrong_name_out)
 {
 	struct configuration_share_entry entry = {.whose = SHARE_OF_UID};
 	if (!strcmp(name, "mode"))

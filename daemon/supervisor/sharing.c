@@ -39,7 +39,8 @@ static bool is_used(const struct share_claims *claims, uint32_t slot)
 	return devices >> slot % SHARE_DEVICES & 1u;
 }
 
-static void read_claim(const struct share_claims *claims, uint32_t slot, uint64_t now_ns, struct division_claim *claim_out)
+static void read_claim(const struct share_claims *claims, uint32_t slot, uint64_t now_ns,
+		       struct division_claim *claim_out)
 {
 	const struct share_claim *claim = &claims->slots[slot];
 	uint64_t since_ns = read_word(&claim->busy_since_ns);
@@ -138,10 +139,13 @@ static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t no
 	struct tenant *tenant;
 	struct engine *engine;
 	uint32_t count = 0;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	{
 		struct configuration_share share = tenant_share(tenant);
-		TAILQ_FOREACH (engine, &tenant->engines, link) {
-			if (!engine->share || count == SHARING_ENGINES_MAX || !is_used(engine->share->claims->address, slot))
+		TAILQ_FOREACH(engine, &tenant->engines, link)
+		{
+			if (!engine->share || count == SHARING_ENGINES_MAX ||
+			    !is_used(engine->share->claims->address, slot))
 				continue;
 			struct division_party *party = &engine->share->parties[slot];
 			party->user = tenant->uid;
@@ -177,14 +181,15 @@ static void write_all(struct supervisor *supervisor, uint64_t now_ns)
 {
 	struct tenant *tenant;
 	struct engine *engine;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link) {
-			if (!engine->share)
-				continue;
-			struct share_grants *page = engine->share->grants->address;
-			atomic_store(&page->beat_ns, now_ns);
-			atomic_store(&page->watch, supervisor->sharing.watch);
-		}
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	{
+		if (!engine->share)
+			continue;
+		struct share_grants *page = engine->share->grants->address;
+		atomic_store(&page->beat_ns, now_ns);
+		atomic_store(&page->watch, supervisor->sharing.watch);
+	}
 }
 
 /* Bit per device, of each backend, that any of them has used. */
@@ -193,12 +198,13 @@ static void used_devices(const struct supervisor *supervisor, uint32_t used[SHAR
 	const struct tenant *tenant;
 	const struct engine *engine;
 	memset(used, 0, SHARE_BACKENDS * sizeof(*used));
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link) {
-			const struct share_claims *claims = engine->share ? engine->share->claims->address : NULL;
-			for (uint32_t i = 0; claims && i < SHARE_BACKENDS; i++)
-				used[i] |= atomic_load_explicit(&claims->devices[i], memory_order_relaxed);
-		}
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	{
+		const struct share_claims *claims = engine->share ? engine->share->claims->address : NULL;
+		for (uint32_t i = 0; claims && i < SHARE_BACKENDS; i++)
+			used[i] |= atomic_load_explicit(&claims->devices[i], memory_order_relaxed);
+	}
 }
 
 static bool look(struct supervisor *supervisor)
@@ -296,13 +302,14 @@ void sharing_review(struct supervisor *supervisor)
 	struct tenant *tenant;
 	struct engine *engine;
 	sharing->is_on = tenant_shares_matter(supervisor);
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link) {
-			if (engine->state == ENGINE_READY)
-				sharing_engine_ready(engine);
-			if (engine->share)
-				grant_unused(engine);
-		}
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	{
+		if (engine->state == ENGINE_READY)
+			sharing_engine_ready(engine);
+		if (engine->share)
+			grant_unused(engine);
+	}
 	if (sharing->engines == 0)
 		return;
 	/* Whoever has begun before this has to be seen, and told of another share at once. */

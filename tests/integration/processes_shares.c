@@ -4,6 +4,8 @@
  */
 #include "processes.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 
 TestSuite(processes_shares, .timeout = 280);
 
-enum { USERS_MAX = 3, FIRST_UID = 65531, KERNEL_US = 500 };
+enum { USERS_MAX = 4, FIRST_UID = 65531, KERNEL_US = 500 };
 
 /*
  * Enough to tell shares apart, and from equal ones, whatever else the machine does: where it is too busy to keep the devices busy, who
@@ -68,9 +70,11 @@ static void look(const struct node *node, struct part parts[USERS_MAX])
 	size_t i;
 	json_t *row, *status = private_service_status(node->service);
 	memset(parts, 0, USERS_MAX * sizeof(*parts));
-	json_array_foreach (json_object_get(status, "shares"), i, row) {
+	json_array_foreach(json_object_get(status, "shares"), i, row)
+	{
 		json_int_t user = json_integer_value(json_object_get(row, "uid")) - FIRST_UID;
-		if (user < 0 || user >= USERS_MAX || strcmp(json_string_value(json_object_get(row, "backend")), "fake") != 0)
+		if (user < 0 || user >= USERS_MAX ||
+		    strcmp(json_string_value(json_object_get(row, "backend")), "fake") != 0)
 			continue;
 		parts[user] = (struct part){
 			.known = true,
@@ -143,7 +147,8 @@ static void expect_shares(const char *configuration, int users, const unsigned *
 
 Test(processes_shares, TG11_two_users_have_their_shares_of_a_device)
 {
-	expect_shares("[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2, (const unsigned[]){75, 25});
+	expect_shares("[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2,
+		      (const unsigned[]){75, 25});
 }
 
 Test(processes_shares, TG11_three_users_have_their_shares_of_a_device)
@@ -154,7 +159,8 @@ Test(processes_shares, TG11_three_users_have_their_shares_of_a_device)
 
 Test(processes_shares, TG11_users_take_turns_by_their_shares_where_one_has_the_device_at_a_time)
 {
-	expect_shares("[service]\nstandby = no\n[shares]\nmode = exclusive\nuid.65531 = 75\nuid.65532 = 25\n", 2, (const unsigned[]){75, 25});
+	expect_shares("[service]\nstandby = no\n[shares]\nmode = exclusive\nuid.65531 = 75\nuid.65532 = 25\n", 2,
+		      (const unsigned[]){75, 25});
 }
 
 static void order(const struct node *node, const char *assignment, int user)
@@ -241,4 +247,99 @@ Test(processes_shares, the_next_service_divides_as_well)
 	user_end(&node, 0);
 	user_end(&node, 1);
 	node_end(&node);
+}
+
+static void configure(const struct node *node, const char *text)
+{
+	FILE *file = fopen(node->service->configuration, "we");
+	cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
+	cr_assert_eq(kill(node->service->sycld.pid, SIGHUP), 0);
+}
+
+static bool have_new_shares(void *context)
+{
+	struct waited *waited = context;
+	look(waited->node, waited->parts);
+	return waited->parts[0].min == 10 && waited->parts[0].max == 20 && waited->parts[1].min == 5 &&
+	       waited->parts[1].max == 100;
+}
+
+Test(processes_shares, shares_that_are_read_again_hold_for_who_works)
+{
+	unsigned percent[USERS_MAX];
+	struct node node = node_start("[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2);
+	struct waited waited = {.node = &node};
+	user_start(&node, 0);
+	user_start(&node, 1);
+	measure(&node, percent);
+	configure(&node, "[service]\nstandby = no\n[shares]\nuid.65531 = 10-20\ndefault = 5\n");
+	cr_assert(wait_until(have_new_shares, &waited, SOON));
+	measure(&node, percent);
+	expect_near(percent[0], 20);
+	user_end(&node, 0);
+	user_end(&node, 1);
+	node_end(&node);
+}
+
+static bool are_known(void *context)
+{
+	struct waited *waited = context;
+	look(waited->node, waited->parts);
+	return waited->parts[0].known && waited->parts[3].known;
+}
+
+/* A user's own entry leads, wherever it stands; one that the user database does not know has the group of nobody. */
+Test(processes_shares, a_share_is_a_users_or_a_groups_by_name)
+{
+	bool unknown = !getpwuid(FIRST_UID);
+	const struct passwd *nobody = getpwuid(FIRST_UID + 3);
+	const struct group *nogroup = getgrgid(65534);
+	char text[512];
+	if (geteuid() != 0 || !nobody || !nogroup || !unknown)
+		cr_skip_test("SKIPPED: this needs root, and a user and a group with the number 65534");
+	(void)snprintf(text, sizeof(text),
+		       "[service]\nstandby = no\n[shares]\ndefault = 1\ngroup.%s = 30-60\nuser.%s = 40\n",
+		       nogroup->gr_name, nobody->pw_name);
+	struct node node = node_start(text, USERS_MAX);
+	struct waited waited = {.node = &node};
+	user_start(&node, 0);
+	user_start(&node, 3);
+	cr_assert(wait_until(are_known, &waited, SOON));
+	cr_expect_eq(waited.parts[0].min, 30);
+	cr_expect_eq(waited.parts[0].max, 60);
+	cr_expect_eq(waited.parts[3].min, 40);
+	cr_expect_eq(waited.parts[3].max, 100);
+	user_end(&node, 0);
+	user_end(&node, 3);
+	node_end(&node);
+}
+
+static void refused(const struct private_service *service, const char *assignment, const char *option,
+		    const char *value)
+{
+	char answer[ANSWER_BYTES];
+	const char *const words[ORDER_WORDS_MAX] = {"limit", assignment, option, value};
+	cr_expect_neq(processes_order(service, words, answer), 0, "%s is taken", assignment);
+}
+
+Test(processes_shares, orders_that_make_no_sense_are_refused)
+{
+	char uid[16], answer[ANSWER_BYTES];
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
+	(void)snprintf(uid, sizeof(uid), "%u", (unsigned)geteuid());
+	const char *const least[ORDER_WORDS_MAX] = {"limit", "share_min=60", "--uid", uid};
+	cr_assert_eq(processes_order(service, least, answer), 0, "%s", answer);
+	refused(service, "share_max=50", "--uid", uid);
+	refused(service, "share_min=101", "--uid", uid);
+	refused(service, "share_max=1000", "--all", NULL);
+	struct child worker = CHILD_INIT;
+	char line[LINE_BYTES];
+	worker_start(&worker, service, "steps", NULL, NULL);
+	worker_expect(&worker, "session", line);
+	refused(service, "share_min=10", line + strlen("session "), NULL);
+	const char *const all[ORDER_WORDS_MAX] = {"limit", "share_max=50", "--all"};
+	cr_expect_eq(processes_order(service, all, answer), 0, "%s", answer);
+	refused(service, "share_min=51", "--all", NULL);
+	child_end(&worker);
 }

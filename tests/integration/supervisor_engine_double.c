@@ -35,7 +35,8 @@
  *
  * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2" (two entries),
  * "lose" (an entry and a fault; hangs up on everybody, and stays), "open" (it has one more device open, answered by a Wake),
- * "reopen" (says a hundred times that it has), "ping" (answered by a Wake).
+ * "reopen" (says a hundred times that it has), "want" (says a hundred times that it wants a device), "lie" (claims all that it can of
+ * devices' time), "harm" (exits if it could harm the pages for that), "ping" (answered by a Wake).
  */
 #include "cleanup.h"
 #include "control.pb-c.h"
@@ -43,9 +44,11 @@
 #include "memory_region.h"
 #include "packet.h"
 #include "session.pb-c.h"
+#include "share_page.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
 #include <signal.h>
@@ -53,6 +56,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -62,7 +66,9 @@ enum { SESSIONS_MAX = 64, FACTS_BYTES = 2048 };
 static struct {
 	int control;
 	const char *manner;
-	struct memory_region *flight;
+	struct memory_region *flight, *claims;
+	int grants;      /* the page's descriptor */
+	unsigned harmed; /* what could be done to the pages that must not be */
 	struct decode_arena arena;
 	bool draining;
 	uint8_t token[ENGINE_TOKEN_BYTES];
@@ -74,7 +80,7 @@ static struct {
 		int socket;
 		bool welcomed;
 	} sessions[SESSIONS_MAX];
-} me = { .control = 3, .manner = "double" };
+} me = { .control = 3, .manner = "double", .grants = -1 };
 
 static bool manner(const char *name)
 {
@@ -180,6 +186,46 @@ static void open_device(int socket)
 	wake(socket);
 }
 
+static void say_wants(uint32_t watch)
+{
+	Sycl__V1__EngineWants wants = SYCL__V1__ENGINE_WANTS__INIT;
+	wants.watch = watch;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_WANTS;
+	control.wants = &wants;
+	say(&control, NULL, 0);
+}
+
+/* The one page can only be read, and neither becomes shorter: who looks at it would die of that. */
+static unsigned harm_pages(void)
+{
+	const size_t bytes = sizeof(struct share_grants);
+	char path[32];
+	void *writable = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, me.grants, 0);
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", me.grants);
+	CLEANUP(close_fd) int again = open(path, O_RDWR | O_CLOEXEC);
+	return 0u + (writable != MAP_FAILED) + (pwrite(me.grants, "x", 1, 64) > 0) + (again >= 0 && pwrite(again, "x", 1, 64) > 0) +
+	       (ftruncate(me.grants, 1) == 0) + (ftruncate(me.claims->fd, 1) == 0);
+}
+
+static void take_division(struct packet_fds *fds)
+{
+	close_fd(&me.grants);
+	me.grants = packet_fds_take(fds, 0);
+	me.claims = memory_region_free(me.claims);
+	if (memory_region_map(packet_fds_take(fds, 1), sizeof(struct share_claims), 1, &me.claims) < 0)
+		exit(13);
+	me.harmed = harm_pages();
+}
+
+static void lie(void)
+{
+	if (!me.claims)
+		exit(14);
+	memset(me.claims->address, 0xff, sizeof(struct share_claims));
+	say_wants(0);
+}
+
 static void put_in_flight(unsigned index, uint64_t session)
 {
 	struct flight_page *page = me.flight->address;
@@ -250,6 +296,14 @@ static bool serve(unsigned i)
 	} else if (!strcmp(text, "reopen")) {
 		for (int times = 0; times < 100; times++)
 			say_devices(1);
+	} else if (!strcmp(text, "want")) {
+		for (uint32_t times = 0; times < 100; times++)
+			say_wants(times);
+	} else if (!strcmp(text, "lie")) {
+		lie();
+		wake(me.sessions[i].socket);
+	} else if (!strcmp(text, "harm") && (me.grants < 0 || me.harmed > 0)) {
+		exit(15);
 	} else {
 		wake(me.sessions[i].socket);
 	}
@@ -419,6 +473,8 @@ static void obey(void)
 		me.successor[0] = '\0';
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_TAKEN)
 		me.draining = false;
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_DIVISION)
+		take_division(&fds);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF)
 		take_session(control->session_hand_off, &fds);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && !manner("silent"))
@@ -541,5 +597,7 @@ int main(int argc, char **argv)
 		turn();
 	decode_arena_fini(&me.arena);
 	(void)memory_region_free(me.flight);
+	(void)memory_region_free(me.claims);
+	close_fd(&me.grants);
 	return 0;
 }

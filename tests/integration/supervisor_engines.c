@@ -781,6 +781,71 @@ Test(engines, one_that_says_again_and_again_what_it_has_open_is_ended)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+static void one_that_wants_too_often(const char *configuration)
+{
+	start_with("double", configuration);
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	tell_engine(socket, "want");
+	cr_assert(eq(ptr, client_receive(socket), NULL));
+	await_log("it sends messages that nobody asked for", 1);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_says_again_and_again_that_it_wants_a_device_is_ended)
+{
+	one_that_wants_too_often("[shares]\ndefault = 10\n");
+}
+
+Test(engines, so_is_one_that_says_so_where_nothing_is_divided)
+{
+	one_that_wants_too_often("");
+}
+
+static void expect_wake(int socket, const char *order)
+{
+	tell_engine(socket, order);
+	Sycl__V1__Packet *packet = client_receive(socket);
+	cr_assert(ne(ptr, packet, NULL), "after '%s' the engine is gone", order);
+	cr_assert(eq(int, (int)packet->body_case, SYCL__V1__PACKET__BODY_WAKE));
+	packet_free(packet);
+}
+
+/* Whatever it claims: the service looks at it again and again, and answers. */
+static void one_that_claims_everything(const char *configuration)
+{
+	start_with("double", configuration);
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	expect_wake(socket, "harm");
+	expect_wake(socket, "lie");
+	for (int i = 0; i < 3; i++) {
+		json_t *status = ctl_json(&service, "status");
+		json_t *shares = json_object_get(status, "shares");
+		cr_expect(eq(sz, json_array_size(shares), 16u), "no more than that are shown of one engine");
+		const json_t *row = json_array_get(shares, 0);
+		cr_expect(le(i64, json_integer_value(json_object_get(row, "granted_permille")), 1000));
+		cr_expect(eq(i64, json_integer_value(json_object_get(row, "min_percent")), 10));
+		json_decref(status);
+	}
+	expect_wake(socket, "ping");
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, what_one_claims_of_devices_time_harms_nobody)
+{
+	one_that_claims_everything("[shares]\ndefault = 10\n");
+}
+
+Test(engines, nor_does_it_where_users_take_turns)
+{
+	one_that_claims_everything("[shares]\nmode = exclusive\ndefault = 10-90\n");
+}
+
 /* What looks for devices is not work that waits. */
 Test(engines, listing_devices_leaves_the_standby_for_others)
 {

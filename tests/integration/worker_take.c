@@ -43,13 +43,13 @@ static sycl_event take(struct worker *worker, sycl_kernel kernel)
 
 static bool has_input_ended(void)
 {
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 	return poll(&input, 1, 0) > 0;
 }
 
 int worker_take(struct worker *worker)
 {
-	sycl_event marks[AT_A_TIME / WAIT_EVERY] = { NULL };
+	sycl_event marks[AT_A_TIME / WAIT_EVERY] = {NULL};
 	connect(worker);
 	sycl_kernel kernel = worker_kernel(worker, "take", "take");
 	for (uint32_t i = 0; !has_input_ended(); i = (i + 1) % (AT_A_TIME / WAIT_EVERY)) {

@@ -59,7 +59,12 @@ static void submit(uint32_t us, uint32_t count)
 {
 	h.account = session;
 	for (uint32_t i = 0; i < count; i++) {
-		struct launch launch = {.device = 0, .kernel = "take", .has_value = true, .value = us * US, .items = us, .home_lane = 1};
+		struct launch launch = {.device = 0,
+					.kernel = "take",
+					.has_value = true,
+					.value = us * US,
+					.items = us,
+					.home_lane = 1};
 		(void)harness_launch(&h, &launch, &probes[i]);
 	}
 	h.account = NULL;
@@ -80,7 +85,8 @@ static uint64_t run(void)
 	while (!scheduler_idle(h.scheduler)) {
 		harness_turn(&h);
 		uint64_t again_ns = scheduler_again_ns(h.scheduler);
-		if (atomic_load(&claim()->running) == 0 && counters().gate_waiting > 0 && again_ns > fake_clock_now_ns())
+		if (atomic_load(&claim()->running) == 0 && counters().gate_waiting > 0 &&
+		    again_ns > fake_clock_now_ns())
 			fake_clock(again_ns, 1);
 	}
 	return fake_clock_now_ns() - begun_ns;
