@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-TestSuite(division, .timeout = 60);
+TestSuite(division, .timeout = 240);
 
 #define SECOND_NS (1000 * NODE_MS)
 
@@ -219,6 +219,38 @@ Test(division, in_turns_a_liar_and_who_is_stopped_cost_no_more_than_their_shares
 	node_forget(node);
 	node_run(node, 12000 * NODE_MS);
 	cr_expect(ge(u64, honest->ran_ns, 4300 * NODE_MS), "%lu", honest->ran_ns);
+}
+
+/* Two users who have something to do for so many permille of the time, after that has gone on for a while. */
+static void divide_between(struct division_party parties[2], const uint64_t permille[2])
+{
+	struct division division = {.mode = DIVISION_CONCURRENT};
+	for (uint64_t step = 1; step <= 100; step++) {
+		for (uint32_t i = 0; i < 2; i++)
+			parties[i].claim = (struct division_claim){.busy_ns = step * 2 * NODE_US * permille[i],
+								   .beat = step,
+								   .wants = true,
+								   .running = true};
+		division_step(&division, parties, 2, step * 2 * NODE_MS, 50 * NODE_MS);
+	}
+}
+
+Test(division, who_uses_little_may_use_its_share_at_once)
+{
+	struct division_party parties[2] = {{.user = 1, .least = 100, .most = 1000},
+					    {.user = 2, .least = 300, .most = 1000}};
+	divide_between(parties, (const uint64_t[]){1000, 50});
+	cr_expect(ge(u32, parties[0].granted, 900), "what it does not use is lent: %u", parties[0].granted);
+	cr_expect(ge(u32, parties[1].granted, 300), "though it is lent: %u", parties[1].granted);
+}
+
+Test(division, what_nobody_wants_is_whoever_comes_firsts)
+{
+	struct division_party parties[2] = {{.user = 1, .least = 100, .most = 1000},
+					    {.user = 2, .least = 100, .most = 600}};
+	divide_between(parties, (const uint64_t[]){300, 300});
+	cr_expect(ge(u32, parties[0].granted, 650), "%u", parties[0].granted);
+	cr_expect(eq(u32, parties[1].granted, 600), "%u", parties[1].granted);
 }
 
 /* --- parts ------------------------------------------------------------------------------------------------------------ */
