@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "fork_guard.h"
 #include "helpers.h"
+#include "page_copy.h"
 #include "queue_line.h"
 #include "spin_pace.h"
 #include "topology.h"
@@ -57,6 +58,7 @@ static struct connection *connection_free(struct connection *c)
 	if (!c)
 		return NULL;
 	c->host_tasks.helpers = helpers_stop(c, c->host_tasks.helpers);
+	copiers_fini(&c->copiers);
 	throw_last(c);
 	/* The engine sees a hang-up and ends the session; an embedded one is waited for, since it uses this memory. */
 	close_fd(&c->socket);
@@ -143,6 +145,7 @@ static struct connection *connection_new(void)
 	(void)pthread_cond_init(&c->changed, &monotonic);
 	(void)pthread_condattr_destroy(&monotonic);
 	(void)pthread_cond_init(&c->pages_changed, NULL);
+	copiers_init(&c->copiers, &c->state_lock, page_copies_work, c);
 	c->record = malloc(PACKET_BYTES_MAX);
 	int r = decode_arena_init(&c->reply_arena, REPLY_DECODE_BYTES);
 	int s = decode_arena_init(&c->packet_arena, PACKET_DECODE_BYTES);
@@ -188,6 +191,7 @@ static sycl_result attempt(const struct open_request *request, struct connection
 		c->in_process = may_be_this_process(c->socket);
 	if (!result)
 		result = connection_handshake(c, request, went_away_out);
+	c->copy_threads = request->copy_threads;
 	if (!result && request->helper_threads)
 		result = helpers_start(c, request->helper_threads);
 	if (!result)

@@ -1,7 +1,7 @@
 /*
  * One session with an engine: its socket, its rings, its ids, slots and arenas.
  *
- * Locks, in the order in which they are taken: graph_lock, arenas.grow_lock, import_lock, submit_lock, state_lock. None is held while
+ * Locks, in the order in which they are taken: graph_lock, arenas.grow_lock, import_lock, submit_lock, copiers.start_lock, state_lock. None is held while
  * a thread sleeps, except submit_lock (and grow_lock) while the submit ring has no room: the engine makes room whatever
  * its devices do; and import_lock until the engine has opened what is imported. The state lock is a condition variable's, so whoever waits for something of the session sleeps in
  * connection_wait.
@@ -11,6 +11,7 @@
 
 #include "arenas.h"
 #include "async_errors.h"
+#include "copiers.h"
 #include "embedded_entry.h"
 #include "flight_page.h"
 #include "host_tasks.h"
@@ -79,8 +80,11 @@ struct connection {
 	struct native_calls native_calls;
 	struct graph *graphs;          /* weak, under the graph lock */
 	uint64_t graph_number;         /* of the latest */
-	struct page_copy *page_copies; /* that helper threads may take part in */
-	pthread_cond_t pages_changed;  /* a helper is through with one; a buffer's contents have come (own_pages.c) */
+	struct page_copy *page_copies; /* that copy and helper threads may take part in */
+	pthread_cond_t pages_changed;  /* another thread is through with one; a buffer's contents have come (own_pages.c) */
+	uint32_t copy_threads;         /* copy_threads_wanted's; written once, when the connection is opened */
+	_Atomic uint32_t copy_quota;   /* copy_threads_quota's; 0: nobody has asked yet */
+	struct copiers copiers;
 	struct async_errors async_errors;
 	struct queue_line *orphans; /* gone, with failures that their handlers were not told of */
 	bool polling; /* a thread sleeps on the socket, or reads from it: the others wait for it */
@@ -112,7 +116,7 @@ struct open_request {
 	const char *endpoint; /* NULL, "unix:PATH" or "embedded:" */
 	const char *name;
 	uint64_t deadline_ns;
-	uint32_t helper_threads;
+	uint32_t helper_threads, copy_threads; /* the latter: copy_threads_wanted's */
 	uint32_t session_class, weight; /* 0: the environment's, or the service's default */
 };
 sycl_result connection_open(const struct open_request *request, struct connection **connection_out);

@@ -1,8 +1,8 @@
 #include "helpers.h"
 
+#include "own_thread.h"
 #include "page_copy.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 struct helpers {
@@ -19,6 +19,11 @@ static _Thread_local bool is_helper, orphaned;
 bool helpers_is_one(void)
 {
 	return is_helper;
+}
+
+uint32_t helpers_count(const struct helpers *helpers)
+{
+	return helpers ? helpers->count : 0;
 }
 
 void helpers_wake(struct helpers *helpers)
@@ -74,19 +79,11 @@ sycl_result helpers_start(struct connection *c, uint32_t count)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	helpers->connection = c;
 	(void)pthread_cond_init(&helpers->work, NULL);
-	sigset_t all, before;
-	(void)sigfillset(&all);
-	/* A fault while such a thread touches the program's memory is the business of the program's handler, too. */
-	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-		(void)sigdelset(&all, faults[i]);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	int r = 0;
 	while (r == 0 && helpers->count < count) {
-		r = pthread_create(&helpers->threads[helpers->count], NULL, run, helpers);
+		r = own_thread_start(&helpers->threads[helpers->count], 0, run, helpers);
 		helpers->count += r == 0;
 	}
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r != 0) {
 		(void)helpers_stop(c, helpers);
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "helper thread %u cannot be started: error %d",

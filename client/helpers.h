@@ -19,6 +19,8 @@ struct helpers;
 
 /* Before anybody else knows the connection. */
 sycl_result helpers_start(struct connection *connection, uint32_t count);
+/* How many there are. Accepts NULL. */
+uint32_t helpers_count(const struct helpers *helpers);
 /* There is something to wait for. With the connection's state lock. Accepts NULL. */
 void helpers_wake(struct helpers *helpers);
 /* The same, for all of them. */

@@ -1,5 +1,6 @@
 #include "page_copy.h"
 
+#include "copy_threads.h"
 #include "helpers.h"
 #include "page_stream.h"
 
@@ -47,6 +48,8 @@ static bool take_part(struct page_copy *copy, uint32_t *part_out)
 	if (copy->begun == copy->granted)
 		return false;
 	*part_out = copy->begun++;
+	/* Copy threads wait for no grant themselves. */
+	copiers_wake(&copy->connection->copiers, copy->granted - copy->begun);
 	return true;
 }
 
@@ -129,15 +132,45 @@ void page_copies_help(struct connection *c)
 	}
 }
 
+bool page_copies_work(void *context)
+{
+	bool waits = false;
+	struct page_copy *copy = find(context, &waits);
+	if (copy)
+		help(copy);
+	return copy != NULL;
+}
+
+/* With helper threads: so many that both together are as many. */
+static uint32_t count_copiers(struct connection *c, uint32_t parts)
+{
+	uint32_t count = c->copy_threads, helpers = helpers_count(c->host_tasks.helpers);
+	if (count == COPY_THREADS_BY_PROCESSORS) {
+		uint32_t processors = copy_threads_processors();
+		uint32_t quota = atomic_load_explicit(&c->copy_quota, memory_order_relaxed);
+		if (quota == 0) {
+			quota = copy_threads_quota();
+			atomic_store_explicit(&c->copy_quota, quota, memory_order_relaxed);
+		}
+		count = copy_threads_for(processors < quota ? processors : quota);
+	}
+	count = count > helpers ? count - helpers : 0;
+	return count < parts - 1 ? count : parts - 1; /* the caller copies, too */
+}
+
 static void enlist(struct page_copy *copy)
 {
 	struct connection *c = copy->connection;
 	(void)pthread_mutex_lock(&c->state_lock);
 	copy->next = c->page_copies;
 	c->page_copies = copy;
-	if (copy->count > 1)
+	if (copy->count > 1) {
 		helpers_wake_all(c->host_tasks.helpers);
+		copiers_wake(&c->copiers, copy->granted);
+	}
 	(void)pthread_mutex_unlock(&c->state_lock);
+	if (copy->count > 1)
+		copiers_start(&c->copiers, count_copiers(c, copy->count));
 }
 
 /* What nobody has begun stays undone; nobody looks at the copy any more. */

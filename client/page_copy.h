@@ -1,6 +1,6 @@
 /*
- * Copies of much memory of the program's, in parts: by whoever asks for one, and by the connection's helper threads as
- * long as they have nothing else to do. A part may be held by an access of the host: it is copied when that is granted,
+ * Copies of much memory of the program's, in parts: by whoever asks for one, by the connection's copy threads (copiers.h),
+ * and by its helper threads as long as they have nothing else to do. A part may be held by an access of the host: it is copied when that is granted,
  * and the access ends with the part, so that the engine moves one part while the next one is being copied.
  */
 #ifndef SYCL_CLIENT_PAGE_COPY_H
@@ -25,7 +25,7 @@ struct page_copy {
 	uint32_t end;     /* parts that will be copied: fewer than all once it is given up */
 	uint32_t granted; /* parts that can be copied: all, unless there are accesses that may have to be waited for */
 	uint32_t begun;   /* of them: they are taken in order */
-	uint32_t helping; /* helpers that look at this */
+	uint32_t helping; /* other threads that look at this */
 	struct page_copy *next;
 };
 
@@ -51,5 +51,8 @@ void page_copy_now(struct connection *connection, void *destination, const void 
  */
 bool page_copies_wait(struct connection *connection);
 void page_copies_help(struct connection *connection);
+
+/* For a copy thread of this connection: copiers_work. It waits for nothing that is still to be granted. */
+bool page_copies_work(void *connection);
 
 #endif

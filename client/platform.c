@@ -2,6 +2,7 @@
 #include "topology.h"
 
 #include "clock.h"
+#include "copy_threads.h"
 #include "helpers.h"
 #include "session_rank.h"
 #include "wake.h"
@@ -13,7 +14,9 @@
 #include <sys/eventfd.h>
 
 #define OPEN_TIMEOUT_NS 10000000000ull
-#define OPEN_OPTIONS_BYTES_FIRST offsetof(struct sycl_open_options, session_class) /* of the first version */
+/* What earlier versions ended with. */
+#define OPEN_OPTIONS_BYTES_FIRST  offsetof(struct sycl_open_options, session_class)
+#define OPEN_OPTIONS_BYTES_SECOND offsetof(struct sycl_open_options, copy_threads)
 
 static void platform_destroy(struct object *object)
 {
@@ -45,26 +48,38 @@ struct platform *platform_new(struct connection *c, uint32_t index)
 	return platform;
 }
 
-SYCL_API sycl_result sycl_platform_open_with(const char *endpoint, const struct sycl_open_options *options,
-					     sycl_platform *platform_out)
+/* What is not in its size is not read. */
+static sycl_result request_of(const struct sycl_open_options *options, struct open_request *request)
 {
-	struct open_request request = {.endpoint = endpoint, .deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
-	REQUIRE_OUTPUT(platform_out);
-	if (options && options->struct_bytes != sizeof(*options) && options->struct_bytes != OPEN_OPTIONS_BYTES_FIRST)
+	const uint32_t bytes = options ? options->struct_bytes : OPEN_OPTIONS_BYTES_FIRST;
+	if (bytes != OPEN_OPTIONS_BYTES_FIRST && bytes != OPEN_OPTIONS_BYTES_SECOND && bytes != sizeof(*options))
 		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes is wrong; start from "
 						     "SYCL_OPEN_OPTIONS_INIT");
 	if (options && options->helper_threads > HELPERS_MAX)
 		return error_set(SYCL_ERROR_INVALID, "%u helper threads; at most %u are allowed",
 				 options->helper_threads, HELPERS_MAX);
+	if (bytes == sizeof(*options) && options->reserved != 0)
+		return error_set(SYCL_ERROR_INVALID, "options: reserved is not 0");
 	if (options && options->timeout_ns)
-		request.deadline_ns = clock_deadline_ns(options->timeout_ns);
+		request->deadline_ns = clock_deadline_ns(options->timeout_ns);
 	if (options)
-		request.name = options->name;
-	request.helper_threads = options ? options->helper_threads : 0;
-	bool has_rank = options && options->struct_bytes == sizeof(*options);
-	sycl_result result = session_class_wanted(has_rank ? options->session_class : 0, &request.session_class);
+		request->name = options->name;
+	request->helper_threads = options ? options->helper_threads : 0;
+	bool has_rank = bytes >= OPEN_OPTIONS_BYTES_SECOND, has_copies = bytes == sizeof(*options);
+	sycl_result result = session_class_wanted(has_rank ? options->session_class : 0, &request->session_class);
 	if (!result)
-		result = session_weight_wanted(has_rank ? options->weight : 0, &request.weight);
+		result = session_weight_wanted(has_rank ? options->weight : 0, &request->weight);
+	if (!result)
+		result = copy_threads_wanted(has_copies ? options->copy_threads : 0, &request->copy_threads);
+	return result;
+}
+
+SYCL_API sycl_result sycl_platform_open_with(const char *endpoint, const struct sycl_open_options *options,
+					     sycl_platform *platform_out)
+{
+	struct open_request request = {.endpoint = endpoint, .deadline_ns = clock_deadline_ns(OPEN_TIMEOUT_NS)};
+	REQUIRE_OUTPUT(platform_out);
+	sycl_result result = request_of(options, &request);
 	if (result)
 		return result;
 	struct connection *c = NULL;

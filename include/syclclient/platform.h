@@ -22,16 +22,27 @@ typedef enum sycl_session_class {
 struct sycl_open_options {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_open_options) */
 	/**
-	 * Threads of the library that run host tasks (host_task.h), and copy parts of host memory of 8 MiB and more beside the
-	 * thread that makes, first uses or releases a buffer over it; at most 64. 0: none, waits run host tasks.
+	 * Threads of the library that run host tasks (host_task.h), and copy parts of host memory as copy threads do; at most 64.
+	 * 0: none, waits run host tasks.
 	 */
 	uint32_t helper_threads;
 	uint64_t timeout_ns; /**< longest wait for a service that starts and answers; 0: 10 s */
 	const char *name;    /**< what syclctl shows for this session; NULL: the program's name */
 	uint32_t session_class; /**< enum sycl_session_class; better than the service allows is taken for the best that it allows */
 	uint32_t weight;     /**< 1 to 1000, or less as the service allows; 0: what SYCLD_WEIGHT says in the environment, else 100 */
+	/**
+	 * Threads that the library may start when a buffer has 8 MiB of host memory or more: they copy parts of it beside the thread
+	 * that makes, first uses or releases the buffer. They run no function of the program's, handle no signal, and end
+	 * with the connection, or when there was nothing to copy for 5 seconds; where one cannot be started there are fewer. Up to 16,
+	 * helper threads included, or SYCL_COPY_THREADS_NONE. 0: what SYCLD_COPY_THREADS says in the environment (0 to 16); else, where
+	 * the calling thread may run on 4 processors or more, half as many as these, but 4 at most.
+	 */
+	uint32_t copy_threads;
+	uint32_t reserved; /**< 0 */
 };
-#define SYCL_OPEN_OPTIONS_INIT { sizeof(struct sycl_open_options), 0, 0, 0, 0, 0 }
+#define SYCL_OPEN_OPTIONS_INIT { sizeof(struct sycl_open_options), 0, 0, 0, 0, 0, 0, 0 }
+/** No thread but those that were asked for: sycl_open_options.copy_threads. */
+#define SYCL_COPY_THREADS_NONE 0xffffffffu
 
 /**
  * Connect to a service. Blocks for a round trip, or until a service has started; asks no device anything (A17, A20).
@@ -56,9 +67,10 @@ SYCL_API sycl_result sycl_platform_open(const char *endpoint, sycl_platform *pla
 /**
  * As sycl_platform_open, with options.
  *
- * @param options  NULL for the defaults; read during the call. Also of the size without session_class.
- * @retval SYCL_ERROR_INVALID            Also: struct_bytes is wrong; more than 64 helper threads; no such class or weight, here or
- *                                       in the environment.
+ * @param options  NULL for the defaults; read during the call. Also of the sizes without copy_threads
+ *                 and without session_class.
+ * @retval SYCL_ERROR_INVALID            Also: struct_bytes is wrong; more than 64 helper or 16 copy threads; no such class, weight or
+ *                                       number of copy threads, here or in the environment; reserved is not 0.
  * @retval SYCL_ERROR_MEMORY_ALLOCATION  Also: a helper thread could not be started.
  * @since 0.1
  */

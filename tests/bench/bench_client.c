@@ -10,13 +10,13 @@ bool client_good(sycl_result result, const char *what)
 	return false;
 }
 
-bool client_open_helped(struct client *client, const char *endpoint, uint32_t helper_threads, const char *source,
-			const char *kernel)
+bool client_open_copying(struct client *client, const char *endpoint, uint32_t copy_threads, const char *source,
+			 const char *kernel)
 {
 	struct sycl_open_options open = SYCL_OPEN_OPTIONS_INIT;
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	sycl_device device = NULL;
-	open.helper_threads = helper_threads;
+	open.copy_threads = copy_threads;
 	options.properties = SYCL_QUEUE_IN_ORDER;
 	*client = (struct client){ .platform = NULL };
 	bool good = client_good(sycl_platform_open_with(endpoint, &open, &client->platform), "sycl_platform_open") &&
@@ -32,7 +32,7 @@ bool client_open_helped(struct client *client, const char *endpoint, uint32_t he
 
 bool client_open(struct client *client, const char *endpoint, const char *source, const char *kernel)
 {
-	return client_open_helped(client, endpoint, 0, source, kernel);
+	return client_open_copying(client, endpoint, 0, source, kernel);
 }
 
 void client_close(struct client *client)

@@ -13,9 +13,9 @@ struct client {
 
 /* Connect, make the queue, build the portable source and take one kernel of it. */
 bool client_open(struct client *client, const char *endpoint, const char *source, const char *kernel);
-/* The same with helper threads. */
-bool client_open_helped(struct client *client, const char *endpoint, uint32_t helper_threads, const char *source,
-			const char *kernel);
+/* The same with so many copy threads, as sycl_open_options.copy_threads. */
+bool client_open_copying(struct client *client, const char *endpoint, uint32_t copy_threads, const char *source,
+			 const char *kernel);
 void client_close(struct client *client);
 
 /* One work-item of the kernel, without arguments and without an event. */

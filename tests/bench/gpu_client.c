@@ -83,13 +83,13 @@ static bool is_done(struct gpu_client *client, enum gpu_client_stage stage)
 	return true;
 }
 
-static bool open_queue(struct gpu_client *client, const char *place_text, uint32_t helper_threads)
+static bool open_queue(struct gpu_client *client, const char *place_text, uint32_t copy_threads)
 {
 	struct sycl_open_options open = SYCL_OPEN_OPTIONS_INIT;
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	struct gpu_place place;
 	*client = (struct gpu_client){ .platform = NULL };
-	open.helper_threads = helper_threads;
+	open.copy_threads = copy_threads;
 	options.properties = SYCL_QUEUE_IN_ORDER;
 	return is_done(client, GPU_CLIENT_BEGUN) && gpu_place_take(place_text, &place) &&
 	       client_good(sycl_platform_open_with(place.with, &open, &client->platform), "sycl_platform_open") &&
@@ -108,11 +108,11 @@ bool gpu_client_open_small(struct gpu_client *client, const char *place_text)
 			   "data");
 }
 
-bool gpu_client_open_helped(struct gpu_client *client, const char *place_text, uint32_t helper_threads)
+bool gpu_client_open_copying(struct gpu_client *client, const char *place_text, uint32_t copy_threads)
 {
 	const uint32_t zero = 0;
 	const uint64_t bytes = GPU_DATA_WORDS * sizeof(uint32_t);
-	return open_queue(client, place_text, helper_threads) && open_kernels(client) && is_done(client, GPU_CLIENT_KERNELS) &&
+	return open_queue(client, place_text, copy_threads) && open_kernels(client) && is_done(client, GPU_CLIENT_KERNELS) &&
 	       client_good(sycl_buffer_create(client->platform, NULL, bytes, SYCL_HOST_NONE, &client->data), "data") &&
 	       client_good(sycl_queue_fill(client->queue, client->data, 0, bytes, &zero, sizeof(zero), NULL), "fill") &&
 	       gpu_client_wait(client) && is_done(client, GPU_CLIENT_DATA);
@@ -120,7 +120,7 @@ bool gpu_client_open_helped(struct gpu_client *client, const char *place_text, u
 
 bool gpu_client_open(struct gpu_client *client, const char *place_text)
 {
-	return gpu_client_open_helped(client, place_text, 0);
+	return gpu_client_open_copying(client, place_text, 0);
 }
 
 void gpu_client_close(struct gpu_client *client)

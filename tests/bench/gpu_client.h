@@ -29,8 +29,8 @@ struct gpu_client {
 
 /* `place`: of gpu_place.h, with the service's endpoint. */
 bool gpu_client_open(struct gpu_client *client, const char *place);
-/* The same with helper threads. */
-bool gpu_client_open_helped(struct gpu_client *client, const char *place, uint32_t helper_threads);
+/* The same with so many copy threads, as sycl_open_options.copy_threads. */
+bool gpu_client_open_copying(struct gpu_client *client, const char *place, uint32_t copy_threads);
 /* The same with GPU_KERNEL_ADD alone, as a small program has it. */
 bool gpu_client_open_small(struct gpu_client *client, const char *place);
 void gpu_client_close(struct gpu_client *client);

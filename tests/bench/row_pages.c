@@ -1,7 +1,8 @@
 /*
  * Buffers over the program's own pages, on the processor, where nothing is moved to a device: what is left is what the
- * library copies. In: from the making of a buffer until a kernel that needs all of it is over; out: its release. With helper
- * threads and without, beside one copy of as many bytes in one thread, and the same kernel on memory that is shared anyway.
+ * library copies. In: from the making of a buffer until a kernel that needs all of it is over; out: its release. With the
+ * library's copy threads, where there are processors for some, and without; beside one copy of as many bytes in one thread,
+ * and the same kernel on memory that is shared anyway.
  */
 #include "bench_client.h"
 #include "bench_compare.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IN, OUT, IN_HELPED, OUT_HELPED, SHARED, VALUES, TRIPS = 5, HELPERS = 3 };
+enum { IN, OUT, IN_ALONE, OUT_ALONE, SHARED, VALUES, TRIPS = 5 };
 
 #define WHOLE_BYTES (256ull << 20)
 #define QUICK_BYTES (9ull << 20)
@@ -22,7 +23,7 @@ static const char source[] =
 	"SYCL_KERNEL void ends(SYCL_GLOBAL(uint) y, ulong last, uint value) { y[0] += value; y[last] += value; }";
 
 struct pages_client {
-	struct client plain, helped;
+	struct client plain, alone;
 	uint32_t *words;
 	uint64_t bytes;
 };
@@ -34,7 +35,7 @@ static int open_client(const char *endpoint, void **state_out)
 		return -ENOMEM;
 	*state_out = mine;
 	return client_open(&mine->plain, endpoint, source, "ends") &&
-			       client_open_helped(&mine->helped, endpoint, HELPERS, source, "ends")
+			       client_open_copying(&mine->alone, endpoint, SYCL_COPY_THREADS_NONE, source, "ends")
 		       ? 0
 		       : -EIO;
 }
@@ -43,7 +44,7 @@ static void close_client(void *state)
 {
 	struct pages_client *mine = state;
 	client_close(&mine->plain);
-	client_close(&mine->helped);
+	client_close(&mine->alone);
 	free(mine->words);
 	free(mine);
 }
@@ -136,7 +137,7 @@ static int measure_client(void *state, uint64_t bytes, double values_out[AGENT_V
 {
 	struct pages_client *mine = state;
 	return need_words(mine, bytes) && trips(mine, &mine->plain, &values_out[IN], &values_out[OUT]) &&
-			       trips(mine, &mine->helped, &values_out[IN_HELPED], &values_out[OUT_HELPED]) &&
+			       trips(mine, &mine->alone, &values_out[IN_ALONE], &values_out[OUT_ALONE]) &&
 			       shared(mine, &values_out[SHARED])
 		       ? 0
 		       : -EIO;
@@ -181,7 +182,7 @@ int row_pages(struct bench *bench)
 {
 	static const struct agent_subject client = { open_client, measure_client, close_client };
 	static const struct agent_subject copier = { open_copier, measure_copier, close_copier };
-	static const char *const names[VALUES] = { "pages.in", "pages.out", "pages.in.helped", "pages.out.helped",
+	static const char *const names[VALUES] = { "pages.in", "pages.out", "pages.in.alone", "pages.out.alone",
 						   "pages.shared" };
 	uint64_t bytes = bench->quick ? QUICK_BYTES : WHOLE_BYTES;
 	struct comparison comparison = { &client, &copier, bytes, bytes };

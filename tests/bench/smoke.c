@@ -14,7 +14,7 @@ static const char *const expected[] = {
 	"TC1.pinned.p50", "TC1.pinned.p99", "TC1.unpinned.p50", "TC1.unpinned.p99", "TC2.rate",
 	"TC3.independent", "TC3.chain",     "TC3.tree",         "TC3.random",       "TC3.parts",
 	"TC3.flat",       "TC3.growth",     "TC3.open",
-	"TC4.submit",     "TC4.whole",      "TC4.launch",     "TC5.p50",        "TC5.p99",        "pages.in", "pages.out", "pages.in.helped", "pages.out.helped", "pages.shared",
+	"TC4.submit",     "TC4.whole",      "TC4.launch",     "TC5.p50",        "TC5.p99",        "pages.in", "pages.out", "pages.in.alone", "pages.out.alone", "pages.shared",
 	"TC6.first_kernel", "TC7.memory",       "TC7.memory.service",
 	"TC7.memory.client", "TC7.cpu",     "TC7.wakes",
 	"TC8.p50",        "TC8.p99",        "TC8.flood.p50",  "TC8.flood.p99",   "TC8.busy.p50",      "TC8.busy.p99",

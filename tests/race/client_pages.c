@@ -1,7 +1,7 @@
 /*
  * Large memory of the program's own under many threads: buffers that are first used by two groups at one time, each of
- * which needs both of two; releases beside submissions; helper threads that copy parts and run host tasks; connections
- * that end right behind a copy. Every word is looked at.
+ * which needs both of two; releases beside submissions; helper threads that copy parts and run host tasks; copy threads
+ * that the library starts by itself; connections that end right behind a copy. Every word is looked at.
  */
 #include "check.h"
 #include "client_service.h"
@@ -120,8 +120,13 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		rounds = atoi(argv[1]);
 	client_service_start(&service, NULL);
+	/* Copy threads: none; some, whatever processors there are; some beside helpers. */
+	CHECK(setenv("SYCLD_COPY_THREADS", "0", 1) == 0);
 	many_rounds(0);
 	many_rounds(3);
+	CHECK(setenv("SYCLD_COPY_THREADS", "4", 1) == 0);
+	many_rounds(0);
+	many_rounds(2);
 	client_service_stop(&service);
 	return 0;
 }

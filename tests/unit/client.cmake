@@ -2,6 +2,7 @@
 if(TARGET syclclient_objects)
   sycl_test(unit_client SOURCES
     client_arena_ranges.c
+    client_copiers.c
     client_errors.c
     client_flight.c
     client_graph_edges.c

@@ -114,6 +114,9 @@ Test(greeting, classes_and_weights_that_there_are_not_are_refused)
 	cr_expect(eq(int, open_ranked(0, 0, now - 1), SYCL_ERROR_INVALID));
 	cr_expect(eq(int, open_ranked(3, 1000, now), SYCL_ERROR_CONNECTION_LOST));
 	cr_expect(eq(int, open_ranked(4, 1001, first), SYCL_ERROR_CONNECTION_LOST), "of the first size they are not read");
+	const size_t second = offsetof(struct sycl_open_options, copy_threads);
+	cr_expect(eq(int, open_ranked(4, 0, second), SYCL_ERROR_INVALID), "of the second they are");
+	cr_expect(eq(int, open_ranked(3, 1000, second), SYCL_ERROR_CONNECTION_LOST));
 	static const char *const bad[] = {"0", "1001", "-1", "+5", "12x", "99999999999999999999"};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		cr_assert(zero(int, setenv("SYCLD_WEIGHT", bad[i], 1)));
@@ -127,6 +130,30 @@ Test(greeting, classes_and_weights_that_there_are_not_are_refused)
 	cr_expect(eq(int, open_ranked(2, 0, now), SYCL_ERROR_CONNECTION_LOST));
 	cr_assert(zero(int, setenv("SYCLD_CLASS", "best-effort", 1)));
 	cr_expect(eq(int, open_ranked(0, 0, now), SYCL_ERROR_CONNECTION_LOST));
+}
+
+static sycl_result open_copied(uint32_t threads, uint32_t reserved, size_t struct_bytes)
+{
+	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
+	sycl_platform platform = NULL;
+	options.struct_bytes = (uint32_t)struct_bytes;
+	options.copy_threads = threads;
+	options.reserved = reserved;
+	return sycl_platform_open_with("unix:/tmp/sycl-greeting.nobody", &options, &platform);
+}
+
+Test(greeting, numbers_of_copy_threads_that_there_cannot_be_are_refused)
+{
+	const size_t now = sizeof(struct sycl_open_options), before = offsetof(struct sycl_open_options, copy_threads);
+	cr_expect(eq(int, open_copied(17, 0, now), SYCL_ERROR_INVALID));
+	cr_expect(eq(int, open_copied(0, 1, now), SYCL_ERROR_INVALID));
+	cr_expect(eq(int, open_copied(16, 0, now), SYCL_ERROR_CONNECTION_LOST));
+	cr_expect(eq(int, open_copied(SYCL_COPY_THREADS_NONE, 0, now), SYCL_ERROR_CONNECTION_LOST));
+	cr_expect(eq(int, open_copied(17, 1, before), SYCL_ERROR_CONNECTION_LOST), "of the former size they are not read");
+	cr_assert(zero(int, setenv("SYCLD_COPY_THREADS", "many", 1)));
+	cr_expect(eq(int, open_copied(0, 0, now), SYCL_ERROR_INVALID));
+	cr_expect(eq(int, open_copied(17, 1, before), SYCL_ERROR_INVALID), "who says nothing has the environment's");
+	cr_expect(eq(int, open_copied(1, 0, now), SYCL_ERROR_CONNECTION_LOST));
 }
 
 Test(greeting, M11_the_code_of_a_refusal_is_the_results)

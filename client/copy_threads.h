@@ -1,0 +1,32 @@
+/* How many copy threads (copiers.h) a connection may have. */
+#ifndef SYCL_CLIENT_COPY_THREADS_H
+#define SYCL_CLIENT_COPY_THREADS_H
+
+#include "syclclient.h"
+
+#include <stdint.h>
+
+#define COPY_THREADS_BY_PROCESSORS 0xfffffffeu /* nobody says anything */
+
+/*
+ * What the caller gave, else what SYCLD_COPY_THREADS says: a number up to COPIERS_MAX, or COPY_THREADS_BY_PROCESSORS.
+ *
+ * @param given  As sycl_open_options.copy_threads.
+ */
+sycl_result copy_threads_wanted(uint32_t given, uint32_t *wanted_out);
+
+/* Where the calling thread may run on so many processors, so many copy threads pay. */
+uint32_t copy_threads_for(uint32_t processors);
+
+/* Processors that the calling thread may run on. */
+uint32_t copy_threads_processors(void);
+/*
+ * How many whole processors' time this process' control group and those above it have; UINT32_MAX: all that there is, or not
+ * known. Reads files of the kernel's, some microseconds each.
+ */
+uint32_t copy_threads_quota(void);
+
+/* Of a file cpu.max of a control group: "QUOTA PERIOD", or "max PERIOD"; at least 1. */
+uint32_t copy_threads_parse_quota(const char *text);
+
+#endif
