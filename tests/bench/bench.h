@@ -19,6 +19,8 @@ struct bench {
 	bool quick;            /* tiny counts: shows that it works, the figures mean nothing */
 	unsigned idle_seconds; /* how long an idle service is watched */
 	const char *curve;     /* file for the picture of TC3's curve; NULL: none */
+	const char *device;   /* of the row programs: cpu or gpu */
+	const char *size;     /* of its problems: tiny, small or large */
 	const char *trace;    /* file that the row sched replays; NULL: its own ones */
 	const char *pictures; /* folder for pictures of distributions; NULL: none */
 	FILE *out;
@@ -60,6 +62,7 @@ int row_stages(struct bench *bench);
 int row_gpu_stages(struct bench *bench);
 int row_host_accessor(struct bench *bench);
 int row_pages(struct bench *bench);
+int row_programs(struct bench *bench);
 int row_idle(struct bench *bench);
 int row_scale(struct bench *bench);
 int row_gpu_round_trip(struct bench *bench);

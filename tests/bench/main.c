@@ -18,6 +18,7 @@ static const struct bench_row rows[] = {
 	{ "TC4.counters", "allocations, locks and system calls for each command", row_counters },
 	{ "TC5", "a host accessor on 256 MiB that a kernel has written", row_host_accessor },
 	{ "pages", "256 MiB of an application's own pages, to a processor and back", row_pages },
+	{ "programs", "two dozen algorithms, beside one thread of the CPU", row_programs },
 	{ "TC6", "start of a program to its first kernel's end", row_first_kernel },
 	{ "TC7", "an idle service and idle clients", row_idle },
 	{ "TC8", "many clients, and clients that misbehave", row_scale },
@@ -37,7 +38,7 @@ static const struct bench_row rows[] = {
 };
 
 enum { ROWS = sizeof(rows) / sizeof(*rows), OPT_JSON = 1, OPT_RUNS, OPT_LIST, OPT_QUICK, OPT_IDLE, OPT_LIBRARY,
-       OPT_CURVE, OPT_PICTURES, OPT_TRACE, OPT_HELP };
+       OPT_CURVE, OPT_PICTURES, OPT_TRACE, OPT_DEVICE, OPT_SIZE, OPT_HELP };
 
 static const char usage_text[] =
 	"Usage: syclbench [ROW ...] [OPTIONS]\n"
@@ -50,6 +51,8 @@ static const char usage_text[] =
 	"  --curve FILE      TC3's curve as a picture (PNG)\n"
 	"  --pictures FOLDER distributions as pictures (PNG), one for each row that has samples\n"
 	"  --trace FILE      what sched replays, instead of its own traces (README.md has the format)\n"
+	"  --device D        what programs runs on: cpu (the default) or gpu\n"
+	"  --size S          of its problems: tiny, small (the default) or large\n"
 	"  --cuda-library L  the library that stands for NVIDIA's driver; with a double of it the figures mean nothing\n"
 	"  --list            the rows, and nothing else\n"
 	"  --help\n";
@@ -62,6 +65,8 @@ static const struct option options[] = {
 	{ "curve", required_argument, NULL, OPT_CURVE },
 	{ "pictures", required_argument, NULL, OPT_PICTURES },
 	{ "trace", required_argument, NULL, OPT_TRACE },
+	{ "device", required_argument, NULL, OPT_DEVICE },
+	{ "size", required_argument, NULL, OPT_SIZE },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -78,6 +83,18 @@ static bool number_parse(const char *text, unsigned most, unsigned *number_out)
 	return true;
 }
 
+/* One of the words, which end with NULL. */
+static bool word_parse(const char *text, const char *const *words, const char **word_out)
+{
+	for (; *words; words++)
+		if (strcmp(text, *words) == 0) {
+			*word_out = *words;
+			return true;
+		}
+	bench_complain("no such word: '%s' (--help)", text);
+	return false;
+}
+
 static void list_rows(void)
 {
 	for (size_t i = 0; i < ROWS; i++)
@@ -87,6 +104,7 @@ static void list_rows(void)
 /* The exit status, or -1 to go on. */
 static int take_option(int option, struct bench *bench)
 {
+	static const char *const devices[] = { "cpu", "gpu", NULL }, *const sizes[] = { "tiny", "small", "large", NULL };
 	switch (option) {
 	case OPT_JSON:
 		bench->json = true;
@@ -107,6 +125,10 @@ static int take_option(int option, struct bench *bench)
 	case OPT_TRACE:
 		bench->trace = optarg;
 		return -1;
+	case OPT_DEVICE:
+		return word_parse(optarg, devices, &bench->device) ? -1 : 2;
+	case OPT_SIZE:
+		return word_parse(optarg, sizes, &bench->size) ? -1 : 2;
 	case OPT_LIBRARY:
 		gpu_use_library(optarg);
 		return -1;
@@ -133,7 +155,7 @@ static const struct bench_row *row_named(const char *id)
 
 int main(int argc, char **argv)
 {
-	struct bench bench = { .runs = 7, .idle_seconds = 21, .out = stdout };
+	struct bench bench = { .runs = 7, .idle_seconds = 21, .device = "cpu", .size = "small", .out = stdout };
 	bool failed = false;
 	for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		int status = take_option(option, &bench);

@@ -64,6 +64,7 @@ static struct family {
 	{ "TC2.stages", 19, 0, 0 },
 	{ "TC4.counters", 54, 0, 0 },
 	{ "sched.", 135, 0, 0 },
+	{ "programs.", 3, 0, 0 },
 };
 
 enum { FAMILIES = sizeof(families) / sizeof(*families) };

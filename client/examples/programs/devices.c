@@ -80,6 +80,12 @@ void program_devices_end(struct program_run *run)
 	run->devices = NULL;
 }
 
+void program_devices_wait(const struct program_run *run)
+{
+	for (uint32_t i = 0; i < run->devices->count; i++)
+		program_check(run, sycl_queue_wait(run->devices->queues[i]), "waiting");
+}
+
 sycl_kernel program_kernel(const struct program_run *run, const char *source, const char *name)
 {
 	struct program_devices *devices = run->devices;

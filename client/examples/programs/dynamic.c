@@ -48,6 +48,21 @@ static const char align_source[] =
 	"		score[(top + r + 1u) * width + left + x] = t[(r + 1u) * side + x];\n"
 	"}\n";
 
+/* The costs of the last row to `a`. */
+static void descend_on_cpu(uint32_t n, uint32_t rows, const uint32_t *wall, uint32_t *a, uint32_t *b)
+{
+	memcpy(a, wall, n * sizeof(*a));
+	for (uint32_t row = 1; row < rows; row++) {
+		for (uint32_t x = 0; x < n; x++) {
+			uint32_t best = a[x];
+			best = x > 0 && a[x - 1] < best ? a[x - 1] : best;
+			best = x + 1 < n && a[x + 1] < best ? a[x + 1] : best;
+			b[x] = best + wall[(size_t)row * n + x];
+		}
+		memcpy(a, b, n * sizeof(*a));
+	}
+}
+
 static bool run_pathfinder(struct program_run *run)
 {
 	const uint32_t n = run->edge, rows = n / 4 + 2;
@@ -59,20 +74,14 @@ static bool run_pathfinder(struct program_run *run)
 	sycl_buffer grid = program_buffer(run, wall, (uint64_t)rows * bytes, SYCL_HOST_CONST);
 	sycl_buffer from = program_buffer(run, wall, bytes, SYCL_HOST_CONST), to = program_scratch(run, bytes);
 	uint32_t *a = program_allocate(run, n, sizeof(*a)), *b = program_allocate(run, n, sizeof(*b));
-	memcpy(a, wall, bytes);
 	for (uint32_t row = 1; row < rows; row++) {
 		program_launch(run, kernel, sycl_range1(n), READS(grid), READS(from), WRITES(to), VALUE(row));
 		sycl_buffer other = from;
 		from = to;
 		to = other;
-		for (uint32_t x = 0; x < n; x++) {
-			uint32_t best = a[x];
-			best = x > 0 && a[x - 1] < best ? a[x - 1] : best;
-			best = x + 1 < n && a[x + 1] < best ? a[x + 1] : best;
-			b[x] = best + wall[(size_t)row * n + x];
-		}
-		memcpy(a, b, bytes);
 	}
+	program_on_cpu(run);
+	descend_on_cpu(n, rows, wall, a, b);
 	program_read(run, from, b, bytes);
 	bool right = program_same(run, "costs", b, a, n);
 	program_finish(run, grid);
@@ -125,6 +134,7 @@ static bool run_needleman(struct program_run *run)
 				      VALUE(diagonal), VALUE(penalty));
 	}
 	program_finish(run, score);
+	program_on_cpu(run);
 	align_on_cpu(n, similar, expected, penalty);
 	bool right = program_same(run, "scores", (const uint32_t *)got, (const uint32_t *)expected, count);
 	program_finish(run, matrix);

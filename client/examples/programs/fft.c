@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fast Fourier transform of complex numbers, by Stockham's method: each pass reads one buffer and writes the other in
- * an order in which the last one leaves the result sorted. Checked against the sum that defines the transform at some
- * frequencies, and by going back.
+ * an order in which the last one leaves the result sorted. Checked against the same on the CPU, against the sum that
+ * defines the transform at some frequencies, and by going back.
  */
 #include "program.h"
 
@@ -58,7 +58,52 @@ static void frequency_on_cpu(const float *data, uint32_t n, uint32_t frequency, 
 	}
 }
 
+static void pass_on_cpu(const double *from, double *to, uint32_t n, uint32_t length, double sign)
+{
+	for (uint32_t k = 0; k < length; k++) {
+		const double c = cos(pi * k / length), s = sign * sin(pi * k / length);
+		for (uint32_t i = k; i < n / 2; i += length) {
+			const double *p = from + (size_t)2 * i, *q = p + n;
+			const double tr = q[0] * c - q[1] * s, ti = q[0] * s + q[1] * c;
+			double *o = to + (size_t)2 * (2 * (i - k) + k);
+			o[0] = p[0] + tr;
+			o[1] = p[1] + ti;
+			o[(size_t)2 * length] = p[0] - tr;
+			o[(size_t)2 * length + 1] = p[1] - ti;
+		}
+	}
+}
+
+/* The same, in `data`. */
+static void transform_on_cpu(const struct program_run *run, double *data, uint32_t n, double sign)
+{
+	double *other = program_allocate(run, 2 * (size_t)n, sizeof(*other)), *from = data, *to = other;
+	for (uint32_t length = 1; length < n; length *= 2) {
+		pass_on_cpu(from, to, n, length, sign);
+		double *written = to;
+		to = from;
+		from = written;
+	}
+	if (from == other)
+		memcpy(data, other, 2 * (size_t)n * sizeof(*data));
+	free(other);
+}
+
 #define FREQUENCIES 64u
+
+/* Some frequencies by what they are. */
+static bool check_frequencies(const struct program_run *run, const float *signal, const float *data, uint32_t n)
+{
+	const uint32_t count = n < FREQUENCIES ? n : FREQUENCIES;
+	float got[2 * FREQUENCIES];
+	double expected[2 * FREQUENCIES];
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t frequency = ((uint32_t)((uint64_t)i * n / count) + (i & 1)) % n;
+		frequency_on_cpu(signal, n, frequency, expected + (size_t)2 * i);
+		memcpy(got + (size_t)2 * i, data + (size_t)2 * frequency, 2 * sizeof(*got));
+	}
+	return program_near(run, "frequencies", got, expected, (size_t)2 * count, 1e-3);
+}
 
 static bool run_fft(struct program_run *run)
 {
@@ -69,26 +114,25 @@ static bool run_fft(struct program_run *run)
 	memcpy(data, signal, 2 * (size_t)n * sizeof(*data));
 	sycl_kernel kernel = program_kernel(run, source, "pass");
 	transform(run, kernel, data, n, -1.0f);
-
-	const uint32_t count = n < FREQUENCIES ? n : FREQUENCIES;
-	float got[2 * FREQUENCIES];
-	double expected[2 * FREQUENCIES];
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t frequency = ((uint32_t)((uint64_t)i * n / count) + (i & 1)) % n;
-		frequency_on_cpu(signal, n, frequency, expected + (size_t)2 * i);
-		memcpy(got + (size_t)2 * i, data + (size_t)2 * frequency, 2 * sizeof(*got));
-	}
-	bool right = program_near(run, "frequencies", got, expected, (size_t)2 * count, 1e-3);
+	double *expected = program_allocate(run, 2 * (size_t)n, sizeof(*expected));
+	for (size_t i = 0; i < 2 * (size_t)n; i++)
+		expected[i] = (double)signal[i];
+	program_on_cpu(run);
+	transform_on_cpu(run, expected, n, -1);
+	bool right = program_near(run, "the transform", data, expected, 2 * (size_t)n, 1e-3);
+	right = check_frequencies(run, signal, data, n) && right;
 
 	transform(run, kernel, data, n, 1.0f);
-	double *original = program_allocate(run, 2 * (size_t)n, sizeof(*original));
+	program_on_cpu(run);
+	transform_on_cpu(run, expected, n, 1);
+	right = program_near(run, "there and back", data, expected, 2 * (size_t)n, 1e-4) && right;
 	for (size_t i = 0; i < 2 * (size_t)n; i++) {
-		original[i] = (double)signal[i];
+		expected[i] = (double)signal[i];
 		data[i] /= (float)n;
 	}
-	right = program_near(run, "there and back", data, original, 2 * (size_t)n, 1e-4) && right;
+	right = program_near(run, "the signal", data, expected, 2 * (size_t)n, 1e-4) && right;
 	(void)sycl_kernel_release(kernel);
-	free(original);
+	free(expected);
 	free(signal);
 	free(data);
 	return right;

@@ -102,6 +102,7 @@ static bool run_bfs(struct program_run *run)
 		if (graph.first[node + 1] - graph.first[node] > graph.first[start + 1] - graph.first[start])
 			start = node;
 	search(run, &graph, start, got);
+	program_on_cpu(run);
 	search_on_cpu(run, &graph, start, expected);
 	bool right = program_same(run, "levels", got, expected, graph.nodes);
 	free(got);

@@ -195,6 +195,7 @@ static bool check_image(const struct program_run *run, const char *what, sycl_im
 	const size_t count = values_of(size);
 	sycl_host_image accessor;
 	void *pixels;
+	(void)program_at(run, PROGRAM_ON_DEVICE);
 	program_check(run, sycl_host_image_create(image, SYCL_ACCESS_READ, &accessor), what);
 	program_check(run, sycl_host_image_get_pointer(accessor, &pixels), what);
 	bool right = program_near(run, what, pixels, expected, count, allowed / root_mean_square(expected, count));
@@ -249,14 +250,17 @@ static bool run_pipeline(struct program_run *run)
 	double *a = program_allocate(run, count, sizeof(*a)), *b = program_allocate(run, count, sizeof(*b));
 	for (size_t i = 0; i < count; i++)
 		a[i] = picture[i] / 255.0;
+	program_on_cpu(run);
 	blur_on_cpu(size, a, b, 0, 1);
 	blur_on_cpu(size, b, a, 1, 0);
 	bool right = check_image(run, "the blurred picture", results[0], size, a, ROUNDING);
+	program_on_cpu(run);
 	edges_on_cpu(size, a, b);
 	right = check_image(run, "its edges", results[1], size, b, 4 * ROUNDING) && right;
 	double largest = 0;
 	for (size_t i = 2; i < count; i += CHANNELS)
 		largest = fmax(largest, b[i]);
+	program_on_cpu(run);
 	resize_on_cpu(size, b, small, a);
 	right = check_image(run, "the small picture", results[2], small, a, largest * FILTER_PART + 4 * ROUNDING) && right;
 	free(a);

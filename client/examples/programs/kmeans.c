@@ -111,6 +111,7 @@ static bool run_kmeans(struct program_run *run)
 	}
 	program_finish(run, middle);
 	program_finish(run, labels);
+	program_on_cpu(run);
 	rounds_on_cpu(count, points, expected, nearest);
 	bool right = program_same(run, "centres", (const uint32_t *)centres, (const uint32_t *)expected, (size_t)AXES * CENTRES);
 	right = program_same(run, "nearest centres", got, nearest, count) && right;

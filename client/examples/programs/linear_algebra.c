@@ -119,6 +119,7 @@ static bool run_gemm(struct program_run *run)
 	sycl_buffer c = program_buffer(run, m.values[2], m.bytes, SYCL_HOST_CONST);
 	multiply(run, kernel, m.n, m.buffers[0], m.buffers[1], c, alpha, beta);
 
+	program_on_cpu(run);
 	double *expected = as_doubles(run, m.values[2], count, (double)beta);
 	product_on_cpu(m.n, (double)alpha, m.doubles[0], m.doubles[1], expected);
 	bool right = check_result(run, c, expected, count);
@@ -140,6 +141,7 @@ static bool run_2mm(struct program_run *run)
 	multiply(run, kernel, m.n, m.buffers[0], m.buffers[1], between, alpha, none);
 	multiply(run, kernel, m.n, between, m.buffers[2], d, one, beta);
 
+	program_on_cpu(run);
 	double *first = program_allocate(run, count, sizeof(*first));
 	double *expected = as_doubles(run, m.values[3], count, (double)beta);
 	product_on_cpu(m.n, (double)alpha, m.doubles[0], m.doubles[1], first);
@@ -165,6 +167,7 @@ static bool run_3mm(struct program_run *run)
 	multiply(run, kernel, m.n, m.buffers[2], m.buffers[3], f, one, none);
 	multiply(run, kernel, m.n, e, f, g, one, none);
 
+	program_on_cpu(run);
 	double *first = program_allocate(run, count, sizeof(*first)), *second = program_allocate(run, count, sizeof(*second));
 	double *expected = program_allocate(run, count, sizeof(*expected));
 	product_on_cpu(m.n, 1, m.doubles[0], m.doubles[1], first);
@@ -194,6 +197,7 @@ static bool rank_update(struct program_run *run, uint32_t second)
 		       VALUE(alpha), VALUE(beta));
 
 	const double *a = m.doubles[0], *b = m.doubles[second];
+	program_on_cpu(run);
 	double *expected = as_doubles(run, m.values[2], count, 1);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j <= i; j++) {
@@ -232,6 +236,7 @@ static bool run_doitgen(struct program_run *run)
 	sycl_buffer out = program_scratch(run, count * sizeof(float));
 	program_launch(run, kernel, sycl_range3(rows, rows, n), READS(a), READS(c4), WRITES(out), VALUE(n));
 
+	program_on_cpu(run);
 	double *expected = program_allocate(run, count, sizeof(*expected));
 	for (size_t row = 0; row < (size_t)rows * rows; row++)
 		for (uint32_t s = 0; s < n; s++)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const struct program *const all_programs[] = {
 	programs_linear_algebra, programs_vectors, programs_statistics, programs_stencils, programs_graph,
@@ -20,28 +19,24 @@ static const struct program *const all_programs[] = {
 struct options {
 	const char *endpoint, *device;
 	uint32_t size; /* index of program.edges */
-	uint32_t devices;
-	bool list, no_skip;
+	uint32_t devices, runs;
+	bool list, no_skip, times;
 };
 
 static void usage(FILE *stream)
 {
 	(void)fputs("Usage: sycl_programs [--endpoint ENDPOINT] [--device default|cpu|gpu] [--size tiny|small|large]\n"
-		    "                     [--devices N] [--no-skip] [NAME ...]\n"
+		    "                     [--devices N] [--no-skip] [--times] [--runs N] [NAME ...]\n"
 		    "       sycl_programs --list\n"
 		    "  --endpoint  unix:PATH or embedded:; without it the running service, or one that is started\n"
 		    "  --device    default: the one that the library prefers\n"
 		    "  --size      tiny: milliseconds; small: the default; large: for a GPU\n"
 		    "  --devices   so many of the device's kind take turns with the kernels of a program\n"
-		    "  --no-skip   a program that the device cannot run counts as wrong\n",
+		    "  --no-skip   a program that the device cannot run counts as wrong\n"
+		    "  --times     name, edge, ms on the device, ms of the same on the CPU in one thread, and \"right\", \"WRONG\" or\n"
+		    "              why it was skipped, separated by tabs\n"
+		    "  --runs      each program so often, one run behind the other\n",
 		    stream);
-}
-
-static double seconds_now(void)
-{
-	struct timespec now;
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 static sycl_device choose_device(struct program_run *run, const struct options *options)
@@ -72,14 +67,23 @@ static bool run_one(struct program_run *run, const struct program *program, cons
 	run->edge = program->edges[options->size];
 	run->random = 2463534242u;
 	run->skipped = NULL;
-	double begin = seconds_now();
+	*run->times = (struct program_times){ .part = PROGRAM_PARTS };
+	(void)program_at(run, PROGRAM_ELSEWHERE);
 	bool right = program->run(run);
+	(void)program_at(run, PROGRAM_PARTS);
 	program_devices_forget_kernels(run);
+	const uint64_t *spent = run->times->spent_ns;
+	const double device_ms = (double)spent[PROGRAM_ON_DEVICE] / 1e6, cpu_ms = (double)spent[PROGRAM_ON_CPU] / 1e6;
+	if (options->times) {
+		(void)printf("%s\t%u\t%.6f\t%.6f\t%s\n", program->name, run->edge, device_ms, cpu_ms,
+			     run->skipped ? run->skipped : right ? "right" : "WRONG");
+		return run->skipped ? !options->no_skip : right;
+	}
 	if (run->skipped) {
 		(void)printf("%-18s %5u  skipped: %s\n", program->name, run->edge, run->skipped);
 		return !options->no_skip;
 	}
-	(void)printf("%-18s %5u  %8.1f ms with the check  %s\n", program->name, run->edge, 1e3 * (seconds_now() - begin),
+	(void)printf("%-18s %5u  %8.1f ms with the check  %s\n", program->name, run->edge, (double)spent[PROGRAM_ELSEWHERE] / 1e6 + device_ms + cpu_ms,
 		     right ? "as on the CPU" : "WRONG");
 	return right;
 }
@@ -125,9 +129,10 @@ static bool parse(struct options *options, int argc, char **argv)
 		{ "endpoint", required_argument, NULL, 'e' }, { "device", required_argument, NULL, 'd' },
 		{ "size", required_argument, NULL, 's' },     { "list", no_argument, NULL, 'l' },
 		{ "devices", required_argument, NULL, 'n' },  { "no-skip", no_argument, NULL, 'k' },
+		{ "times", no_argument, NULL, 't' },          { "runs", required_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 },
 	};
-	*options = (struct options){ .device = "default", .size = 1, .devices = 1 };
+	*options = (struct options){ .device = "default", .size = 1, .devices = 1, .runs = 1 };
 	int option;
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		bool good = false;
@@ -147,6 +152,11 @@ static bool parse(struct options *options, int argc, char **argv)
 		} else if (option == 'n') {
 			options->devices = (uint32_t)strtoul(optarg, NULL, 10);
 			good = options->devices >= 1 && options->devices <= PROGRAM_DEVICES_MAX;
+		} else if (option == 'r') {
+			options->runs = (uint32_t)strtoul(optarg, NULL, 10);
+			good = options->runs >= 1 && options->runs <= 1000;
+		} else if (option == 't') {
+			good = options->times = true;
 		} else if (option == 'k') {
 			good = options->no_skip = true;
 		} else if (option == 'l') {
@@ -168,12 +178,13 @@ int main(int argc, char **argv)
 		return 2;
 	if (options.list)
 		return list();
-	struct program_run run = { .name = "sycl_programs" };
+	struct program_times times = { .part = PROGRAM_ELSEWHERE };
+	struct program_run run = { .name = "sycl_programs", .times = &times };
 	connect_to(&run, &options);
 	unsigned wrong = 0;
 	for (size_t i = 0; all_programs[i]; i++)
 		for (const struct program *program = all_programs[i]; program->name; program++)
-			if (is_asked_for(program->name, argv + optind))
+			for (uint32_t k = 0; k < options.runs && is_asked_for(program->name, argv + optind); k++)
 				wrong += !run_one(&run, program, &options);
 	program_devices_end(&run);
 	(void)sycl_platform_release(run.platform);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void program_check(const struct program_run *run, sycl_result result, const char *what)
 {
@@ -15,6 +16,32 @@ void program_check(const struct program_run *run, sycl_result result, const char
 	if (result == SYCL_ERROR_BUILD)
 		(void)fprintf(stderr, "%s\n", sycl_get_build_log());
 	exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+enum program_part program_at(const struct program_run *run, enum program_part part)
+{
+	struct program_times *times = run->times;
+	const enum program_part before = times->part;
+	if (part == before)
+		return before;
+	const uint64_t now = now_ns();
+	times->spent_ns[before] += now - times->since_ns;
+	times->since_ns = now;
+	times->part = part;
+	return before;
+}
+
+void program_on_cpu(const struct program_run *run)
+{
+	program_devices_wait(run);
+	(void)program_at(run, PROGRAM_ON_CPU);
 }
 
 void *program_allocate(const struct program_run *run, size_t count, size_t element_bytes)
@@ -67,10 +94,13 @@ void program_read(const struct program_run *run, sycl_buffer buffer, void *to, u
 {
 	sycl_host_accessor accessor;
 	void *contents = NULL;
+	const enum program_part before = program_at(run, PROGRAM_ON_DEVICE);
 	program_check(run, sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor), "reading a result");
 	program_check(run, sycl_host_accessor_get_pointer(accessor, &contents), "reading a result");
 	memcpy(to, contents, bytes);
 	program_check(run, sycl_host_accessor_release(accessor), "reading a result");
+	if (before != PROGRAM_ON_DEVICE)
+		(void)program_at(run, PROGRAM_ELSEWHERE);
 }
 
 void program_finish(const struct program_run *run, sycl_buffer buffer)
@@ -100,6 +130,7 @@ void program_launch_nd(const struct program_run *run, sycl_kernel kernel, sycl_r
 {
 	sycl_handler handler;
 	sycl_queue queue = program_next_queue(run, &kernel);
+	(void)program_at(run, PROGRAM_ON_DEVICE);
 	program_check(run, sycl_handler_begin(queue, &handler), "a command group");
 	for (uint32_t i = 0; i < count; i++)
 		set_argument(run, handler, i, &arguments[i]);
@@ -113,6 +144,7 @@ bool program_near(const struct program_run *run, const char *what, const float *
 		  double part)
 {
 	double square = 0;
+	(void)program_at(run, PROGRAM_ELSEWHERE);
 	for (size_t i = 0; i < count; i++)
 		square += expected[i] * expected[i];
 	const double bound = part * sqrt(square / (double)(count ? count : 1));
@@ -130,6 +162,7 @@ bool program_near(const struct program_run *run, const char *what, const float *
 bool program_same(const struct program_run *run, const char *what, const uint32_t *got, const uint32_t *expected,
 		  size_t count)
 {
+	(void)program_at(run, PROGRAM_ELSEWHERE);
 	for (size_t i = 0; i < count; i++) {
 		if (got[i] != expected[i]) {
 			(void)fprintf(stderr, "%s: %s: element %zu of %zu is %" PRIu32 ", not %" PRIu32 "\n", run->name, what,

@@ -17,6 +17,13 @@
 enum { PROGRAM_DEVICES_MAX = 8 };
 struct program_devices;
 
+/* Where a program's time goes. Making data and kernels, and comparing, is elsewhere. */
+enum program_part { PROGRAM_ELSEWHERE, PROGRAM_ON_DEVICE, PROGRAM_ON_CPU, PROGRAM_PARTS };
+struct program_times {
+	enum program_part part; /* since since_ns */
+	uint64_t since_ns, spent_ns[PROGRAM_PARTS + 1]; /* the last one: between two programs */
+};
+
 struct program_run {
 	const char *name;
 	sycl_platform platform;
@@ -25,6 +32,7 @@ struct program_run {
 	uint32_t edge;      /* about how many elements an axis of the problem has */
 	uint64_t max_group; /* work-items of the largest work-group that the device takes */
 	uint32_t random;    /* state of program_random: the same numbers in every run */
+	struct program_times *times;
 	const char *skipped; /* a program that the device cannot run says why here and returns; NULL before each */
 };
 
@@ -40,6 +48,15 @@ struct program {
 extern const struct program programs_linear_algebra[], programs_vectors[], programs_statistics[], programs_stencils[],
 	programs_graph[], programs_dynamic[], programs_kmeans[], programs_fft[], programs_sort[], programs_reduce[],
 	programs_image_pipeline[];
+
+/*
+ * A program is on the device from its first launch until its results are on the host, but for what it computes on the CPU: that
+ * begins with program_on_cpu, which waits for the device first, so that neither takes the other's processor, and ends where
+ * something is read or compared.
+ */
+void program_on_cpu(const struct program_run *run);
+/* Gives what the program was at before. */
+enum program_part program_at(const struct program_run *run, enum program_part part);
 
 /* Ends the process with the library's sentence unless `result` is 0. */
 void program_check(const struct program_run *run, sycl_result result, const char *what);
@@ -60,6 +77,8 @@ void program_devices_begin(struct program_run *run, sycl_device first, uint32_t 
 void program_devices_end(struct program_run *run);
 /* After each program. */
 void program_devices_forget_kernels(struct program_run *run);
+/* Until all that was submitted is over. */
+void program_devices_wait(const struct program_run *run);
 /* Whose turn it is; *kernel becomes that device's. */
 sycl_queue program_next_queue(const struct program_run *run, sycl_kernel *kernel);
 

@@ -79,6 +79,7 @@ static bool run_reduction(struct program_run *run)
 			      LOCAL(GROUP * sizeof(uint64_t)), VALUE(count));
 	program_launch(run, add, sycl_range1(1), READS(sums), WRITES(total), VALUE(groups));
 	program_read(run, total, &got, sizeof(got));
+	program_on_cpu(run);
 	for (uint32_t i = 0; i < count; i++)
 		expected += numbers[i];
 	bool right = program_same(run, "the sum", (const uint32_t *)&got, (const uint32_t *)&expected, 2);
@@ -101,6 +102,7 @@ static bool run_histogram(struct program_run *run)
 	program_launch_groups(run, histogram, sycl_range1((uint64_t)GROUPS * GROUP), sycl_range1(GROUP), READS(in), UPDATES(result),
 			      LOCAL(BINS * sizeof(uint32_t)), VALUE(count));
 	program_finish(run, result);
+	program_on_cpu(run);
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t shift = 0; shift < 32; shift += 8)
 			expected[numbers[i] >> shift & 255]++;

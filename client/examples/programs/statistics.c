@@ -123,6 +123,7 @@ static bool run_statistics(struct program_run *run, bool scaled)
 	submit(run, data, out, points, n, scaled);
 	program_read(run, out, got, result * sizeof(float));
 
+	program_on_cpu(run);
 	double *expected = on_cpu(run, values, points, n, scaled);
 	bool right = program_near(run, scaled ? "correlations" : "covariances", got, expected, result, 1e-4);
 	free(expected);
@@ -159,7 +160,44 @@ static void submit_basis(const struct program_run *run, uint32_t n, sycl_buffer 
 	(void)sycl_kernel_release(removal);
 }
 
-/* Checked by what a QR decomposition is: columns of q are orthonormal, and q r is the matrix. */
+/* a becomes what is left of it. */
+static void basis_on_cpu(uint32_t n, double *a, double *r, double *q)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		double square = 0, *of_k = r + (size_t)k * n;
+		for (uint32_t i = 0; i < n; i++)
+			square += a[(size_t)i * n + k] * a[(size_t)i * n + k];
+		of_k[k] = sqrt(square);
+		for (uint32_t i = 0; i < n; i++)
+			q[(size_t)i * n + k] = a[(size_t)i * n + k] / of_k[k];
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = k + 1; j < n; j++)
+				of_k[j] += q[(size_t)i * n + k] * a[(size_t)i * n + j];
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = k + 1; j < n; j++)
+				a[(size_t)i * n + j] -= q[(size_t)i * n + k] * of_k[j];
+	}
+}
+
+/* Is q, and is r, what the CPU gets? */
+static bool check_basis(const struct program_run *run, uint32_t n, const float *values, const float *got_r, const float *got_q)
+{
+	const size_t count = (size_t)n * n;
+	double *a = program_allocate(run, count, sizeof(*a)), *r = program_allocate(run, count, sizeof(*r));
+	double *q = program_allocate(run, count, sizeof(*q));
+	for (size_t i = 0; i < count; i++)
+		a[i] = (double)values[i];
+	program_on_cpu(run);
+	basis_on_cpu(n, a, r, q);
+	bool right = program_near(run, "q", got_q, q, count, 1e-3);
+	right = program_near(run, "r", got_r, r, count, 1e-3) && right;
+	free(a);
+	free(r);
+	free(q);
+	return right;
+}
+
+/* Also checked by what a QR decomposition is: columns of q are orthonormal, and q r is the matrix. */
 static bool run_gramschmidt(struct program_run *run)
 {
 	const uint32_t n = run->edge;
@@ -174,6 +212,7 @@ static bool run_gramschmidt(struct program_run *run)
 	float *got_r = program_allocate(run, count, sizeof(*got_r)), *got_q = program_allocate(run, count, sizeof(*got_q));
 	program_read(run, r, got_r, bytes);
 	program_read(run, q, got_q, bytes);
+	bool right = check_basis(run, n, values, got_r, got_q);
 
 	float *product = program_allocate(run, count, sizeof(*product)), *square = program_allocate(run, count, sizeof(*square));
 	double *expected = program_allocate(run, count, sizeof(*expected)), *unit = program_allocate(run, count, sizeof(*unit));
@@ -190,7 +229,7 @@ static bool run_gramschmidt(struct program_run *run)
 			expected[(size_t)i * n + j] = (double)values[(size_t)i * n + j];
 		}
 	}
-	bool right = program_near(run, "q r", product, expected, count, 1e-4);
+	right = program_near(run, "q r", product, expected, count, 1e-4) && right;
 	right = program_near(run, "q^T q", square, unit, count, 1e-3) && right;
 	program_finish(run, a);
 	program_finish(run, r);

@@ -94,6 +94,7 @@ static bool run_jacobi(struct program_run *run)
 		program_launch(run, kernel, sycl_range2(n, n), READS(from), WRITES(to));
 
 	double *a = doubles_of(run, start, count), *b = program_allocate(run, count, sizeof(*b));
+	program_on_cpu(run);
 	for (uint32_t step = 0; step < STEPS; step += 2) {
 		jacobi_on_cpu(n, a, b);
 		jacobi_on_cpu(n, b, a);
@@ -141,8 +142,10 @@ static bool run_fdtd(struct program_run *run)
 		program_launch(run, electric, sycl_range2(n, n), UPDATES(field[0]), UPDATES(field[1]), READS(field[2]),
 			       VALUE(pulse));
 		program_launch(run, magnetic, sycl_range2(n, n), READS(field[0]), READS(field[1]), UPDATES(field[2]));
-		fields_on_cpu(n, expected[0], expected[1], expected[2], (double)pulse);
 	}
+	program_on_cpu(run);
+	for (uint32_t step = 0; step < STEPS; step++)
+		fields_on_cpu(n, expected[0], expected[1], expected[2], (double)((float)step / STEPS));
 	static const char *const names[] = { "ex", "ey", "hz" };
 	bool right = true;
 	for (uint32_t i = 0; i < 3; i++) {
@@ -184,9 +187,11 @@ static bool run_hotspot(struct program_run *run)
 	sycl_buffer from = program_buffer(run, start, bytes, SYCL_HOST_CONST), to = program_scratch(run, bytes);
 	sycl_buffer power = program_buffer(run, watts, bytes, SYCL_HOST_CONST);
 	double *a = doubles_of(run, start, count), *b = program_allocate(run, count, sizeof(*b));
-	for (uint32_t step = 0; step < STEPS; step++, swap(&from, &to)) {
+	for (uint32_t step = 0; step < STEPS; step++, swap(&from, &to))
 		program_launch(run, kernel, sycl_range2(n, n), READS(from), READS(power), WRITES(to), VALUE(lateral),
 			       VALUE(vertical), VALUE(ambient));
+	program_on_cpu(run);
+	for (uint32_t step = 0; step < STEPS; step++) {
 		hotspot_on_cpu(n, a, watts, b, (double)lateral, (double)vertical, (double)ambient);
 		memcpy(a, b, count * sizeof(*a));
 	}

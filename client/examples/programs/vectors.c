@@ -121,6 +121,7 @@ static bool run_atax(struct program_run *run)
 	multiply_rows(run, &task, task.a, task.v1, between, one, none);
 	multiply_columns(run, &task, between, y, none);
 
+	program_on_cpu(run);
 	double *x = doubles_of(run, task.x1, task.n), *ax = doubles_of(run, NULL, task.n), *expected = doubles_of(run, NULL, task.n);
 	rows_on_cpu(task.n, task.matrix, x, 1, ax);
 	columns_on_cpu(task.n, task.matrix, ax, expected);
@@ -142,6 +143,7 @@ static bool run_bicg(struct program_run *run)
 	multiply_rows(run, &task, task.a, task.v1, q, one, none);
 	multiply_columns(run, &task, task.v2, s, none);
 
+	program_on_cpu(run);
 	double *p = doubles_of(run, task.x1, task.n), *r = doubles_of(run, task.x2, task.n);
 	double *expected_q = doubles_of(run, NULL, task.n), *expected_s = doubles_of(run, NULL, task.n);
 	rows_on_cpu(task.n, task.matrix, p, 1, expected_q);
@@ -166,6 +168,7 @@ static bool run_mvt(struct program_run *run)
 	multiply_rows(run, &task, task.a, task.v1, x1, one, one);
 	multiply_columns(run, &task, task.v2, x2, one);
 
+	program_on_cpu(run);
 	double *y1 = doubles_of(run, task.x1, task.n), *y2 = doubles_of(run, task.x2, task.n);
 	double *expected1 = doubles_of(run, start1, task.n), *expected2 = doubles_of(run, start2, task.n);
 	rows_on_cpu(task.n, task.matrix, y1, 1, expected1);
@@ -193,6 +196,7 @@ static bool run_gesummv(struct program_run *run)
 	multiply_rows(run, &task, task.a, task.v1, y, alpha, none);
 	multiply_rows(run, &task, b, task.v1, y, beta, one);
 
+	program_on_cpu(run);
 	double *x = doubles_of(run, task.x1, n), *expected = doubles_of(run, NULL, n);
 	rows_on_cpu(n, task.matrix, x, (double)alpha, expected);
 	rows_on_cpu(n, other, x, (double)beta, expected);
