@@ -187,12 +187,17 @@ everything() {
 }
 
 # Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000, connections by the 10,000.
-long_rows='client_(random|usm)_(fake|cpu|two_cpus)|client_random_(both|double_cpu)|client_model_(fake|cpu)|processes_client_death|processes_chaos'
+random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu)'
+long_rows="$random_rows|client_usm_(fake|cpu|two_cpus)|client_model_(fake|cpu)|processes_client_death|processes_chaos"
 
+# Random groups of the same twenty seeds as ever, and of twenty that no earlier run had.
 long() {
+	local seed
+	seed=$(date +%s)
 	lane "build (gcc)" compile build &&
 		SYCLD_LONG=1 tests "races of 1e8 messages" build -L '^race$' &&
 		SYCLD_LONG=1 tests "long rows" build -R "^($long_rows)\$" &&
+		SYCLD_LONG=1 SYCLD_RANDOM_FIRST=$seed tests "random groups from seed $seed" build -R "^($random_rows)\$" &&
 		tests "integration, ten times over" build -L '^integration$' --repeat until-fail:10
 	lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
 		tests "second runs under address" build/check-asan -L '^again$'

@@ -15,7 +15,7 @@ Usage: run.sh [PART ...] [OPTION ...]
 Parts (none: --tests --bench --memcheck --drivers):
   --probe        launching alone: round trip, one client, eight clients, beside the driver (1 min)
   --tests        the tests on CUDA, whole programs, the demo (7 min)
-  --bench        the measurements, beside the driver's own ways (3 min)
+  --bench        the measurements, beside the driver's own ways (4 min)
   --memcheck     the memory checker (1 min)
   --drivers      the lists and the clients' tests on other drivers: NVIDIA's OpenCL, PoCL (7 min)
   --two-gpus     what needs two GPUs or more (4 min)
