@@ -415,6 +415,16 @@ static void do_update_host(void)
 	submit(&group);
 }
 
+static sycl_buffer span_buffer(uint32_t value)
+{
+	uint32_t words[SPAN];
+	sycl_buffer buffer = NULL;
+	for (uint32_t i = 0; i < SPAN; i++)
+		words[i] = value;
+	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_CONST, &buffer));
+	return buffer;
+}
+
 /* A buffer ends while groups use it, and another one begins. */
 static void do_replace(void)
 {
@@ -425,7 +435,7 @@ static void do_replace(void)
 		world.subs[index][i].handle = NULL;
 	}
 	MUST(sycl_buffer_release(world.buffers[index]));
-	world.buffers[index] = words_buffer(platform, value);
+	world.buffers[index] = span_buffer(value);
 	for (uint32_t i = 0; i < SPAN; i++)
 		world.model[index].words[i] = value;
 	memset(world.model[index].lost, 0, sizeof(world.model[index].lost));
@@ -591,7 +601,7 @@ static void world_begin(uint64_t seed)
 		world.copy[i] = portable_kernel(world.queues[i], "copy_u32");
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++) {
-		world.buffers[i] = words_buffer(platform, i);
+		world.buffers[i] = span_buffer(i);
 		for (uint32_t k = 0; k < SPAN; k++)
 			world.model[i].words[k] = i;
 	}
