@@ -20,6 +20,7 @@ Parts (none: --tests --bench --memcheck --drivers):
   --drivers      the lists and the clients' tests on other drivers: NVIDIA's OpenCL, PoCL (7 min)
   --two-gpus     what needs two GPUs or more (4 min)
   --two-clients  the clients' tests over two GPUs (6 min)
+  --long         ten million command groups, one after the other, and what memory they leave (1 min)
   --stress       the chains' tests, --processes at a time, --rounds times: what time slices of a GPU bring to light
 Options:
   --quick        the shortest of each part
@@ -484,6 +485,14 @@ two_clients() {
 		--no-skip
 }
 
+# What takes long and is the same every time.
+long_ones() {
+	say "== ten million command groups"
+	export SYCLD_LONG=1
+	SYCLD_BACKEND_OPTIONS=cuda:connections=16 under pocl program client_events_long 300 client_model_gpu --filter 'events/H13*'
+	unset SYCLD_LONG
+}
+
 # One round: all processes at once; how many failed, and what they said, in the log.
 stress_round() {
 	local round=$1 process pid failed=0 pids=()
@@ -521,7 +530,7 @@ take_arguments() {
 	only='' rows='' earlier=''
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--probe | --tests | --bench | --memcheck | --drivers | --two-gpus | --two-clients | --stress) parts="$parts ${1#--}" ;;
+		--probe | --tests | --bench | --memcheck | --drivers | --two-gpus | --two-clients | --long | --stress) parts="$parts ${1#--}" ;;
 		--quick) quick=yes ;;
 		--only | --rows | --runs | --seconds | --out | --after | --processes | --rounds | --clock)
 			[ $# -gt 1 ] || fail "$1 needs a value"
@@ -600,6 +609,7 @@ main() {
 			clock_end
 			two_clients
 			;;
+		long) long_ones ;;
 		stress) stress ;;
 		esac
 	done

@@ -10,8 +10,8 @@
  *
  * Everything happens when the clock is used: nothing wakes up for it. A burst is a few records on a stream of its own, each waited
  * for before the next one is sent: a round trip tells from both sides where the device's clock stands, and that matters,
- * because a device that rests or hurries changes the way to it by half a microsecond, both ways alike. It takes some 15 us, four
- * times a second, and ends with the first round trip that was about as fast as any before; after CUDA_CLOCK_WAIT_NS the rest is sent and
+ * because a device that rests or hurries changes the way to it by half a microsecond, both ways alike. It takes some 30 us, four
+ * times a second, and ends when several round trips were about as fast as any before; after CUDA_CLOCK_WAIT_NS the rest is sent and
  * not waited for. Such samples, of a device that serves somebody else just then, tell from one side only, and are taken when
  * they are there. Meanwhile the base before serves on, or, if that is too old, an event that was just seen is placed by
  * when that was.

@@ -211,7 +211,7 @@ void cuda_kernels_close(struct backend_device *device);
 int cuda_clock_open(struct backend_device *device, struct backend_fault *fault_out); /* at device_open; up to 3 ms */
 void cuda_clock_close(struct backend_device *device);
 /*
- * Call before the start event of a timed command is recorded: keeps a base near. Four times a second some 15 us, 50 at most,
+ * Call before the start event of a timed command is recorded: keeps a base near. Four times a second some 30 us, 50 at most,
  * otherwise a reading of the host's clock.
  */
 int cuda_clock_prepare(struct backend_device *device, struct backend_fault *fault_out);
