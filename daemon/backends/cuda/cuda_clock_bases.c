@@ -169,6 +169,8 @@ static bool centre(struct cuda_bases *bases, unsigned first, unsigned count, str
 		sum += (int64_t)(burst[i].host_ns + trip / 2 - last->host_ns) - (burst[i].device_ns - last->device_ns);
 		fast++;
 	}
+	if (fast == 0)
+		return false;
 	*sample_out = *last;
 	sample_out->host_ns += (uint64_t)(sum / (int64_t)fast - (int64_t)(bases->round_trip_ns / 2));
 	sample_out->is_centred = true;

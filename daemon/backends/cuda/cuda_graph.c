@@ -207,7 +207,7 @@ static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_graph_kernel(&plan->launch);
-	bool overlaps = may_overlap(graph, plan, place);
+	bool overlaps = place->after && may_overlap(graph, plan, place);
 
 	CUresult result = cu->cuGraphAddKernelNode(node_out, graph->graph, place->after,
 						   overlaps ? 0 : place->count, &kernel);
