@@ -234,11 +234,15 @@ static sycl_result copy_parts(struct page_copy *copy)
 
 sycl_result page_copy_run(struct page_copy *copy)
 {
+	/* Others know the copy, which lies on this thread's stack: it cannot be cancelled meanwhile. */
+	int cancelling = 0;
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
 	enlist(copy);
 	struct failure why = {.code = copy_parts(copy)};
 	if (why.code)
 		error_get(&why);
 	unlist(copy);
+	(void)pthread_setcancelstate(cancelling, NULL);
 	for (uint32_t i = copy->begun; copy->accesses && i < copy->count; i++)
 		host_access_end(copy->connection, &copy->accesses[i]);
 	return why.code ? error_set_failure(&why) : SYCL_SUCCESS;

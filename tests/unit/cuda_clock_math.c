@@ -137,6 +137,22 @@ Test(cuda_clock, L9_a_command_never_begins_before_the_one_that_it_followed_has_e
 	}
 }
 
+/* Wherever the thread is interrupted: the clock goes on, and so does asking it. */
+Test(cuda_clock, H8_a_thread_that_loses_its_processor_stops_no_clock)
+{
+	for (unsigned reading = 1; reading <= 400; reading++) {
+		struct simulation simulation;
+		simulation_init(&simulation, 8000, 2e-5);
+		simulation.losing = reading;
+		simulation_commands(&simulation, 100, 10000, 50 * MS);
+		simulation_forget(&simulation);
+		unsigned before = simulation.records;
+		simulation_commands(&simulation, 200, 10000, 50 * MS);
+		cr_assert(gt(uint, simulation.records, before), "at reading %u", reading);
+		cr_assert(le(i64, band(&simulation), BAND_NS), "at reading %u", reading);
+	}
+}
+
 Test(cuda_clock, H8_one_base_for_ever_would_be_wrong)
 {
 	struct simulation simulation;

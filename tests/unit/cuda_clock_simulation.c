@@ -5,6 +5,7 @@
 #define CALL_NS  600  /* of a record, on the host */
 #define WAY_NS   1500 /* at least, until the GPU stamps */
 #define NOISE_NS 300.0
+#define LOST_NS  60000
 #define BACK_NS  1500 /* until the host sees it */
 
 static double random_part(struct simulation *simulation)
@@ -46,6 +47,8 @@ static uint64_t source_now(void *context)
 {
 	struct simulation *simulation = context;
 	simulation->now_ns += 25;
+	if (simulation->losing > 0 && --simulation->losing == 0)
+		simulation->now_ns += LOST_NS;
 	return simulation->now_ns;
 }
 

@@ -32,6 +32,7 @@ struct simulation {
 	uint64_t slow_ns; /* so much longer is the way to the GPU, and the way back: it rests, or hurries */
 	double wander;    /* the drift changes by up to so much from command to command, with the temperature */
 	double preempted; /* how often the host's thread loses its processor between reading its clock and asking the GPU */
+	unsigned losing; /* at so many readings of the host's clock from now the thread loses its processor, for 60 us; 0: not */
 	uint64_t recorded_ns;
 	unsigned records, waits;
 	struct simulated_event marks[CUDA_CLOCK_MARKS];

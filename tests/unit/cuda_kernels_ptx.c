@@ -344,5 +344,27 @@ Test(cuda_ptx, F1_texts_that_are_given_no_wait)
 	}
 	(void)snprintf(text, sizeof(text), "%s%s", HEAD, KERNELS);
 	cr_assert_null(with_waits(text, 8), "the device has no such instruction");
+	cr_assert_null(with_waits(HEAD ".entry a() { griddepcontrol.launch_dependents; ret; }\n", 9));
 	cr_assert_null(with_waits(HEAD ".func f() { ret; }\n", 9), "there is no kernel");
+}
+
+/* What a compiler takes for a comment or a string this must take for one, too: else a kernel is listed that was given no wait. */
+Test(cuda_ptx, F1_E15_a_header_ends_where_its_words_end)
+{
+	static const char hidden[] = ".version 7.8\n.target /*\n.entry evil() { } \"\n*/ sm_90 /* \n */ , debug\n.address_size 64\n"
+				     ".entry evil() { ret; }\n// \"\n";
+	static const char one_line[] = ".version 7.8 .target sm_90 .address_size 64 .entry first() { ret; } .entry second() .pragma \"nounroll\"; "
+				       "{ ret; }\n";
+	char *written = with_waits(hidden, 9);
+
+	cr_assert(strstr(written, "\n.entry evil() { griddepcontrol.wait;  ret; }"), "%s", written);
+	cr_assert(strstr(written, "{ } \"\n*/ sm_90"), "%s", written);
+	free(written);
+	struct cuda_ptx *ptx = parse(one_line);
+	cr_assert_eq(ptx->entry_count, 2);
+	cr_assert_str_eq(ptx->entries[1].name, "second");
+	ptx = cuda_ptx_free(ptx);
+	written = with_waits(one_line, 9);
+	cr_assert(strstr(written, ".pragma \"nounroll\"; { griddepcontrol.wait;  ret; }"), "%s", written);
+	free(written);
 }

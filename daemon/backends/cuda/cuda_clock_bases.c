@@ -77,10 +77,11 @@ static int send_burst(struct cuda_bases *bases)
 	int r = 0;
 	bases->sent = 0;
 	unsigned fast = 0;
-	while (r >= 0 && fast < SEVERAL && bases->sent < CUDA_CLOCK_BURST && now(bases) < deadline) {
+	/* One at least, however late it is by now: a burst of none would be waited for for ever. */
+	do {
 		r = send_and_see(bases, deadline);
 		fast += r > 0;
-	}
+	} while (r >= 0 && fast < SEVERAL && bases->sent < CUDA_CLOCK_BURST && now(bases) < deadline);
 	bool is_late = bases->sent > 0 && bases->seen_ns[bases->sent - 1] == 0;
 	while (r >= 0 && is_late && bases->sent < CUDA_CLOCK_BURST)
 		r = send_one(bases);

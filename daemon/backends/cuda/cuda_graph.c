@@ -213,10 +213,10 @@ static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *
 						   overlaps ? 0 : place->count, &kernel);
 	if (result != CUDA_SUCCESS || !overlaps)
 		return result;
-	result = cuda_chain_overlap(cu, graph->graph, place->after[0], *node_out);
-	if (result != CUDA_SUCCESS)
-		(void)cu->cuGraphDestroyNode(*node_out);
-	return result;
+	if (cuda_chain_overlap(cu, graph->graph, place->after[0], *node_out) == CUDA_SUCCESS)
+		return CUDA_SUCCESS;
+	(void)cu->cuGraphDestroyNode(*node_out);
+	return cu->cuGraphAddKernelNode(node_out, graph->graph, place->after, place->count, &kernel);
 }
 
 static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan *plan, const struct place *place,

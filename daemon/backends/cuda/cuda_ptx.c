@@ -256,6 +256,12 @@ static int read_directives(struct cursor *cursor, struct cuda_ptx_entry *entry, 
 		int error = 0;
 		if (token.length == 0)
 			return -EINVAL;
+		if (is(token, ".pragma")) {
+			(void)next_token(cursor); /* its text */
+			if (!is(next_token(cursor), ";"))
+				return -EINVAL;
+			continue;
+		}
 		if (is(token, "{") || is(token, ";")) {
 			*body_out = is(token, "{");
 			entry->body_at = cursor->at;
@@ -355,6 +361,19 @@ static void note_word(struct cursor *cursor, size_t *at_out, size_t *end_out)
 	*end_out = *at_out + token.length;
 }
 
+/* A target may have options: ", debug". By words, as its compiler reads it, which knows no lines. */
+static void read_target(struct cuda_ptx *ptx, struct cursor *cursor)
+{
+	note_word(cursor, &ptx->target_at, &ptx->target_end);
+	for (;;) {
+		struct cursor ahead = *cursor;
+		if (!is(next_token(&ahead), ","))
+			return;
+		(void)next_token(&ahead);
+		*cursor = ahead;
+	}
+}
+
 /* ".target" and ".address_size": before everything else that counts. */
 static int read_header(struct cuda_ptx *ptx, struct cursor *cursor, bool is_size)
 {
@@ -364,12 +383,8 @@ static int read_header(struct cuda_ptx *ptx, struct cursor *cursor, bool is_size
 		return -EINVAL;
 	if (is_size && (read_number(cursor, &bits) < 0 || bits != 64))
 		return -EINVAL;
-	/* Behind the line: a target has options. */
-	if (!is_size) {
-		struct cursor ahead = *cursor;
-		note_word(&ahead, &ptx->target_at, &ptx->target_end);
-		skip_until(cursor, "\n");
-	}
+	if (!is_size)
+		read_target(ptx, cursor);
 	ptx->header_end = cursor->at;
 	return 0;
 }

@@ -21,7 +21,7 @@
 /*
  * The text with that instruction, malloc'ed, ended by 0 that is not counted, the caller's. Its lines are the given one's. The instruction is
  * of PTX 7.8 and sm_90, so texts for less are raised to that; not those for less than PTX 6.0 or sm_70, which mean other things by
- * the same words. `compute_major`: the device's. -EOPNOTSUPP: not for this text or device; -ENOMEM.
+ * the same words, and not those that say themselves when what comes after them may begin. `compute_major`: the device's. -EOPNOTSUPP: not for this text or device; -ENOMEM.
  */
 int cuda_ptx_wait(const char *text, size_t bytes, const struct cuda_ptx *ptx, int compute_major, char **text_out,
 		  size_t *bytes_out);
