@@ -17,7 +17,7 @@ Parts (none: --tests --bench --memcheck --drivers):
   --tests        the tests on CUDA, whole programs, the demo (7 min)
   --bench        the measurements, beside the driver's own ways (4 min)
   --memcheck     the memory checker (1 min)
-  --drivers      the lists and the clients' tests on other drivers: NVIDIA's OpenCL, PoCL (7 min)
+  --drivers      the lists and the clients' tests on other drivers: NVIDIA's OpenCL, PoCL (15 min)
   --two-gpus     what needs two GPUs or more (4 min)
   --two-clients  the clients' tests over two GPUs (6 min)
   --long         ten million command groups, one after the other, and what memory they leave (1 min)
@@ -361,7 +361,7 @@ other_clients() {
 	# The longest is the last: nothing is kept between its tests, and each opens and compiles again, in one to three seconds.
 	for name in random images usm model; do
 		SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program "client_${name}_opencl_nvidia" \
-			"$(client_seconds "$name")" \
+			$((2 * $(client_seconds "$name"))) \
 			"client_${name}_gpu"
 	done
 	unset SYCLD_RANDOM_GROUPS
@@ -585,7 +585,8 @@ prepare() {
 	find_math_libraries
 	make_vendors || exit 1
 	facts >"$out/facts"
-	printf 'parts\t%s\n' "${parts_before:+$parts_before, then }${parts# }${quick:+ quick}" >>"$out/facts"
+	local asked=${parts# }${quick:+ quick}${only:+, only $only}${rows:+, rows $rows}
+	printf 'parts\t%s\n' "${parts_before:+$parts_before, then }$asked" >>"$out/facts"
 	sed 's/\t/: /' "$out/facts"
 }
 

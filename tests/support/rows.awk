@@ -76,6 +76,13 @@ function places_of(id,    count, names, i, said) {
 	return said
 }
 
+# Does a pass on a GPU show the row? Not one on other drivers that the machine has, and of a row for two GPUs alone not one on a single GPU.
+function shows(row, place) {
+	if (place == "NVIDIA OpenCL" || place == "PoCL")
+		return 0
+	return place == "2 GPUs" || where[row] != "2G"
+}
+
 # `commit`: of the page that tells of it, "" of this machine's.
 function take_result(run, result, name, commit,    count, words, i, row, place) {
 	place = name
@@ -86,9 +93,11 @@ function take_result(run, result, name, commit,    count, words, i, row, place) 
 		row = words[i]
 		if (!(row in known))
 			continue
-		number[run, row, result]++
 		if (result == "pass" && place != "")
 			passed_on[row, place] = 1
+		if (run == "gpu" && result == "pass" && !shows(row, place))
+			continue
+		number[run, row, result]++
 		if (run == "gpu" && !number_at[row, result, commit]++)
 			commits[row, result] = commits[row, result] commit ";"
 		if (result != "pass" && is_better_example(run SUBSEP row SUBSEP result, name, commit)) {

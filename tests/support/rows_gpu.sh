@@ -77,6 +77,21 @@ expect F3 'pass on a GPU (1 test, commit ba9876543213)' 0 "$younger" "$run"
 expect A5 'pass on a GPU (1 test, commit ba9876543213; 1 test, commit 0123456789ab)' 0 "$younger" "$run"
 expect A5 'pass on a GPU (1 test, commit ba9876543213; 1 test, commit 0123456789ab)' 0 "$run" "$younger"
 
+# A row for two GPUs alone is shown by a suite on two, and none by what passed on another driver of that machine.
+cat >"$folder/last-run-two.md" <<'TXT'
+| date | 2026-01-02T12:30Z |
+| commit | ba9876543212 |
+```results
+pass gpu_one::suite::A7_works
+pass gpu_one_nvidia::suite::A6_works
+```
+TXT
+two=$folder/last-run-two.md
+expect A7 'out of reach here: needs two GPUs' 0 "$two"
+expect A6 'out of reach here: needs a GPU, 1 test without' 0 "$two"
+sed -i 's/^pass gpu_one::/pass gpu_one_together::/' "$two"
+expect A7 'pass on a GPU (1 test, commit ba9876543212)' 0 "$two"
+
 # Younger still: one suite was killed, and one did not run for lack of time. What they had shown before was at its own commit.
 cat >"$folder/last-run-14.md" <<'TXT'
 | date | 2026-01-02T14:00Z |

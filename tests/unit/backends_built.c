@@ -64,8 +64,7 @@ static bool is_listed(bool with_fake, const char *name)
 
 _Static_assert(SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND == 2, "native commands are nodes of graphs, too");
 
-/* Not yet what A25 asks for: that is 2. */
-Test(backends_built, macros_of_the_backends_that_are_there)
+Test(backends_built, A25_A29_macros_of_the_backends_that_are_there)
 {
 #ifdef SYCL_EXT_KHR_CUDA_BACKEND
 	cr_assert(is_listed(false, "cuda"));
