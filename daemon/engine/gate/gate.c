@@ -288,7 +288,7 @@ static void learn_overlap(struct gate_overlap *overlap, uint64_t took_ns)
 /* The device's own word; else what its like took by that; else how long its lane was its own, as seen from here. */
 static uint64_t time_of(struct gate *gate, const struct gate_group *group, uint64_t took_ns)
 {
-	uint64_t free_ns = gate->lane_free_ns[group->lane];
+	uint64_t free_ns = gate->lanes[group->lane].free_ns;
 	uint64_t begun_ns = free_ns > group->sent_ns ? free_ns : group->sent_ns;
 	uint64_t seen_ns = group->seen_ns > 0 ? group->seen_ns : gate->now_ns > begun_ns ? gate->now_ns - begun_ns : 0;
 	if (took_ns > 0) {
@@ -304,18 +304,16 @@ static uint64_t time_of(struct gate *gate, const struct gate_group *group, uint6
 	return seen_ns > 0 ? seen_ns : group->cost_ns;
 }
 
-/* It was charged what was predicted; now it is charged what it took. */
+/* Its session was charged what was predicted; now it is charged what it took. The grant has an account of its own. */
 static void charge(struct gate_session *session, const struct gate_group *group, uint64_t took_ns)
 {
 	struct gate *gate = session->gate;
 	uint64_t most = gate->config.debt_most_ns;
 	uint64_t charged = took_ns > UINT64_MAX / GATE_WHOLE ? took_ns : took_ns * gate->overlap.part / GATE_WHOLE;
 	session->used_ns += charged;
-	gate->grant.used_ns += charged;
 	session->ended++;
 	session->mean_ns = session->mean_ns == 0 ? took_ns : session->mean_ns - session->mean_ns / 8 + took_ns / 8;
 	int64_t difference = (int64_t)(charged < most ? charged : most) - (int64_t)group->cost_ns;
-	gate_grant_charge(gate, difference);
 	session->deficit_ns -= difference;
 	if (session->deficit_ns < -(int64_t)most)
 		session->deficit_ns = -(int64_t)most;
@@ -333,7 +331,7 @@ static void come_back(struct gate *gate, struct gate_session *session, const str
 
 void gate_sent(struct gate_group *group, uint32_t lane, uint64_t now_ns)
 {
-	group->lane = lane;
+	gate_grant_moved(group->session->gate, group, lane, now_ns);
 	if (now_ns > group->sent_ns)
 		group->sent_ns = now_ns;
 }
@@ -351,7 +349,7 @@ void gate_return(struct gate_group *group, uint64_t now_ns)
 {
 	struct gate_session *session = group->session;
 	gate_advance(session->gate, now_ns);
-	gate_grant_charge(session->gate, -(int64_t)group->cost_ns);
+	gate_grant_returned(session->gate, group);
 	session->deficit_ns += (int64_t)group->cost_ns;
 	if (session->deficit_ns > 0 && session->place == GATE_IDLE)
 		session->deficit_ns = 0;
@@ -364,8 +362,8 @@ void gate_end(struct gate_group *group, uint64_t now_ns, uint64_t took_ns)
 	struct gate *gate = session->gate;
 	gate_advance(gate, now_ns);
 	uint64_t time_ns = time_of(gate, group, took_ns);
+	gate_grant_ended(gate, group, time_ns);
 	charge(session, group, time_ns);
 	learn_overlap(&gate->overlap, time_ns);
-	gate->lane_free_ns[group->lane] = gate->now_ns;
 	leave_flight(gate, group);
 }

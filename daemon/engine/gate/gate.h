@@ -57,6 +57,8 @@ struct gate_group {
 	struct gate_group *next; /* waiting */
 	enum gate_class class;   /* of its session, when it was decided */
 	uint64_t cost_ns;        /* as it was decided */
+	uint64_t prepaid_ns;     /* of that, to the grant; 0: it went while there was no limit */
+	uint64_t lane_ns;        /* that its lane was taken to be its own */
 	uint64_t sent_ns;        /* real time */
 	uint64_t arrived_ns;     /* real time */
 };
@@ -105,6 +107,18 @@ struct gate_grant {
 	int64_t left_ns;   /* below 0: taken in advance */
 	uint64_t rest;     /* of the last division, in thousandths of a nanosecond */
 	uint64_t used_ns;  /* read: device time charged */
+	uint64_t since_ns; /* real time: there is a limit; what ran before that is nobody's debt */
+	uint64_t sent_ns;  /* real time: something was decided last */
+	uint64_t ended_ns; /* of all groups that have ended, their own times together */
+};
+
+/* Groups on it run one after the other. */
+struct gate_lane {
+	uint64_t free_ns;      /* real time of its last end */
+	uint64_t begun_ns;     /* real time: its first group may run since then */
+	uint64_t predicted_ns; /* of all that it has */
+	uint64_t ended_ns;     /* gate_grant's, when its first group began */
+	uint32_t count;
 };
 
 struct gate {
@@ -117,7 +131,7 @@ struct gate {
 	uint32_t in_flight, waiting; /* read; groups */
 	struct gate_overlap overlap;
 	struct gate_grant grant;
-	uint64_t lane_free_ns[GATE_LANES]; /* real time of each lane's last end */
+	struct gate_lane lanes[GATE_LANES];
 	struct gate_estimates estimates;
 };
 

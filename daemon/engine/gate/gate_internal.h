@@ -24,19 +24,19 @@ uint64_t gate_cost_ns(const struct gate_session *session, const struct gate_grou
 
 /* Time has passed, of which the grant is a part. */
 void gate_grant_advance(struct gate *gate, uint64_t passed_ns);
-/* A group is sent (or more time is known to be used); below 0: it was less. */
-void gate_grant_charge(struct gate *gate, int64_t ns);
+/* A group is decided, its cost known. It goes by another lane than was said. It ends after so long. It has not run. */
+void gate_grant_decided(struct gate *gate, struct gate_group *group);
+void gate_grant_moved(struct gate *gate, struct gate_group *group, uint32_t lane, uint64_t now_ns);
+void gate_grant_ended(struct gate *gate, const struct gate_group *group, uint64_t took_ns);
+void gate_grant_returned(struct gate *gate, const struct gate_group *group);
+/* May something be sent? */
+bool gate_is_granted(const struct gate *gate);
 /* Not granted now: when may something be sent again? */
 uint64_t gate_grant_next_ns(const struct gate *gate);
 
 static inline bool gate_is_limited(const struct gate *gate)
 {
 	return gate->grant.part < GATE_WHOLE;
-}
-
-static inline bool gate_is_granted(const struct gate *gate)
-{
-	return !gate_is_limited(gate) || (gate->grant.part > 0 && gate->grant.left_ns > 0);
 }
 
 static inline uint64_t gate_quantum_ns(const struct gate_session *session)

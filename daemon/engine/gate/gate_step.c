@@ -227,9 +227,9 @@ static void decide(struct gate_session *session, struct gate_decisions *decision
 	struct gate_group *group = session->first;
 	/* Before it leaves: with its last group a session loses what it has left. */
 	session->deficit_ns -= (int64_t)cost_ns;
-	gate_grant_charge(gate, (int64_t)cost_ns);
 	(void)gate_shift(session);
 	group->cost_ns = cost_ns;
+	gate_grant_decided(gate, group);
 	group->class = session->class;
 	group->in_flight = true;
 	group->sent_ns = gate->now_ns;
