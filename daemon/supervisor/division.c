@@ -35,18 +35,23 @@ struct user {
 	uint32_t count;
 	uint32_t wanting; /* engines */
 	uint32_t demand;
+	int64_t credit_ns;
+	/* What was claimed to run runs until something else is claimed, or the engine is gone: what is stopped may well have left it there. */
 	bool running, wants_now;
 };
 
 static struct user user_at(struct division_party *parties, uint32_t count)
 {
-	struct user user = {.parties = parties};
+	struct user user = {.parties = parties, .credit_ns = parties->credit_ns};
 	while (user.count < count && parties[user.count].user == parties->user) {
 		const struct division_party *party = &parties[user.count++];
 		user.wanting += party->demand > 0;
 		user.demand += party->demand;
-		user.running |= party->demand > 0 && party->claim.running;
+		user.running |= party->claim.running;
 		user.wants_now |= party->demand > 0 && party->claim.wants;
+		/* One that is new knows nothing of what is owed. */
+		if (party->credit_ns < user.credit_ns)
+			user.credit_ns = party->credit_ns;
 	}
 	if (user.demand > DIVISION_WHOLE)
 		user.demand = DIVISION_WHOLE;
@@ -118,7 +123,10 @@ static int64_t clamp(int64_t ns, int64_t least, int64_t most)
 	return ns < least ? least : ns > most ? most : ns;
 }
 
-/* Time comes to all that want the device by their parts, and is paid by whoever has it, also for what others wait for. */
+/*
+ * Time comes to all that want the device by their parts, and is paid by whoever has it, also for what others wait for; and by whoever
+ * has something running there, though it is another one's turn by now.
+ */
 static void pay(const struct division *division, struct division_party *parties, uint32_t count, uint64_t passed_ns)
 {
 	static struct division_part entitled[DIVISION_USERS];
@@ -128,14 +136,15 @@ static void pay(const struct division *division, struct division_party *parties,
 		wanting += entitled[i].most > 0;
 	for (uint32_t at = 0; at < count; index++) {
 		struct user user = user_at(&parties[at], count - at);
-		bool has_it = division->is_owned && division->owner == parties[at].user && user.wants_now;
+		bool is_owner = division->is_owned && division->owner == parties[at].user;
+		bool has_it = user.running || (is_owner && user.wants_now);
 		uint32_t part =
 			index < users && user.demand > 0 ? entitled[index].part : newcomers_part(&parties[at], wanting);
-		int64_t credit = parties[at].credit_ns + (int64_t)(passed * part / DIVISION_WHOLE) -
-				 (has_it ? (int64_t)passed : 0);
+		int64_t credit =
+			user.credit_ns + (int64_t)(passed * part / DIVISION_WHOLE) - (has_it ? (int64_t)passed : 0);
 		/* What is not used is not saved. */
 		int64_t most = user.demand == 0 ? 0 : (int64_t)DIVISION_SLICE_NS;
-		credit = clamp(credit, -2 * (int64_t)DIVISION_OVERRUN_NS, most);
+		credit = clamp(credit, -(int64_t)DIVISION_OWED_NS, most);
 		for (uint32_t i = 0; i < user.count; i++)
 			parties[at + i].credit_ns = credit;
 		at += user.count;

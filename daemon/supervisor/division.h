@@ -4,7 +4,8 @@
  *
  * A user has a share: a least part that is theirs when they want it, and a most. What those who want the device leave of it is
  * lent equally to those who would take more. What is claimed is believed as far as it costs only whoever claims it: who
- * says to want the device is granted their own share and no more, and who says nothing new for a while wants nothing.
+ * says to want the device is granted their own share and no more, and who says nothing new for a while wants nothing. What such a one
+ * said to have running it is taken to have: it costs nobody else more than the wait for it, and who stops itself pays, too.
  */
 #ifndef SYCLD_SUPERVISOR_DIVISION_H
 #define SYCLD_SUPERVISOR_DIVISION_H
@@ -16,6 +17,8 @@
 #define DIVISION_LEAST      10u          /* whoever wants something gets so much in any case */
 #define DIVISION_SLICE_NS   10000000ull  /* DIVISION_EXCLUSIVE: the shortest time for which one user has the device */
 #define DIVISION_OVERRUN_NS 500000000ull /* and the longest that others wait for what that user has left there */
+#define DIVISION_OWED_NS                                                                                               \
+	3600000000000ull /* and the most that a user can owe: longer than any command, or who has it would have it unpaid */
 
 enum division_mode {
 	DIVISION_CONCURRENT, /* side by side, each as much as granted */

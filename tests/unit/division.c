@@ -221,6 +221,94 @@ Test(division, in_turns_a_liar_and_who_is_stopped_cost_no_more_than_their_shares
 	cr_expect(ge(u64, honest->ran_ns, 4300 * NODE_MS), "%lu", honest->ran_ns);
 }
 
+/* --- who stops itself, where users take turns ------------------------------------------------------------------------ */
+
+/* The first user's engine has something running and is stopped, the second user's waits and is honest. */
+struct stop {
+	struct division division;
+	struct division_party parties[2];
+	uint64_t now_ns, had_ns; /* had: by the second, since it was asked last */
+};
+
+static void stop_run(struct stop *stop, uint64_t until_ns, bool stopped, bool runs)
+{
+	stop->had_ns = 0;
+	for (; stop->now_ns < until_ns; stop->now_ns += NODE_MS) {
+		bool has_it = stop->parties[1].granted > 0;
+		stop->had_ns += has_it ? NODE_MS : 0;
+		struct division_claim *claim = &stop->parties[0].claim;
+		*claim = (struct division_claim){.busy_ns = stop->now_ns,
+						 .beat = claim->beat + !stopped,
+						 .wants = true,
+						 .running = runs || stop->parties[0].granted > 0};
+		stop->parties[1].claim = (struct division_claim){.busy_ns = stop->now_ns,
+								 .beat = stop->now_ns,
+								 .wants = stop->now_ns > 20 * NODE_MS,
+								 .running = has_it};
+		division_step(&stop->division, stop->parties, 2, stop->now_ns, 50 * NODE_MS);
+	}
+}
+
+static struct stop stop_begun(void)
+{
+	struct stop stop = {.division = {.mode = DIVISION_EXCLUSIVE},
+			    .parties = {{.user = 1, .most = 1000}, {.user = 2, .most = 1000}},
+			    .now_ns = NODE_MS};
+	stop_run(&stop, 20 * NODE_MS, false, true);
+	cr_assert(eq(u32, stop.parties[0].granted, DIVISION_WHOLE));
+	return stop;
+}
+
+Test(division, in_turns_who_stops_itself_is_waited_for_and_pays)
+{
+	struct stop stop = stop_begun();
+	stop_run(&stop, 400 * NODE_MS, true, true);
+	cr_expect(zero(u64, stop.had_ns), "nobody runs beside it: %lu", stop.had_ns);
+	cr_expect(le(i64, stop.parties[0].credit_ns, -150 * (int64_t)NODE_MS), "%ld", stop.parties[0].credit_ns);
+	/* It goes on, and what it had is over: first the other one has as much. */
+	stop_run(&stop, 401 * NODE_MS, false, false);
+	stop_run(&stop, 700 * NODE_MS, false, false);
+	cr_expect(ge(u64, stop.had_ns, 200 * NODE_MS), "%lu", stop.had_ns);
+}
+
+Test(division, in_turns_who_stops_itself_for_longer_than_is_waited_pays_for_all_of_it)
+{
+	struct stop stop = stop_begun();
+	stop_run(&stop, 5020 * NODE_MS, true, true);
+	cr_expect(ge(u64, stop.had_ns, 4400 * NODE_MS), "it is waited for half a second: %lu", stop.had_ns);
+	cr_expect(le(u64, stop.had_ns, 4600 * NODE_MS), "%lu", stop.had_ns);
+	cr_expect(le(i64, stop.parties[0].credit_ns, -2000 * (int64_t)NODE_MS), "%ld", stop.parties[0].credit_ns);
+	stop_run(&stop, 5220 * NODE_MS, false, false);
+	stop_run(&stop, 5420 * NODE_MS, false, false);
+	cr_expect(ge(u64, stop.had_ns, 198 * NODE_MS), "%lu", stop.had_ns);
+}
+
+Test(division, in_turns_the_most_is_not_exceeded_by_what_takes_long)
+{
+	struct division division = {.mode = DIVISION_EXCLUSIVE};
+	struct division_party party = {.user = 1, .most = 100};
+	for (uint64_t now_ns = NODE_MS; now_ns <= 10000 * NODE_MS; now_ns += NODE_MS) {
+		party.claim = (struct division_claim){
+			.busy_ns = now_ns, .beat = now_ns, .wants = true, .running = now_ns > NODE_MS};
+		division_step(&division, &party, 1, now_ns, 50 * NODE_MS);
+	}
+	cr_expect(zero(u32, party.granted));
+	/* Ten seconds, of which a tenth is its own. */
+	cr_expect(le(i64, party.credit_ns, -8900 * (int64_t)NODE_MS), "%ld", party.credit_ns);
+	cr_expect(ge(i64, party.credit_ns, -9100 * (int64_t)NODE_MS), "%ld", party.credit_ns);
+}
+
+Test(division, in_turns_an_engine_that_is_new_has_its_users_debts)
+{
+	struct division division = {.mode = DIVISION_EXCLUSIVE, .now_ns = NODE_MS};
+	struct division_party parties[] = {
+		{.user = 1, .most = 1000, .claim = {.wants = true, .beat = 1}},
+		{.user = 1, .most = 1000, .credit_ns = -100 * (int64_t)NODE_MS, .claim = {.wants = true, .beat = 1}}};
+	division_step(&division, parties, 2, 2 * NODE_MS, 50 * NODE_MS);
+	cr_expect(le(i64, parties[0].credit_ns, -90 * (int64_t)NODE_MS), "%ld", parties[0].credit_ns);
+	cr_expect(eq(i64, parties[0].credit_ns, parties[1].credit_ns));
+}
+
 /* Two users who have something to do for so many permille of the time, after that has gone on for a while. */
 static void divide_between(struct division_party parties[2], const uint64_t permille[2])
 {
