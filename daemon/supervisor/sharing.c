@@ -33,10 +33,24 @@ static uint64_t read_word(const _Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-static bool is_used(const struct share_claims *claims, uint32_t slot)
+static bool is_used(const struct engine_share *share, uint32_t slot)
 {
-	uint32_t devices = atomic_load_explicit(&claims->devices[slot / SHARE_DEVICES], memory_order_relaxed);
-	return devices >> slot % SHARE_DEVICES & 1u;
+	return division_slots_have(&share->slots, slot);
+}
+
+/* What it says to use by now. */
+static void admit(struct engine *engine)
+{
+	struct engine_share *share = engine->share;
+	const struct share_claims *claims = share->claims->address;
+	uint32_t claimed[SHARE_BACKENDS];
+	for (uint32_t i = 0; i < SHARE_BACKENDS; i++)
+		claimed[i] = atomic_load_explicit(&claims->devices[i], memory_order_relaxed);
+	if (division_slots_admit(&share->slots, claimed) || share->has_too_many)
+		return;
+	share->has_too_many = true;
+	log_warning("share", "pid %ld of uid %lu uses more than %d devices: the others are not divided for it",
+		    (long)engine->pid, (unsigned long)engine->tenant->uid, DIVISION_SLOTS_OF_ENGINE);
 }
 
 static void read_claim(const struct share_claims *claims, uint32_t slot, uint64_t now_ns,
@@ -52,9 +66,9 @@ static void read_claim(const struct share_claims *claims, uint32_t slot, uint64_
 
 bool sharing_claim(const struct engine *engine, uint32_t slot, uint64_t *used_ns_out, bool *wants_out)
 {
-	const struct share_claims *claims = engine->share ? engine->share->claims->address : NULL;
-	if (!claims || !is_used(claims, slot))
+	if (!engine->share || !is_used(engine->share, slot))
 		return false;
+	const struct share_claims *claims = engine->share->claims->address;
 	*used_ns_out = read_word(&claims->slots[slot].used_ns);
 	*wants_out = read_word(&claims->slots[slot].busy_since_ns) > 0;
 	return true;
@@ -77,7 +91,7 @@ static void grant_unused(struct engine *engine)
 	else if (is_exclusive(supervisor))
 		most = 0;
 	for (uint32_t slot = 0; slot < SHARE_SLOTS; slot++)
-		if (!supervisor->sharing.is_on || !is_used(engine->share->claims->address, slot))
+		if (!supervisor->sharing.is_on || !is_used(engine->share, slot))
 			grant(engine, slot, most);
 }
 
@@ -145,7 +159,7 @@ static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t no
 		TAILQ_FOREACH(engine, &tenant->engines, link)
 		{
 			if (!engine->share || count == SHARING_ENGINES_MAX ||
-			    !is_used(engine->share->claims->address, slot))
+			    !is_used(engine->share, slot))
 				continue;
 			struct division_party *party = &engine->share->parties[slot];
 			party->user = tenant->uid;
@@ -193,17 +207,19 @@ static void write_all(struct supervisor *supervisor, uint64_t now_ns)
 }
 
 /* Bit per device, of each backend, that any of them has used. */
-static void used_devices(const struct supervisor *supervisor, uint32_t used[SHARE_BACKENDS])
+static void used_devices(struct supervisor *supervisor, uint32_t used[SHARE_BACKENDS])
 {
-	const struct tenant *tenant;
-	const struct engine *engine;
+	struct tenant *tenant;
+	struct engine *engine;
 	memset(used, 0, SHARE_BACKENDS * sizeof(*used));
 	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
 	TAILQ_FOREACH(engine, &tenant->engines, link)
 	{
-		const struct share_claims *claims = engine->share ? engine->share->claims->address : NULL;
-		for (uint32_t i = 0; claims && i < SHARE_BACKENDS; i++)
-			used[i] |= atomic_load_explicit(&claims->devices[i], memory_order_relaxed);
+		if (!engine->share)
+			continue;
+		admit(engine);
+		for (uint32_t i = 0; i < SHARE_BACKENDS; i++)
+			used[i] |= engine->share->slots.devices[i];
 	}
 }
 

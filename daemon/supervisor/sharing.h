@@ -9,6 +9,7 @@
 #define SYCLD_SUPERVISOR_SHARING_H
 
 #include "division.h"
+#include "division_slots.h"
 #include "memory_region.h"
 #include "share_page.h"
 
@@ -26,6 +27,8 @@ struct engine_share {
 	struct memory_region *grants, *claims;
 	bool has_asked;
 	uint32_t asked; /* the last EngineWants.watch */
+	struct division_slots slots; /* that it takes part in; of the others it has what it may begin with */
+	bool has_too_many;
 	struct division_party parties[SHARE_SLOTS];
 };
 

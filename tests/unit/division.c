@@ -2,6 +2,7 @@
 #include "division_node.h"
 
 #include "division_parts.h"
+#include "division_slots.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -339,6 +340,26 @@ Test(division, what_nobody_wants_is_whoever_comes_firsts)
 	divide_between(parties, (const uint64_t[]){300, 300});
 	cr_expect(ge(u32, parties[0].granted, 650), "%u", parties[0].granted);
 	cr_expect(eq(u32, parties[1].granted, 600), "%u", parties[1].granted);
+}
+
+/* --- devices ---------------------------------------------------------------------------------------------------------- */
+
+Test(division, an_engine_takes_part_in_what_it_uses_and_in_no_more_devices_than_it_may)
+{
+	struct division_slots slots = {.count = 0};
+	uint32_t count = 0;
+	cr_expect(division_slots_admit(&slots, (const uint32_t[SHARE_BACKENDS]){0, 3, 0, 1u << 31}));
+	cr_expect(eq(u32, slots.count, 3));
+	cr_expect(division_slots_have(&slots, share_slot(1, 0)) && division_slots_have(&slots, share_slot(3, 31)));
+	cr_expect(not(division_slots_have(&slots, share_slot(1, 2))));
+	for (int i = 0; i < 2; i++)
+		cr_expect(not(division_slots_admit(&slots, (const uint32_t[SHARE_BACKENDS]){~0u, ~0u, ~0u, ~0u})));
+	for (uint32_t slot = 0; slot < SHARE_SLOTS; slot++)
+		count += division_slots_have(&slots, slot);
+	cr_expect(eq(u32, count, DIVISION_SLOTS_OF_ENGINE));
+	cr_expect(division_slots_have(&slots, share_slot(3, 31)), "what it had it keeps");
+	/* Nothing new: nothing that finds no room. */
+	cr_expect(division_slots_admit(&slots, slots.devices));
 }
 
 /* --- parts ------------------------------------------------------------------------------------------------------------ */
