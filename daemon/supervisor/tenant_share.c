@@ -1,13 +1,15 @@
 #include "tenant_share.h"
 
+#include "log.h"
 #include "supervisor.h"
 #include "tenant.h"
+#include "user_database.h"
 
+#include <errno.h>
 #include <grp.h>
-#include <pwd.h>
 #include <string.h>
 
-enum { DATABASE_BYTES = 16384, GROUPS_MAX = 256 };
+enum { GROUPS_MAX = 256 };
 
 struct names {
 	bool asked, known;
@@ -16,33 +18,43 @@ struct names {
 	int group_count;
 };
 
+/* Who cannot be looked up has no share by name: that is not what was configured, and has to be known. */
+static void complain(const struct tenant *tenant, const char *what, const char *name, int error)
+{
+	if (error != -ENOENT)
+		log_warning("share", "%s%s cannot be looked up for uid %lu, and gives it no share: %s", what, name,
+			    (unsigned long)tenant->uid, strerror(-error));
+}
+
 static void ask(const struct tenant *tenant, struct names *names)
 {
-	struct passwd entry, *found = NULL;
-	char buffer[DATABASE_BYTES];
+	gid_t gid = 0;
 	names->asked = true;
 	names->group_count = 0;
-	if (getpwuid_r(tenant->uid, &entry, buffer, sizeof(buffer), &found) != 0 || !found ||
-	    strlen(found->pw_name) >= sizeof(names->name))
+	int r = user_database_user(tenant->uid, names->name, sizeof(names->name), &gid);
+	if (r < 0) {
+		complain(tenant, "the user", "", r);
 		return;
+	}
 	names->known = true;
-	memcpy(names->name, found->pw_name, strlen(found->pw_name) + 1);
 	names->group_count = GROUPS_MAX;
 	/* Of more groups those that found room count. */
-	if (getgrouplist(names->name, found->pw_gid, names->groups, &names->group_count) < 0)
+	if (getgrouplist(names->name, gid, names->groups, &names->group_count) < 0)
 		names->group_count = GROUPS_MAX;
 }
 
 static bool has_group(const struct tenant *tenant, const struct names *names, const char *name)
 {
-	struct group entry, *found = NULL;
-	char buffer[DATABASE_BYTES];
-	if (getgrnam_r(name, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
+	gid_t gid = 0;
+	int r = user_database_group(name, &gid);
+	if (r < 0) {
+		complain(tenant, "group ", name, r);
 		return false;
-	if (found->gr_gid == tenant->gid)
+	}
+	if (gid == tenant->gid)
 		return true;
 	for (int i = 0; i < names->group_count; i++)
-		if (names->groups[i] == found->gr_gid)
+		if (names->groups[i] == gid)
 			return true;
 	return false;
 }

@@ -19,6 +19,11 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   sycl_test(supervisor_cli SOURCES ${here}/supervisor_cli.c LIBS supervisor_harness nng::nng TIMEOUT 240
     LABELS integration)
 
+  sycl_test(supervisor_user_database SOURCES ${here}/supervisor_user_database.c
+    ${here}/../../daemon/supervisor/user_database.c TIMEOUT 30)
+  if(TARGET supervisor_user_database)
+    target_include_directories(supervisor_user_database PRIVATE ${here}/../../daemon/supervisor)
+  endif()
   sycl_test(supervisor_text SOURCES ${here}/supervisor_text.c ${here}/../../daemon/supervisor/text.c TIMEOUT 30)
   if(TARGET supervisor_text)
     target_include_directories(supervisor_text PRIVATE ${here}/../../daemon/supervisor)
