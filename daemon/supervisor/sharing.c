@@ -13,7 +13,7 @@
 
 #define REST_NS 1000000000ull /* nobody has wanted anything for so long: there is no need to look */
 
-enum { LOOK_MS = 2, LOOK_EXCLUSIVE_MS = 1, PERMILLE_OF_PERCENT = 10 };
+enum { LOOK_MS = 2, LOOK_EXCLUSIVE_MS = 1, AGAIN_MS = 20, AGAIN_MOST_MS = 1000, PERMILLE_OF_PERCENT = 10 };
 
 static bool is_watching(const struct sharing *sharing)
 {
@@ -158,8 +158,7 @@ static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t no
 		struct configuration_share share = tenant_share(tenant);
 		TAILQ_FOREACH(engine, &tenant->engines, link)
 		{
-			if (!engine->share || count == SHARING_ENGINES_MAX ||
-			    !is_used(engine->share, slot))
+			if (!engine->share || count == SHARING_ENGINES_MAX || !is_used(engine->share, slot))
 				continue;
 			struct division_party *party = &engine->share->parties[slot];
 			party->user = tenant->uid;
@@ -275,25 +274,70 @@ void sharing_init(struct supervisor *supervisor)
 {
 	(void)uv_timer_init(&supervisor->loop, &supervisor->sharing.timer);
 	supervisor->sharing.timer.data = supervisor;
+	(void)uv_timer_init(&supervisor->loop, &supervisor->sharing.again);
+	supervisor->sharing.again.data = supervisor;
 	supervisor->sharing.is_on = tenant_shares_matter(supervisor);
+}
+
+static bool is_missing(const struct engine *engine)
+{
+	return engine->tenant->supervisor->sharing.is_on && !engine->share && engine->control >= 0;
+}
+
+/* Until all that may take part do, less and less often. One that is kept out by their number waits until another one goes. */
+static void on_again(uv_timer_t *timer)
+{
+	struct supervisor *supervisor = timer->data;
+	struct sharing *sharing = &supervisor->sharing;
+	struct tenant *tenant;
+	struct engine *engine;
+	bool are_missing = false;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	{
+		if (engine->state != ENGINE_READY || !is_missing(engine))
+			continue;
+		int r = join(engine);
+		if (r == 0)
+			log_info("share", "devices' time is divided for pid %ld of uid %lu by now", (long)engine->pid,
+				 (unsigned long)engine->tenant->uid);
+		are_missing |= r < 0 && r != -EDQUOT;
+	}
+	sharing->again_ms = sharing->again_ms * 2 < AGAIN_MOST_MS ? sharing->again_ms * 2 : AGAIN_MOST_MS;
+	if (are_missing)
+		(void)uv_timer_start(timer, on_again, sharing->again_ms, 0);
+}
+
+static void try_again(struct sharing *sharing)
+{
+	sharing->again_ms = AGAIN_MS;
+	(void)uv_timer_start(&sharing->again, on_again, sharing->again_ms, 0);
 }
 
 void sharing_engine_ready(struct engine *engine)
 {
-	if (!engine->tenant->supervisor->sharing.is_on || engine->share || engine->control < 0)
+	struct sharing *sharing = &engine->tenant->supervisor->sharing;
+	if (!is_missing(engine))
 		return;
 	int r = join(engine);
-	if (r < 0)
-		log_warning("share", "devices' time is not divided for pid %ld of uid %lu: %s", (long)engine->pid,
-			    (unsigned long)engine->tenant->uid, strerror(-r));
+	if (r == 0)
+		return;
+	log_warning("share", "devices' time is not divided for pid %ld of uid %lu: %s", (long)engine->pid,
+		    (unsigned long)engine->tenant->uid, strerror(-r));
+	if (r == -EDQUOT)
+		return;
+	/* It may have no room for a message at the moment. */
+	try_again(sharing);
 }
 
 void sharing_engine_gone(struct engine *engine)
 {
 	if (!engine->share)
 		return;
+	struct sharing *sharing = &engine->tenant->supervisor->sharing;
 	engine->share = engine_share_free(engine->share);
-	engine->tenant->supervisor->sharing.engines--;
+	if (sharing->engines-- == SHARING_ENGINES_MAX)
+		try_again(sharing);
 }
 
 bool sharing_engine_wants(struct engine *engine, uint32_t watched)

@@ -26,7 +26,7 @@ struct supervisor;
 struct engine_share {
 	struct memory_region *grants, *claims;
 	bool has_asked;
-	uint32_t asked; /* the last EngineWants.watch */
+	uint32_t asked;              /* the last EngineWants.watch */
 	struct division_slots slots; /* that it takes part in; of the others it has what it may begin with */
 	bool has_too_many;
 	struct division_party parties[SHARE_SLOTS];
@@ -35,6 +35,8 @@ struct engine_share {
 /* The supervisor's part. */
 struct sharing {
 	uv_timer_t timer;
+	uv_timer_t again; /* for engines that could not be given their pages */
+	uint64_t again_ms;
 	bool is_on;
 	uint32_t watch;     /* as in the pages */
 	uint64_t wanted_ns; /* when somebody wanted something last */

@@ -813,6 +813,42 @@ static void expect_wake(int socket, const char *order)
 	packet_free(packet);
 }
 
+/* False: the engine takes no more messages. */
+static bool order_limit(const char *limit)
+{
+	char uid[16];
+	(void)snprintf(uid, sizeof(uid), "%lu", (unsigned long)geteuid());
+	const char *arguments[] = { SYCLCTL_PROGRAM, "limit", limit, "--uid", uid, "--runtime-dir", service.runtime, NULL };
+	struct outcome outcome = run_program(0, arguments);
+	bool taken = outcome.status == 0;
+	if (!taken)
+		cr_assert(ne(ptr, strstr(outcome.error, "does not take messages"), NULL), "%s", outcome.error);
+	outcome_free(&outcome);
+	return taken;
+}
+
+Test(engines, one_that_takes_no_messages_for_a_while_has_its_share_when_it_does)
+{
+	enum { MESSAGES_MOST = 5000 };
+	start_with("double", "");
+	int socket = -1, messages = 0;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	pid_t pid = (pid_t)fact(facts, "pid=");
+	cr_assert(eq(int, kill(pid, SIGSTOP), 0));
+	while (messages++ < MESSAGES_MOST && order_limit("buffer_bytes=4K"))
+		;
+	cr_assert(lt(int, messages, MESSAGES_MOST));
+	cr_assert(order_limit("share_max=10"));
+	await_log("devices' time is not divided for pid", 1);
+	cr_assert(eq(int, kill(pid, SIGCONT), 0));
+	await_log("by now", 1);
+	/* It has them. */
+	expect_wake(socket, "lie");
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 /* Whatever it claims: the service looks at it again and again, and answers. */
 static void one_that_claims_everything(const char *configuration)
 {
