@@ -180,15 +180,19 @@ static void read_configuration_again(void)
 	(void)kill(chaos.fake.service->sycld.pid, SIGHUP);
 }
 
-/* Without waiting for an answer: the engine may be ending. Answers that came are thrown away. */
-static void tell_driver(const char *line)
+static void tell_engine(pid_t engine, const char *line)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	char answer[64];
-	pid_t engine = random_engine();
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%ld.socket", chaos.fake.folder, (long)engine);
 	(void)sendto(chaos.fake.socket, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT,
 		     (const struct sockaddr *)&address, sizeof(address));
+}
+
+/* Without waiting for an answer: the engine may be ending. Answers that came are thrown away. */
+static void tell_driver(const char *line)
+{
+	char answer[64];
+	tell_engine(random_engine(), line);
 	while (recv(chaos.fake.socket, answer, sizeof(answer), MSG_DONTWAIT) > 0)
 		;
 }
@@ -329,9 +333,37 @@ static unsigned files_of_the_service(void)
 	return count;
 }
 
+struct told {
+	pid_t engine;
+	bool answered;
+};
+
+static bool has_answered(void *context)
+{
+	struct told *told = context;
+	char answer[64];
+	told->answered |= recv(chaos.fake.socket, answer, sizeof(answer), MSG_DONTWAIT) > 0;
+	return told->answered || processes_gone(&told->engine);
+}
+
+/* A failure that was asked for and has not come yet would come when all is calm. */
+static void calm_drivers(void)
+{
+	char answer[64];
+	(void)random_engine(); /* notes them all */
+	while (recv(chaos.fake.socket, answer, sizeof(answer), MSG_DONTWAIT) > 0)
+		;
+	for (unsigned i = 0; i < chaos.engine_count; i++) {
+		struct told told = {.engine = chaos.engines[i]};
+		tell_engine(told.engine, "command calm");
+		cr_assert(wait_until(has_answered, &told, SOON), "the driver of engine %d does not answer", (int)told.engine);
+	}
+}
+
 static void expect_calm(void)
 {
 	char line[LINE_BYTES];
+	calm_drivers();
 	for (unsigned i = 0; i < CLIENTS; i++)
 		cr_assert_eq(child_say(&chaos.clients[i], "calm"), 0, "a client is gone");
 	for (unsigned i = 0; i < CLIENTS; i++) {
