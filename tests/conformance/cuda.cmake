@@ -46,15 +46,7 @@ conformance_cuda_uses_double(conformance_cuda_native)
 
 # Once more, on streams that dawdle as far as the driver's promises allow: whatever nothing waits for comes too late.
 function(conformance_cuda_lazy name)
-  if(TARGET conformance_${name})
-    add_test(NAME conformance_${name}_lazy COMMAND conformance_${name} --jobs=2
-      --tap=${CMAKE_BINARY_DIR}/tests/conformance_${name}_lazy.tap)
-    sycl_test_properties(conformance_${name}_lazy 300 cuda)
-    set_property(TEST conformance_${name}_lazy APPEND PROPERTY ENVIRONMENT "FAKE_CUDA=set lazy 5")
-    set_property(TEST conformance_${name}_lazy APPEND PROPERTY LABELS again)
-    sycl_test_after(conformance_${name}_lazy conformance_${name})
-    set_tests_properties(conformance_${name}_lazy PROPERTIES FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
-  endif()
+  conformance_once_more(${name} lazy 300 cuda "FAKE_CUDA=set lazy 5")
 endfunction()
 foreach(name cuda cuda_chains cuda_rules cuda_native)
   conformance_cuda_lazy(${name})
