@@ -227,6 +227,12 @@ Test(usm, kernels_outlive_the_memory_that_they_used)
 			cr_assert_eq(got[j], j);
 		give(&fixture, BACKEND_USM_DEVICE, memory);
 	}
+	/* When there is none at all, too. */
+	struct backend_memory *plain = fixture_memory(&fixture, global * 4, NULL);
+	const struct backend_argument last = global_argument(plain);
+	const struct backend_command command = launch_command(kernel, 1, &global, &last, 1);
+	fixture_wait(&fixture, 1, fixture_submit(&fixture, 1, &command));
+	fixture.ops->memory_free(plain);
 	fixture.ops->kernel_free(kernel);
 	fixture_close(&fixture);
 }

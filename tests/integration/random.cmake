@@ -49,6 +49,13 @@ if(TEST client_random_all)
   set_property(TEST client_random_all APPEND PROPERTY LABELS again)
 endif()
 one_more(client_random_two_cpus client_random_cpu "POCL_DEVICES=pthread pthread")
+# A device whose memory is not the host's, as with a vendor's driver for a GPU.
+foreach(subject model random)
+  one_more(client_${subject}_discrete client_${subject}_cpu "OPENCL_LAYERS=$<TARGET_FILE:opencl_discrete>")
+endforeach()
+if(TEST client_model_discrete)
+  set_property(TEST client_model_discrete APPEND PROPERTY LABELS again)
+endif()
 if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
   set(double "SYCLD_BACKEND_OPTIONS=cuda:library=$<TARGET_FILE:fake_cuda> cuda:nvrtc=${SYCLD_NVRTC}" "OCL_ICD_VENDORS=/nonexistent"
     "PORTABLE_DOUBLE=1")

@@ -4,6 +4,7 @@
 #include "opencl_fault.h"
 #include "opencl_graph.h"
 #include "opencl_sampler.h"
+#include "opencl_aside.h"
 #include "opencl_usm.h"
 #include "status.h"
 
@@ -93,6 +94,7 @@ void opencl_device_close(struct backend_device *device)
 	opencl_graphs_close(device);
 	opencl_samplers_close(device);
 	opencl_usm_close(device);
+	opencl_aside_close(device);
 	(void)device->cl->ReleaseContext(device->context);
 	(void)pthread_cond_destroy(&device->callback_ended);
 	(void)pthread_mutex_destroy(&device->lock);
@@ -130,8 +132,10 @@ int opencl_memory_create(struct backend_device *device, uint64_t size_bytes, voi
 		flags |= CL_MEM_USE_HOST_PTR;
 	}
 	memory->buffer = device->cl->CreateBuffer(device->context, flags, size_bytes, memory->host, &code);
-	if (!memory->buffer) {
-		free(memory);
+	if (memory->buffer)
+		code = opencl_settle(device, memory->buffer);
+	if (!memory->buffer || code != CL_SUCCESS) {
+		opencl_memory_free(memory);
 		return opencl_fault_code(fault_out, code, "allocate memory");
 	}
 	*memory_out = memory;
@@ -142,6 +146,7 @@ void opencl_memory_free(struct backend_memory *memory)
 {
 	if (!memory)
 		return;
-	(void)memory->device->cl->ReleaseMemObject(memory->buffer);
+	if (memory->buffer)
+		(void)memory->device->cl->ReleaseMemObject(memory->buffer);
 	free(memory);
 }

@@ -79,7 +79,8 @@
 	X(SVMFree)                                                                                                     \
 	X(SetKernelArgSVMPointer)                                                                                      \
 	X(SetKernelExecInfo)                                                                                           \
-	X(EnqueueSVMMemcpy)
+	X(EnqueueSVMMemcpy)                                                                                            \
+	X(EnqueueSVMFree)
 
 struct opencl_library {
 	void *handle;

@@ -5,6 +5,7 @@
 #include "opencl_image.h"
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
+#include "opencl_aside.h"
 #include "opencl_watch.h"
 #include "status.h"
 
@@ -158,6 +159,8 @@ static int make_memory(struct backend_device *device, cl_mem native, struct back
 			error = opencl_image_size(&memory->image, &memory->size_bytes, fault_out);
 		if (error < 0)
 			return error;
+	} else {
+		(void)opencl_settle(device, native); /* one that the host may not read stays as it is */
 	}
 	(void)cl->RetainMemObject(native);
 	memory->device = device;

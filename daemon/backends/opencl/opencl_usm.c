@@ -2,7 +2,9 @@
 
 #include "opencl_aspects.h"
 #include "opencl_fault.h"
+#include "opencl_lane.h"
 #include "opencl_query.h"
+#include "opencl_aside.h"
 #include "protocol_limits.h"
 #include "status.h"
 
@@ -12,6 +14,7 @@
 #define ALIGNMENT_MAX    4096u
 #define FILL_BLOCK_BYTES 65536u
 #define FIRST_CAPACITY   16u
+#define NOTHING_BYTES    64u
 
 /* One allocation. The driver may align to less than was asked for. */
 struct opencl_usm {
@@ -24,7 +27,7 @@ struct opencl_usm {
 static bool can_call(const struct opencl_library *cl)
 {
 	return cl->SVMAlloc && cl->SVMFree && cl->SetKernelArgSVMPointer && cl->SetKernelExecInfo &&
-	       cl->EnqueueSVMMemcpy;
+	       cl->EnqueueSVMMemcpy && cl->EnqueueSVMFree;
 }
 
 void opencl_usm_facts(const struct opencl_library *cl, cl_device_id device, bool runs_here,
@@ -95,16 +98,40 @@ static int out_of_memory(uint64_t size_bytes, struct backend_fault *fault_out)
 	return -ENOMEM;
 }
 
-static void give(const struct backend_device *device, const struct opencl_usm *usm)
+/*
+ * When all is over that has been sent until now: every kernel was told of all allocations (opencl_usm_announce), so that its driver
+ * needs them, whether it uses them or not.
+ */
+static void give_later(struct backend_device *device, void *base)
+{
+	const struct opencl_library *cl = device->cl;
+	cl_int code = CL_SUCCESS;
+	cl_command_queue queue = opencl_aside(device, &code);
+
+	for (struct backend_lane *lane = device->lanes; lane && queue; lane = lane->next) {
+		cl_event open = NULL;
+		if (opencl_lane_event(lane, lane->last_sequence, &open) < 0 || !open)
+			continue;
+		(void)cl->Flush(lane->queue);
+		if (cl->EnqueueMarkerWithWaitList(queue, 1, &open, NULL) != CL_SUCCESS)
+			(void)cl->Finish(lane->queue);
+	}
+	if (!queue || cl->EnqueueSVMFree(queue, 1, &base, NULL, NULL, 0, NULL, NULL) != CL_SUCCESS)
+		cl->SVMFree(device->context, base);
+	else
+		(void)cl->Flush(queue);
+}
+
+static void give(struct backend_device *device, const struct opencl_usm *usm)
 {
 	if (reaches_all(device))
 		(void)munmap(usm->base, usm->size_bytes);
 	else
-		device->cl->SVMFree(device->context, usm->base);
+		give_later(device, usm->base);
 }
 
 /* Pages are aligned to all that may be asked for; others get room to align in. */
-static int take(const struct backend_device *device, struct opencl_usm *usm, uint64_t alignment)
+static int take(struct backend_device *device, struct opencl_usm *usm, uint64_t alignment)
 {
 	if (reaches_all(device)) {
 		usm->base = mmap(NULL, usm->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -113,6 +140,10 @@ static int take(const struct backend_device *device, struct opencl_usm *usm, uin
 		usm->address = (uintptr_t)usm->base;
 		return 0;
 	}
+	if (!device->usm_nothing)
+		device->usm_nothing = device->cl->SVMAlloc(device->context, CL_MEM_READ_WRITE, NOTHING_BYTES, 0);
+	if (!device->usm_nothing)
+		return -ENOMEM;
 	cl_svm_mem_flags flags = CL_MEM_READ_WRITE;
 	if (usm->kind != BACKEND_USM_DEVICE)
 		flags |= CL_MEM_SVM_FINE_GRAIN_BUFFER;
@@ -180,6 +211,8 @@ void opencl_usm_free(struct backend_device *device, enum backend_usm_kind kind, 
 
 void opencl_usm_close(struct backend_device *device)
 {
+	if (device->usm_nothing)
+		device->cl->SVMFree(device->context, device->usm_nothing);
 	free(device->usm);
 }
 
@@ -188,17 +221,17 @@ int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant, struct 
 	const struct backend_device *device = kernel->program->device;
 	cl_int code = CL_SUCCESS;
 
-	if (reaches_all(device) || kernel->usm_changes[variant] == device->usm_changes)
+	if (reaches_all(device) || !device->usm_nothing || kernel->usm_changes[variant] == device->usm_changes)
 		return 0;
-	void **pointers = calloc(device->usm_count ? device->usm_count : 1, sizeof(void *));
+	void **pointers = calloc(device->usm_count + 1, sizeof(void *));
 	if (!pointers)
 		return out_of_memory(0, fault_out);
 	for (size_t i = 0; i < device->usm_count; i++)
 		pointers[i] = device->usm[i].base;
-	/* An empty list is no list to OpenCL: what was named last is gone, and nothing can name it. */
-	if (device->usm_count > 0)
-		code = device->cl->SetKernelExecInfo(kernel->kernels[variant], CL_KERNEL_EXEC_INFO_SVM_PTRS,
-						     device->usm_count * sizeof(void *), (const void *)pointers);
+	/* An empty list is no list to OpenCL, and the one before stays, with what is gone. So there is always one. */
+	pointers[device->usm_count] = device->usm_nothing;
+	code = device->cl->SetKernelExecInfo(kernel->kernels[variant], CL_KERNEL_EXEC_INFO_SVM_PTRS,
+					     (device->usm_count + 1) * sizeof(void *), (const void *)pointers);
 	free((void *)pointers);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "tell a kernel of USM");

@@ -1,0 +1,282 @@
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl_layer.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VISIBLE __attribute__((visibility("default")))
+
+static const cl_icd_dispatch *next;
+static cl_icd_dispatch table;
+
+enum { ENTRIES = 65536 };
+
+/* Buffers without a place, and what kernels were told of. A few of a process, looked at one after the other. */
+static struct {
+	pthread_mutex_t lock;
+	cl_mem unplaced[ENTRIES];
+	size_t unplaced_count;
+	struct told {
+		cl_kernel kernel;
+		void **pointers;
+		size_t count;
+	} told[ENTRIES];
+	size_t told_count;
+	void *freed[ENTRIES]; /* and not given out again since */
+	size_t freed_count;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t find_unplaced(cl_mem buffer)
+{
+	size_t at = 0;
+
+	while (at < state.unplaced_count && state.unplaced[at] != buffer)
+		at++;
+	return at;
+}
+
+static void place(cl_mem buffer)
+{
+	(void)pthread_mutex_lock(&state.lock);
+	size_t at = find_unplaced(buffer);
+	if (at < state.unplaced_count)
+		state.unplaced[at] = state.unplaced[--state.unplaced_count];
+	(void)pthread_mutex_unlock(&state.lock);
+}
+
+static bool is_unplaced(cl_mem buffer)
+{
+	(void)pthread_mutex_lock(&state.lock);
+	const bool unplaced = find_unplaced(buffer) < state.unplaced_count;
+	(void)pthread_mutex_unlock(&state.lock);
+	return unplaced;
+}
+
+static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *code)
+{
+	cl_mem made = next->clCreateBuffer(context, flags, bytes, host, code);
+
+	if (!made)
+		return made;
+	place(made); /* another one had this handle */
+	(void)pthread_mutex_lock(&state.lock);
+	if (!host && state.unplaced_count < ENTRIES)
+		state.unplaced[state.unplaced_count++] = made;
+	(void)pthread_mutex_unlock(&state.lock);
+	return made;
+}
+
+static cl_mem CL_API_CALL create_sub_buffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
+					    const void *info, cl_int *code)
+{
+	cl_context context = NULL;
+
+	if (!is_unplaced(buffer) ||
+	    next->clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof(context), (void *)&context, NULL) != CL_SUCCESS)
+		return next->clCreateSubBuffer(buffer, flags, type, info, code);
+	return next->clCreateBuffer(context, CL_MEM_READ_WRITE, ((const cl_buffer_region *)info)->size, NULL, code);
+}
+
+static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t bytes, void *value,
+				      size_t *bytes_out)
+{
+	cl_int code = next->clGetDeviceInfo(device, what, bytes, value, bytes_out);
+
+	if (code == CL_SUCCESS && what == CL_DEVICE_HOST_UNIFIED_MEMORY && value)
+		*(cl_bool *)value = CL_FALSE;
+	return code;
+}
+
+static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+	cl_mem buffer = NULL;
+
+	if (value && bytes == sizeof(cl_mem)) {
+		memcpy((void *)&buffer, value, sizeof(cl_mem));
+		place(buffer);
+	}
+	return next->clSetKernelArg(kernel, index, bytes, value);
+}
+
+/* clang-format off: what the driver has, with the buffers placed first */
+#define NEEDS(name, parameters, placed, arguments)                                                                     \
+	static cl_int CL_API_CALL own_##name parameters                                                                \
+	{                                                                                                              \
+		placed return next->name arguments;                                                                    \
+	}
+NEEDS(clEnqueueWriteBuffer,
+      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w,
+       cl_event *e),
+      place(m);
+      , (q, m, b, o, s, p, n, w, e))
+NEEDS(clEnqueueReadBuffer,
+      (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e),
+      place(m);
+      , (q, m, b, o, s, p, n, w, e))
+NEEDS(clEnqueueWriteBufferRect,
+      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r, size_t mrp,
+       size_t msp, size_t hrp, size_t hsp, const void *p, cl_uint n, const cl_event *w, cl_event *e),
+      place(m);
+      , (q, m, b, mo, ho, r, mrp, msp, hrp, hsp, p, n, w, e))
+NEEDS(clEnqueueReadBufferRect,
+      (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r, size_t mrp,
+       size_t msp, size_t hrp, size_t hsp, void *p, cl_uint n, const cl_event *w, cl_event *e),
+      place(m);
+      , (q, m, b, mo, ho, r, mrp, msp, hrp, hsp, p, n, w, e))
+NEEDS(clEnqueueFillBuffer,
+      (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t s, cl_uint n, const cl_event *w,
+       cl_event *e),
+      place(m);
+      , (q, m, p, ps, o, s, n, w, e))
+NEEDS(clEnqueueCopyBuffer,
+      (cl_command_queue q, cl_mem s, cl_mem d, size_t so, size_t o, size_t z, cl_uint n, const cl_event *w,
+       cl_event *e),
+      place(s);
+      place(d);, (q, s, d, so, o, z, n, w, e))
+NEEDS(clEnqueueCopyBufferRect,
+      (cl_command_queue q, cl_mem s, cl_mem d, const size_t *so, const size_t *o, const size_t *r, size_t srp,
+       size_t ssp, size_t drp, size_t dsp, cl_uint n, const cl_event *w, cl_event *e),
+      place(s);
+      place(d);, (q, s, d, so, o, r, srp, ssp, drp, dsp, n, w, e))
+/* clang-format on */
+
+static size_t find_freed(const void *pointer)
+{
+	size_t at = 0;
+
+	while (at < state.freed_count && state.freed[at] != pointer)
+		at++;
+	return at;
+}
+
+static void *CL_API_CALL svm_alloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
+{
+	void *made = next->clSVMAlloc(context, flags, bytes, alignment);
+
+	(void)pthread_mutex_lock(&state.lock);
+	size_t at = find_freed(made);
+	if (at < state.freed_count)
+		state.freed[at] = state.freed[--state.freed_count];
+	(void)pthread_mutex_unlock(&state.lock);
+	return made;
+}
+
+static void note_freed(void *pointer)
+{
+	(void)pthread_mutex_lock(&state.lock);
+	if (pointer && state.freed_count < ENTRIES)
+		state.freed[state.freed_count++] = pointer;
+	(void)pthread_mutex_unlock(&state.lock);
+}
+
+static void CL_API_CALL svm_free(cl_context context, void *pointer)
+{
+	note_freed(pointer);
+	next->clSVMFree(context, pointer);
+}
+
+static cl_int CL_API_CALL enqueue_svm_free(cl_command_queue queue, cl_uint count, void **pointers,
+					   void(CL_CALLBACK *call)(cl_command_queue, cl_uint, void **, void *),
+					   void *data, cl_uint waits, const cl_event *list, cl_event *event)
+{
+	for (cl_uint i = 0; i < count; i++)
+		note_freed(pointers[i]);
+	return next->clEnqueueSVMFree(queue, count, pointers, call, data, waits, list, event);
+}
+
+/* Room for what this kernel is told; NULL: there is none. Locked. */
+static struct told *told_of(cl_kernel kernel, bool make)
+{
+	for (size_t i = 0; i < state.told_count; i++)
+		if (state.told[i].kernel == kernel)
+			return &state.told[i];
+	if (!make || state.told_count == ENTRIES)
+		return NULL;
+	state.told[state.told_count] = (struct told){.kernel = kernel};
+	return &state.told[state.told_count++];
+}
+
+static cl_int CL_API_CALL exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t bytes, const void *value)
+{
+	if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS && bytes >= sizeof(void *)) {
+		void **pointers = malloc(bytes);
+		(void)pthread_mutex_lock(&state.lock);
+		struct told *told = pointers ? told_of(kernel, true) : NULL;
+		if (told) {
+			memcpy((void *)pointers, value, bytes);
+			free((void *)told->pointers);
+			told->pointers = pointers;
+			told->count = bytes / sizeof(void *);
+		}
+		(void)pthread_mutex_unlock(&state.lock);
+	}
+	return next->clSetKernelExecInfo(kernel, what, bytes, value);
+}
+
+/* Another kernel may have had this handle. */
+static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *code)
+{
+	cl_kernel made = next->clCreateKernel(program, name, code);
+
+	(void)pthread_mutex_lock(&state.lock);
+	struct told *told = told_of(made, false);
+	if (told)
+		told->count = 0;
+	(void)pthread_mutex_unlock(&state.lock);
+	return made;
+}
+
+static cl_int CL_API_CALL launch(cl_command_queue q, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
+				 const size_t *global, const size_t *local, cl_uint n, const cl_event *w,
+				 cl_event *event)
+{
+	bool stale = false;
+
+	(void)pthread_mutex_lock(&state.lock);
+	const struct told *told = told_of(kernel, false);
+	for (size_t i = 0; told && i < told->count; i++)
+		stale |= find_freed(told->pointers[i]) < state.freed_count;
+	(void)pthread_mutex_unlock(&state.lock);
+	if (stale)
+		return CL_INVALID_KERNEL_ARGS;
+	return next->clEnqueueNDRangeKernel(q, kernel, dimensions, offset, global, local, n, w, event);
+}
+
+VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void *value, size_t *bytes_out)
+{
+	if (name != CL_LAYER_API_VERSION || (value && bytes < sizeof(cl_layer_api_version)))
+		return CL_INVALID_VALUE;
+	if (value)
+		*(cl_layer_api_version *)value = CL_LAYER_API_VERSION_100;
+	if (bytes_out)
+		*bytes_out = sizeof(cl_layer_api_version);
+	return CL_SUCCESS;
+}
+
+#define OWN(name) table.name = own_##name;
+VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *target, cl_uint *entries_out,
+				       const cl_icd_dispatch **dispatch_out)
+{
+	if (!target || !entries_out || !dispatch_out || entries < sizeof(table) / sizeof(table.clGetPlatformIDs))
+		return CL_INVALID_VALUE;
+	next = target;
+	memcpy(&table, target, sizeof(table));
+	table.clCreateBuffer = create_buffer;
+	table.clCreateSubBuffer = create_sub_buffer;
+	table.clGetDeviceInfo = device_info;
+	table.clSetKernelArg = set_argument;
+	table.clSVMAlloc = svm_alloc;
+	table.clSVMFree = svm_free;
+	table.clEnqueueSVMFree = enqueue_svm_free;
+	table.clSetKernelExecInfo = exec_info;
+	table.clCreateKernel = create_kernel;
+	table.clEnqueueNDRangeKernel = launch;
+	OWN(clEnqueueWriteBuffer)
+	OWN(clEnqueueReadBuffer) OWN(clEnqueueWriteBufferRect) OWN(clEnqueueReadBufferRect) OWN(clEnqueueFillBuffer)
+		OWN(clEnqueueCopyBuffer) OWN(clEnqueueCopyBufferRect) *entries_out =
+			sizeof(table) / sizeof(table.clGetPlatformIDs);
+	*dispatch_out = &table;
+	return CL_SUCCESS;
+}
