@@ -193,7 +193,13 @@ sycl_result remote_name(struct connection *connection, enum object_type type, st
 void remote_forget(struct connection *connection, struct remote *remote);
 /* Sends Release; what the entry holds comes back with Released. */
 void remote_release(struct connection *connection, struct remote *remote);
-/* 0, or the code with which it failed, with its detail set. */
-sycl_result remote_check(struct remote *remote);
+/* Of one that has failed: the code, with its detail set. */
+sycl_result remote_tell(struct remote *remote);
+/* 0, or what remote_tell says. In the way of every group, several times. */
+static inline sycl_result remote_check(struct remote *remote)
+{
+	bool failed = atomic_load_explicit(&remote->failed, memory_order_acquire) != 0;
+	return __builtin_expect(failed, 0) ? remote_tell(remote) : SYCL_SUCCESS;
+}
 
 #endif

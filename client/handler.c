@@ -39,7 +39,8 @@ void handler_fini(struct handler *handler)
 		free(handler->arguments.items);
 	if (handler->values.items != handler->inline_values)
 		free(handler->values.items);
-	free(handler->depends_on.items);
+	if (handler->depends_on.items)
+		free(handler->depends_on.items);
 	if (handler->kernel_given)
 		object_unref(&handler->kernel_given->object);
 	if (handler->event)
@@ -77,7 +78,10 @@ static struct handler *take_memory(struct queue *queue)
 
 static void give_memory(struct queue *queue, struct handler *handler)
 {
-	free(atomic_exchange_explicit(&queue->spare, handler, memory_order_acq_rel));
+	if (atomic_load_explicit(&queue->spare, memory_order_relaxed)) /* several are open at a time: one is kept */
+		free(handler);
+	else
+		free(atomic_exchange_explicit(&queue->spare, handler, memory_order_acq_rel));
 }
 #endif
 
@@ -221,6 +225,8 @@ sycl_result handler_set_argument(struct handler *handler, uint32_t index, struct
 			return result;
 		handler->arguments.count = index + 1;
 	}
+	handler->arguments_given += handler_argument_at(handler, index)->kind == HANDLER_ARGUMENT_UNSET;
+	handler->argument_kinds |= 1u << argument.kind;
 	*handler_argument_at(handler, index) = argument;
 	return SYCL_SUCCESS;
 }
@@ -351,16 +357,21 @@ sycl_result handler_check_no_action(const struct handler *handler)
 	return error_set(SYCL_ERROR_INVALID, "this command group has its action already: there is one for each");
 }
 
-/* The handle ends now, whatever happens; the object does with the call. */
-static sycl_result end_handle(struct handler *handler)
+/*
+ * The handle ends now, whatever happens; the object does with the call. It is counted as one of the connection's until the
+ * submission is over: there may be no other (host_tasks_look).
+ */
+static sycl_result end_handle(sycl_handler handle, struct handler **handler_out)
 {
-	struct connection *c = handler->object.connection;
-	/* Counted as one of the connection's until the submission is over: there may be no other (host_tasks_look). */
+	struct object *object = NULL;
 	bool counted = false;
-	sycl_result result = object_take_counted(&handler->object, &counted);
-	if (!result && !counted)
-		atomic_fetch_add_explicit(&c->handles, 1, memory_order_relaxed);
-	return result;
+	sycl_result result = handle_pin_taken(handle, HANDLE_HANDLER, &object, &counted);
+	if (result)
+		return result;
+	if (!counted)
+		atomic_fetch_add_explicit(&object->connection->handles, 1, memory_order_relaxed);
+	*handler_out = (struct handler *)object;
+	return SYCL_SUCCESS;
 }
 
 static void end_submission(struct handler *handler)
@@ -372,8 +383,8 @@ static void end_submission(struct handler *handler)
 
 SYCL_API sycl_result sycl_handler_submit(sycl_handler handle, sycl_event *event_out)
 {
-	PIN(handler, handler, handle);
-	sycl_result result = end_handle(handler);
+	CLEANUP(handler_unpin) struct handler *handler = NULL;
+	sycl_result result = end_handle(handle, &handler);
 	if (result)
 		return result;
 	result = handler_send(handler, handler->queue, event_out);
@@ -384,14 +395,14 @@ SYCL_API sycl_result sycl_handler_submit(sycl_handler handle, sycl_event *event_
 SYCL_API sycl_result sycl_handler_submit_with_secondary(sycl_handler handle, sycl_queue secondary_handle,
 							sycl_event *event_out)
 {
-	PIN(handler, handler, handle);
+	CLEANUP(handler_unpin) struct handler *handler = NULL;
 	CLEANUP(queue_unpin) struct queue *secondary = NULL;
+	sycl_result result = end_handle(handle, &handler);
+	if (result)
+		return result;
 	sycl_result pinned = queue_pin(secondary_handle, &secondary);
 	struct failure no_secondary;
 	error_get(&no_secondary);
-	sycl_result result = end_handle(handler);
-	if (result)
-		return result;
 	if (!pinned)
 		result = handler_send(handler, handler->queue, event_out);
 	if (!pinned && result)

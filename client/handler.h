@@ -79,6 +79,8 @@ struct handler {
 	const struct handler *step_of;
 
 	enum handler_action action;
+	uint32_t argument_kinds;     /* bits 1 << kind of all that was ever set: what is not here need not be looked for */
+	uint32_t arguments_given;    /* how many of the list are set */
 	struct kernel *kernel;       /* for the queue's device; kernel_given itself, or held by it */
 	struct kernel *kernel_given; /* a reference: has those for other devices */
 	uint32_t dimensions;
@@ -126,6 +128,12 @@ static inline struct handler_requirement *handler_requirement_at(const struct ha
 static inline struct handler_argument *handler_argument_at(const struct handler *handler, uint32_t i)
 {
 	return (struct handler_argument *)handler->arguments.items + i;
+}
+
+/* False: none of its arguments is of one of these kinds, bits 1 << kind. True: maybe one is. */
+static inline bool handler_may_have(const struct handler *handler, uint32_t kinds)
+{
+	return (handler->argument_kinds & kinds) != 0;
 }
 
 static inline struct handler_dependency *handler_dependency_at(const struct handler *handler, uint32_t i)

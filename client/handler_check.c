@@ -119,9 +119,8 @@ static sycl_result check_argument(const struct handler *handler, uint32_t index)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
 				 "argument %u of kernel '%.64s' has %u bytes, but %" PRIu64 " were set", index,
 				 kernel->name, wanted->size_bytes, given->size_bytes);
-	sycl_result result = handler_check_image(handler, index);
-	if (result)
-		return result;
+	if (given->kind == HANDLER_ARGUMENT_IMAGE)
+		return handler_check_image(handler, index);
 	if (given->kind == HANDLER_ARGUMENT_LOCAL && !handler->is_nd)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
 				 "argument %u is local memory, which needs work-groups: use an nd_range", index);
@@ -133,6 +132,8 @@ static sycl_result check_argument_count(const struct handler *handler)
 {
 	const struct kernel *kernel = handler->kernel;
 	uint32_t set = handler->arguments.count, wanted = kernel->argument_count;
+	if (set == wanted && handler->arguments_given == wanted)
+		return SYCL_SUCCESS;
 	if (set > wanted)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "kernel '%.64s' has %u arguments; argument %u (from 0) is set",
 				 kernel->name, wanted, set - 1);
@@ -157,18 +158,28 @@ static sycl_result check_native_arguments(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-sycl_result handler_check_arguments(const struct handler *handler)
+/* Host accessors are a host task's, all others a kernel's. */
+static sycl_result check_whose(const struct handler *handler, bool host_task)
 {
-	const struct kernel *kernel = handler->kernel;
-	bool host_task = handler->action == HANDLER_ACTION_HOST_TASK;
+	const uint32_t host = 1u << HANDLER_ARGUMENT_HOST;
+	if (!handler_may_have(handler, host_task ? ~host : host))
+		return SYCL_SUCCESS;
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {
 		enum handler_argument_kind kind = handler_argument_at(handler, i)->kind;
 		if (kind != HANDLER_ARGUMENT_UNSET && host_task != (kind == HANDLER_ARGUMENT_HOST))
 			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: host accessors belong to host tasks, "
 								     "all others to kernels", i);
 	}
-	if (host_task)
-		return SYCL_SUCCESS;
+	return SYCL_SUCCESS;
+}
+
+sycl_result handler_check_arguments(const struct handler *handler)
+{
+	const struct kernel *kernel = handler->kernel;
+	bool host_task = handler->action == HANDLER_ACTION_HOST_TASK;
+	sycl_result whose = check_whose(handler, host_task);
+	if (whose || host_task)
+		return whose;
 	if (handler->action == HANDLER_ACTION_NATIVE)
 		return check_native_arguments(handler);
 	if (!kernel) {

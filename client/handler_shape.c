@@ -3,62 +3,66 @@
 
 #include <string.h>
 
-static void put_requirements(const struct handler *handler, struct shape_key *key)
+/* Each of these writes words from `at` on, and returns where they end. */
+static uint64_t *put_requirements(const struct handler *handler, uint64_t *at)
 {
-	for (uint32_t i = 0; i < handler->requirements.count; i++) {
-		const struct handler_requirement *requirement = handler_requirement_at(handler, i);
+	const struct handler_requirement *requirement = handler->requirements.items;
+	const struct handler_requirement *end = requirement + handler->requirements.count;
+	for (; requirement < end; requirement++) {
 		const struct buffer *buffer = requirement->buffer;
 		bool is_whole = !buffer->root && requirement->begin == 0 && requirement->end == buffer->size_bytes;
-		shape_key_put(key, buffer->remote.id);
-		shape_key_put(key, (uint64_t)requirement->mode << 32 | (buffer->is_part ? 1u : 0u) |
-					   (buffer->root ? 2u : 0u) | (is_whole ? 4u : 0u));
+		*at++ = buffer->remote.id;
+		*at++ = (uint64_t)requirement->mode << 32 | (buffer->is_part ? 1u : 0u) | (buffer->root ? 2u : 0u) |
+			(is_whole ? 4u : 0u);
 		if (is_whole)
 			continue;
-		shape_key_put(key, requirement->begin);
-		shape_key_put(key, requirement->end);
-		shape_key_put(key, buffer->origin_bytes);
-		shape_key_put(key, buffer->size_bytes);
+		*at++ = requirement->begin;
+		*at++ = requirement->end;
+		*at++ = buffer->origin_bytes;
+		*at++ = buffer->size_bytes;
 	}
+	return at;
 }
 
-/* False: it has an argument that no shape has. */
-static bool put_arguments(const struct handler *handler, struct shape_key *key, uint32_t *rest_bytes_out)
+/* NULL: it has an argument that no shape has. */
+static uint64_t *put_arguments(const struct handler *handler, uint64_t *at, uint32_t *rest_bytes_out)
 {
+	const struct handler_argument *argument = handler->arguments.items, *end = argument + handler->arguments.count;
 	uint64_t usm_bytes = 0, value_bytes = 0;
-	for (uint32_t i = 0; i < handler->arguments.count; i++) {
-		const struct handler_argument *argument = handler_argument_at(handler, i);
+	for (; argument < end; argument++) {
 		uint64_t head = (uint64_t)argument->kind << 32;
 		switch (argument->kind) {
 		case HANDLER_ARGUMENT_ACCESSOR:
-			shape_key_put(key, head | argument->requirement);
-			shape_key_put(key, argument->offset_bytes);
+			*at++ = head | argument->requirement;
+			*at++ = argument->offset_bytes;
 			break;
 		case HANDLER_ARGUMENT_VALUE:
-			shape_key_put(key, head | argument->size_bytes); /* a record's bytes at most */
+			*at++ = head | argument->size_bytes; /* a record's bytes at most */
 			value_bytes += argument->size_bytes;
 			break;
 		case HANDLER_ARGUMENT_LOCAL:
-			shape_key_put(key, head);
-			shape_key_put(key, argument->size_bytes);
+			*at++ = head;
+			*at++ = argument->size_bytes;
 			break;
 		case HANDLER_ARGUMENT_USM:
-			shape_key_put(key, head);
+			*at++ = head;
 			usm_bytes += sizeof(uint64_t);
 			break;
 		default:
-			return false;
+			return NULL;
 		}
 	}
 	if (value_bytes > SHAPE_VALUE_BYTES_MAX)
-		return false;
+		return NULL;
 	*rest_bytes_out = (uint32_t)(handler->depends_on.count * sizeof(struct resubmit_event) + usm_bytes + value_bytes);
-	return true;
+	return at;
 }
 
-static void put_range(struct shape_key *key, const uint64_t *sizes, uint32_t dimensions)
+static uint64_t *put_range(uint64_t *at, const uint64_t *sizes, uint32_t dimensions)
 {
 	for (uint32_t i = 0; i < dimensions; i++)
-		shape_key_put(key, sizes[i]);
+		*at++ = sizes[i];
+	return at;
 }
 
 /* Words in front of requirements and arguments, of one requirement, and of one argument, at most. */
@@ -72,23 +76,24 @@ bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_
 	if (HEAD_WORDS + handler->requirements.count * REQUIREMENT_WORDS + handler->arguments.count * ARGUMENT_WORDS >
 	    SHAPE_KEY_WORDS_MAX)
 		return false;
-	shape_key_begin(key);
-	shape_key_put(key, handler->queue->line->remote.id);
-	shape_key_put(key, handler->kernel->remote.id);
-	shape_key_put(key, (uint64_t)handler->requirements.count | (uint64_t)handler->depends_on.count << 8 |
-				   (uint64_t)handler->arguments.count << 16 | (uint64_t)handler->dimensions << 24 |
-				   (uint64_t)handler->cluster.dimensions << 28 | (uint64_t)handler->is_nd << 32 |
-				   (uint64_t)handler->is_empty << 33 | (uint64_t)handler->cooperative << 34 |
-				   (uint64_t)handler->after_all << 35 | (uint64_t)handler->offset.dimensions << 36);
-	put_range(key, handler->global, handler->dimensions);
+	uint64_t *at = key->words;
+	*at++ = handler->queue->line->remote.id;
+	*at++ = handler->kernel->remote.id;
+	*at++ = (uint64_t)handler->requirements.count | (uint64_t)handler->depends_on.count << 8 |
+		(uint64_t)handler->arguments.count << 16 | (uint64_t)handler->dimensions << 24 |
+		(uint64_t)handler->cluster.dimensions << 28 | (uint64_t)handler->is_nd << 32 |
+		(uint64_t)handler->is_empty << 33 | (uint64_t)handler->cooperative << 34 |
+		(uint64_t)handler->after_all << 35 | (uint64_t)handler->offset.dimensions << 36;
+	at = put_range(at, handler->global, handler->dimensions);
 	if (handler->is_nd)
-		put_range(key, handler->local, handler->dimensions);
-	put_range(key, handler->cluster.size, handler->cluster.dimensions);
-	put_range(key, handler->offset.size, handler->offset.dimensions);
-	put_requirements(handler, key);
-	if (!put_arguments(handler, key, rest_bytes_out))
+		at = put_range(at, handler->local, handler->dimensions);
+	at = put_range(at, handler->cluster.size, handler->cluster.dimensions);
+	at = put_range(at, handler->offset.size, handler->offset.dimensions);
+	at = put_requirements(handler, at);
+	at = put_arguments(handler, at, rest_bytes_out);
+	if (!at)
 		return false;
-	shape_key_seal(key);
+	shape_key_seal(key, at);
 	return true;
 }
 
@@ -100,7 +105,8 @@ void handler_write_rest(const struct handler *handler, uint8_t *at)
 		memcpy(at, &named, sizeof(named));
 		at += sizeof(named);
 	}
-	for (uint32_t i = 0; i < handler->arguments.count; i++) {
+	uint32_t addresses = handler_may_have(handler, 1u << HANDLER_ARGUMENT_USM) ? handler->arguments.count : 0;
+	for (uint32_t i = 0; i < addresses; i++) {
 		const struct handler_argument *argument = handler_argument_at(handler, i);
 		if (argument->kind != HANDLER_ARGUMENT_USM)
 			continue;

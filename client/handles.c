@@ -26,6 +26,7 @@ struct handle_entry {
 	_Atomic uint64_t word;
 	struct object *object; /* written before the word makes it visible */
 	uint32_t next_free;    /* index + 1; 0: the last */
+	_Atomic uint32_t type; /* the object's; as `object` */
 };
 
 struct handle_table {
@@ -148,6 +149,7 @@ int handle_create(struct object *object, enum handle_type type, void (*destroy)(
 	object->entry = entry;
 	object->destroy = destroy;
 	entry->object = object;
+	atomic_store_explicit(&entry->type, type, memory_order_relaxed);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
 	atomic_store_explicit(&entry->word, word_make(word_generation(word), 1, 1), memory_order_release);
 	count_handle(object, true);
@@ -168,16 +170,29 @@ void *handle_of(const struct object *object)
 	return (void *)(uintptr_t)bits;
 }
 
-sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out)
+static uint32_t generation_of(const void *handle)
 {
-	fork_check();
+	return (uint32_t)((uintptr_t)handle >> 32) & 0xffffff;
+}
+
+/* What the bits alone tell. NULL: no handle of that type and this process. */
+static struct handle_entry *find(const void *handle, enum handle_type type)
+{
 	uint64_t bits = (uintptr_t)handle;
-	uint32_t generation = (uint32_t)(bits >> 32) & 0xffffff;
+	if (bits >> 56 != ((uint64_t)fork_depth() << 5 | (uint64_t)type) || generation_of(handle) == 0)
+		return NULL;
+	return entry_at((uint32_t)bits);
+}
+
+/* Why there was none. */
+static sycl_result refuse(const void *handle, enum handle_type type)
+{
+	uint64_t bits = (uintptr_t)handle;
 	enum handle_type stated = (enum handle_type)((bits >> 56) & 31);
 	const char *name = handle_type_name(type);
 	if (!handle)
 		return error_set(SYCL_ERROR_INVALID_HANDLE, "the %s is NULL", name);
-	if (stated == HANDLE_NONE || stated >= HANDLE_TYPE_COUNT || generation == 0)
+	if (stated == HANDLE_NONE || stated >= HANDLE_TYPE_COUNT || generation_of(handle) == 0)
 		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
 	if ((uint32_t)(bits >> 61) != fork_depth())
 		return error_set(SYCL_ERROR_FORKED,
@@ -186,24 +201,57 @@ sycl_result handle_pin(const void *handle, enum handle_type type, struct object 
 	if (stated != type)
 		return error_set(SYCL_ERROR_INVALID_HANDLE, "this handle is a %s; a %s was expected",
 				 handle_type_name(stated), name);
+	return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
+}
 
-	struct handle_entry *entry = entry_at((uint32_t)bits);
+/* Is it still what the handle says? Holds if the word is the same when it is exchanged: its generation says so. */
+static sycl_result check_word(struct handle_entry *entry, uint64_t word, const void *handle, enum handle_type type)
+{
+	if (word_generation(word) != generation_of(handle) || word_users(word) == 0)
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released", handle_type_name(type));
+	/* A forged type with a true index and generation. */
+	if (atomic_load_explicit(&entry->type, memory_order_relaxed) != (uint32_t)type)
+		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected",
+				 handle_type_name(type));
+	if (word_refs(word) >= COUNT_MAX)
+		return error_set(SYCL_ERROR_QUOTA, "this %s has too many references", handle_type_name(type));
+	return SYCL_SUCCESS;
+}
+
+sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out)
+{
+	fork_check();
+	struct handle_entry *entry = find(handle, type);
 	if (!entry)
-		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
-	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+		return refuse(handle, type);
+	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire);
 	do {
-		if (word_generation(word) != generation || word_users(word) == 0)
-			return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released", name);
-		if (word_refs(word) >= COUNT_MAX)
-			return error_set(SYCL_ERROR_QUOTA, "this %s has too many references", name);
+		sycl_result result = check_word(entry, word, handle, type);
+		if (result)
+			return result;
 	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word + REF_ONE, memory_order_acquire,
-							memory_order_relaxed));
-	struct object *object = entry->object;
-	if (object->type != type) { /* a forged type with a true index and generation */
-		object_unref(object);
-		return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
-	}
-	*object_out = object;
+							memory_order_acquire));
+	*object_out = entry->object;
+	return SYCL_SUCCESS;
+}
+
+sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct object **object_out, bool *counted_out)
+{
+	fork_check();
+	struct handle_entry *entry = find(handle, type);
+	if (!entry)
+		return refuse(handle, type);
+	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire), wanted = 0;
+	do {
+		sycl_result result = check_word(entry, word, handle, type);
+		if (result)
+			return result;
+		/* The users' reference, which goes with the last of them, becomes the caller's. */
+		wanted = word - USER_ONE + (word_users(word) == 1 ? 0 : REF_ONE);
+	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, wanted, memory_order_acq_rel,
+							memory_order_acquire));
+	*counted_out = word_users(word) == 1;
+	*object_out = entry->object;
 	return SYCL_SUCCESS;
 }
 
@@ -305,23 +353,6 @@ sycl_result object_take(struct object *object)
 	if (!result && last)
 		object_unref(object); /* never the last reference: the caller has pinned the object */
 	return result;
-}
-
-sycl_result object_take_counted(struct object *object, bool *counted_out)
-{
-	struct handle_entry *entry = object->entry;
-	uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
-	uint64_t wanted = 0;
-	do {
-		if (word_users(word) == 0)
-			return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released",
-					 handle_type_name((enum handle_type)object->type));
-		/* The users' reference goes with the last of them. It is never the last one: the caller has pinned the object. */
-		wanted = word - USER_ONE - (word_users(word) == 1 ? REF_ONE : 0);
-	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, wanted, memory_order_acq_rel,
-							memory_order_relaxed));
-	*counted_out = word_users(word) == 1;
-	return SYCL_SUCCESS;
 }
 
 bool object_take_unless_last(struct object *object)

@@ -64,6 +64,12 @@ void *handle_of(const struct object *object);
 /* A reference for the length of a call. SYCL_ERROR_INVALID_HANDLE or SYCL_ERROR_FORKED, with a detail. */
 sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out);
 
+/*
+ * handle_pin and object_take in one. *counted_out: it was the last one of the users' references, and the connection still counts its
+ * handle: the caller takes that back (host_tasks_look).
+ */
+sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct object **object_out, bool *counted_out);
+
 /* References of the library's. try: false when the last one is gone already (memory must be held by other means). */
 void object_ref(struct object *object);
 bool object_try_ref(struct object *object);
@@ -74,12 +80,6 @@ sycl_result object_give(struct object *object);
 
 /* Take a user reference from whoever owns it. INVALID_HANDLE when there is none. The caller has pinned the object. */
 sycl_result object_take(struct object *object);
-
-/*
- * As object_take. *counted_out: it was the last one, and the connection still counts its handle: the caller takes that back
- * (host_tasks_look).
- */
-sycl_result object_take_counted(struct object *object, bool *counted_out);
 
 /* As object_take, but only if it is not the last one: false then, and nothing changed. */
 bool object_take_unless_last(struct object *object);

@@ -148,15 +148,23 @@ static struct buffer *root_at(const struct handler *handler, uint32_t i)
 	return buffer_root(handler_requirement_at(handler, i)->buffer);
 }
 
-static uint32_t count_outside(const struct handler *handler, bool *others_out)
+static uint32_t count_outside(const struct handler *handler)
 {
 	uint32_t count = 0;
+	for (uint32_t i = 0; i < handler->requirements.count; i++)
+		count += state_of(root_at(handler, i)) == OWN_PAGES_OUTSIDE;
+	return count;
+}
+
+/* Nothing is to be brought, and nobody waited for. */
+static bool are_settled(const struct handler *handler)
+{
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		enum own_pages_state state = state_of(root_at(handler, i));
-		count += state == OWN_PAGES_OUTSIDE;
-		*others_out = *others_out || state == OWN_PAGES_TAKEN;
+		if (state == OWN_PAGES_OUTSIDE || state == OWN_PAGES_TAKEN)
+			return false;
 	}
-	return count;
+	return true;
 }
 
 /* All that nobody else has taken. */
@@ -174,13 +182,9 @@ static void take_all(const struct handler *handler, struct own_pages *pages, uin
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-void own_pages_begin(const struct handler *handler, struct own_pages **pages_out)
+static void bring(const struct handler *handler, struct own_pages **pages_out)
 {
-	bool others = false;
-	uint32_t most = count_outside(handler, &others);
-	*pages_out = NULL;
-	if (most == 0 && !others)
-		return;
+	uint32_t most = count_outside(handler);
 	struct own_pages *pages = calloc(1, sizeof(*pages) + most * sizeof(pages->incoming[0]));
 	if (pages) {
 		take_all(handler, pages, most);
@@ -191,6 +195,13 @@ void own_pages_begin(const struct handler *handler, struct own_pages **pages_out
 	/* Only now: two groups may have taken each other's, and each must hold its own first. */
 	for (uint32_t i = 0; i < handler->requirements.count; i++)
 		own_pages_settle(root_at(handler, i));
+}
+
+void own_pages_begin(const struct handler *handler, struct own_pages **pages_out)
+{
+	*pages_out = NULL;
+	if (!are_settled(handler))
+		bring(handler, pages_out);
 }
 
 void own_pages_finish(struct own_pages *pages)

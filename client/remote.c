@@ -54,11 +54,9 @@ void remote_release(struct connection *c, struct remote *remote)
 		(void)connection_send(c, &command);
 }
 
-sycl_result remote_check(struct remote *remote)
+sycl_result remote_tell(struct remote *remote)
 {
 	sycl_result failed = atomic_load_explicit(&remote->failed, memory_order_acquire);
-	if (!failed)
-		return SYCL_SUCCESS;
 	return remote->why ? error_set_failure(remote->why)
 			   : error_set_object(failed, remote->id, "the service could not make this object");
 }

@@ -24,11 +24,11 @@
 #define SHAPE_WAYS          4u  /* places where a key may be */
 #define SHAPE_SETS          (SHAPES_MAX / SHAPE_WAYS)
 
-/* Put together with shape_key_put, which does not look at the limit, and sealed. */
+/* Words, put one behind the other; nobody looks at the limit but who puts them. Then it is sealed. */
 struct shape_key {
-	uint64_t sum; /* of all words, each times a number of its place's own */
+	uint64_t sum; /* of the products of words that stand in a pair, each with a number of its place's own */
 	uint32_t count;
-	uint64_t words[SHAPE_KEY_WORDS_MAX];
+	uint64_t words[SHAPE_KEY_WORDS_MAX + 1]; /* the last one is never used but to seal */
 };
 
 struct shape_place {
@@ -56,21 +56,19 @@ struct shape_name {
 	uint32_t shape, generation;
 };
 
-static inline void shape_key_begin(struct shape_key *key)
-{
-	key->count = 0;
-}
+__extension__ typedef unsigned __int128 shape_product;
 
-static inline void shape_key_put(struct shape_key *key, uint64_t word)
+/* The words end at `end`, behind which one more may be written. */
+static inline void shape_key_seal(struct shape_key *key, uint64_t *end)
 {
-	key->words[key->count++] = word;
-}
-
-static inline void shape_key_seal(struct shape_key *key)
-{
-	uint64_t sum = 0;
-	for (uint32_t i = 0; i < key->count; i++)
-		sum += (key->words[i] ^ key->words[i] >> 32) * (0x9e3779b97f4a7c15ull + i * 0xc2b2ae3d27d4eb4eull);
+	uint64_t sum = 0, place = 0x9e3779b97f4a7c15ull;
+	*end = 0; /* what the last one stands in a pair with */
+	for (const uint64_t *word = key->words; word < end; word += 2) {
+		shape_product product = (shape_product)(word[0] ^ place) * (word[1] ^ ~place);
+		sum += (uint64_t)product ^ (uint64_t)(product >> 64);
+		place += 0xc2b2ae3d27d4eb4eull;
+	}
+	key->count = (uint32_t)(end - key->words);
 	key->sum = sum;
 }
 

@@ -115,6 +115,8 @@ static sycl_result check_action(const struct handler *handler)
 sycl_result usm_check(const struct handler *handler)
 {
 	sycl_result result = check_action(handler);
+	if (!handler_may_have(handler, 1u << HANDLER_ARGUMENT_USM))
+		return result;
 	for (uint32_t i = 0; !result && i < handler->arguments.count; i++) {
 		const struct handler_argument *argument = handler_argument_at(handler, i);
 		if (argument->kind == HANDLER_ARGUMENT_USM)

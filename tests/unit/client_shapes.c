@@ -20,12 +20,8 @@ TestSuite(client_shapes, .timeout = 10, .init = setup, .fini = teardown);
 
 static struct shape_key key_of(uint64_t kernel, uint64_t buffer, uint64_t range)
 {
-	struct shape_key key;
-	shape_key_begin(&key);
-	shape_key_put(&key, kernel);
-	shape_key_put(&key, buffer);
-	shape_key_put(&key, range);
-	shape_key_seal(&key);
+	struct shape_key key = {.words = {kernel, buffer, range}};
+	shape_key_seal(&key, key.words + 3);
 	return key;
 }
 
@@ -63,8 +59,8 @@ Test(client_shapes, any_word_that_differs_is_another_shape)
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		cr_assert(eq(int, (int)look(&others[i], &name), SHAPE_MESSAGE), "%zu", i);
 	struct shape_key longer = key;
-	shape_key_put(&longer, 0);
-	shape_key_seal(&longer);
+	longer.words[3] = 0;
+	shape_key_seal(&longer, longer.words + 4);
 	cr_assert(eq(int, (int)look(&longer, &name), SHAPE_MESSAGE));
 	/* The same sum alone is not the same shape. */
 	struct shape_key forged = key_of(1, 2, 4);
