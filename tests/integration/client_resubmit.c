@@ -299,6 +299,64 @@ Test(resubmit, B15_a_loop_that_changes_values_only_is_resubmitted, .timeout = 60
 	close_side(&side);
 }
 
+enum { SHAPES = 300, TIMES = 3, ROUNDS = 3 }; /* SHAPES: more than either side keeps, which is 128 */
+
+/* Words 0 to `items` - 1 of the first buffer. */
+static void launch_range(const struct side *side, uint32_t items, uint32_t value)
+{
+	const struct sycl_launch_argument arguments[2] = {
+		{.kind = SYCL_LAUNCH_ACCESSOR, .mode = SYCL_ACCESS_READ_WRITE, .buffer = side->buffers[0],
+		 .size_bytes = SYCL_REST_BYTES},
+		{.kind = SYCL_LAUNCH_VALUE, .size_bytes = sizeof(value), .pointer = &value},
+	};
+	struct sycl_launch launch = SYCL_LAUNCH_INIT;
+	launch.kernel = side->fill;
+	launch.global = sycl_range1(items);
+	launch.local = sycl_range1(1);
+	launch.arguments = arguments;
+	launch.argument_count = 2;
+	MUST(sycl_queue_launch(side->queues[1], &launch, NULL));
+}
+
+static uint32_t value_of(uint32_t round, uint32_t items, uint32_t time)
+{
+	return (round * SHAPES + items) * TIMES + time;
+}
+
+/* Each word is what the last group had that was long enough. */
+static void check_ranges(const struct side *side, uint32_t round)
+{
+	sycl_host_accessor accessor = NULL;
+	void *pointer = NULL;
+	MUST(sycl_host_accessor_create(side->buffers[0], SYCL_ACCESS_READ, &accessor));
+	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
+	for (uint32_t i = 0; i < SHAPES; i++)
+		cr_assert(eq(u32, ((const uint32_t *)pointer)[i], value_of(round, i + 1, TIMES - 1)), "%u", i);
+	MUST(sycl_host_accessor_release(accessor));
+}
+
+/*
+ * Each shape is sent, defined and named, and then others take its place, on both sides. A side that forgot alone would have the
+ * other one name what it does not know, or run what was meant before.
+ */
+Test(resubmit, B15_shapes_that_others_have_taken_the_place_of_are_defined_anew, .timeout = 240)
+{
+	struct side side;
+	open_side(&side, "1");
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		for (uint32_t items = SHAPES; items > 0; items--)
+			for (uint32_t time = 0; time < TIMES; time++)
+				launch_range(&side, items, value_of(round, items, time));
+		check_ranges(&side, round);
+	}
+	struct sycl_usage usage = usage_of(&side);
+	cr_assert(eq(u64, usage.groups_submitted, ROUNDS * SHAPES * TIMES));
+	cr_assert(ge(u64, usage.groups_resubmitted, ROUNDS * SHAPES), "each is named at its third time, if not before");
+	/* Of what was defined in one round, no more than there are places is known in the next one. */
+	cr_assert(le(u64, usage.groups_resubmitted, ROUNDS * SHAPES + (ROUNDS - 1) * 128 * (TIMES - 1)));
+	close_side(&side);
+}
+
 static void launch_fill(const struct side *side, const struct step *step, sycl_event after, sycl_event *event_out)
 {
 	const struct sycl_launch_argument arguments[2] = {
