@@ -292,13 +292,18 @@ int sched_execute_fill(struct scheduler_device *device, struct task_send *send, 
 	return result;
 }
 
-/* One wait per foreign lane; none for what has failed, which is over or never began. */
+/*
+ * One wait per foreign lane; none for what has failed, which is over or never began, and none for what something before it on its own
+ * lane waits for.
+ */
 static uint32_t fill_waits(const struct sched_worker *worker, const struct task_send *send, struct backend_wait *waits)
 {
+	const uint64_t *waited = worker->lanes[send->lane].waited;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < send->predecessor_count; i++) {
 		const struct task_predecessor *predecessor = &send->predecessors[i];
-		if (predecessor->lane == send->lane || has_failed_and_ended(worker, predecessor))
+		if (predecessor->lane == send->lane || predecessor->sequence <= waited[predecessor->lane] ||
+		    has_failed_and_ended(worker, predecessor))
 			continue;
 		struct backend_lane *lane = worker->lanes[predecessor->lane].handle;
 		uint32_t at = 0;
@@ -310,6 +315,20 @@ static uint32_t fill_waits(const struct sched_worker *worker, const struct task_
 			waits[at].sequence = predecessor->sequence;
 	}
 	return count;
+}
+
+/* It has been sent: its lane waits for all that. Not so an application's queue, which may have no order of its own. */
+static void note_waits(struct scheduler_device *device, const struct task_send *send)
+{
+	struct sched_worker *worker = &device->worker;
+	uint64_t *waited = worker->lanes[send->lane].waited;
+	if (send->lane >= device->all_lane_count)
+		return;
+	for (uint32_t i = 0; i < send->predecessor_count; i++) {
+		const struct task_predecessor *predecessor = &send->predecessors[i];
+		if (predecessor->sequence > waited[predecessor->lane] && !has_failed_and_ended(worker, predecessor))
+			waited[predecessor->lane] = predecessor->sequence;
+	}
 }
 
 /* It has failed, and is told so when it is over: whoever only comes after it still waits for it. */
@@ -399,6 +418,7 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 		STAGE_MARK(send->flight_group, STAGE_LAUNCHED);
 	if (atomic_load_explicit(&task->is_aside, memory_order_relaxed))
 		atomic_store(&task->is_aside, false);
+	note_waits(device, send);
 	worker->unflushed = true;
 	worker->in_flight += send->burst ? send->burst->out : 1;
 	worker->failing += sched_native_command_failed(send);

@@ -539,6 +539,7 @@ struct sched_worker_lane {
 	struct backend_lane *handle; /* NULL: not made yet */
 	struct task *first, *last;
 	uint64_t free_ns; /* when the large transfers on it are expected to be over */
+	uint64_t waited[SCHED_LANES_ALL]; /* the latest of each other lane that something sent here waits for: what comes behind need not */
 };
 
 #define SCHED_COMPLETIONS 64u

@@ -403,6 +403,56 @@ Test(order, lanes_of_one_device_wait_for_each_other_on_the_device)
 	finish();
 }
 
+enum { READERS = 5 };
+
+/* A writer on one lane that is held, and readers behind it on another one. */
+static void write_and_read(struct words *x, uint32_t gate, struct probe *writer, struct probe readers[READERS])
+{
+	const struct use uses[] = {{.words = x, .mode = ACCESS_MODE_READ_WRITE, .unused = true},
+				   {.words = x, .mode = ACCESS_MODE_READ}};
+	(void)harness_launch(&h,
+			     &(struct launch){.kernel = "hold",
+					      .uses = &uses[0],
+					      .use_count = 1,
+					      .has_value = true,
+					      .value = gate,
+					      .items = 1,
+					      .home_lane = 1},
+			     writer);
+	for (uint32_t i = 0; i < READERS; i++)
+		(void)harness_launch(
+			&h,
+			&(struct launch){
+				.kernel = "noop", .uses = &uses[1], .use_count = 1, .items = 1, .home_lane = 2},
+			&readers[i]);
+	scheduler_flush(h.scheduler);
+}
+
+/* Those behind the first come after it, and so after what it waits for. */
+Test(order, F1_a_lane_waits_once_for_what_several_on_it_come_after)
+{
+	struct probe writers[2], readers[2][READERS];
+	struct words x;
+	struct fake_counters counters;
+	harness_words(&h, &x, 4, false, 0);
+	(void)harness_kernel(&h, 0, "hold");
+	(void)harness_kernel(&h, 0, "noop");
+	cr_assert(harness_settle(&h));
+	for (uint32_t i = 0; i < 2; i++) {
+		write_and_read(&x, i + 1, &writers[i], readers[i]);
+		cr_assert(fake_wait_started(0, i * (READERS + 1) + 1, HARNESS_TIMEOUT_NS));
+		fake_gate_open(i + 1);
+		for (uint32_t k = 0; k < READERS; k++) {
+			expect_good(&readers[i][k]);
+			cr_expect(lt(u64, writers[i].order, readers[i][k].order));
+		}
+		fake_counters(0, &counters);
+		cr_expect(le(u64, counters.lane_waits, 2 * i + 1), "one each way");
+	}
+	harness_words_free(&h, &x);
+	finish();
+}
+
 Test(order, B12_a_writer_waits_for_more_readers_than_can_be_sent_ahead)
 {
 	static struct probe readers[500];

@@ -151,6 +151,7 @@ struct fake_counters {
 	uint64_t graph_misuses;  /* changed or freed in flight, sent to another lane meanwhile, or host memory unregistered that one names */
 	uint64_t graph_adds_at_once; /* the most nodes that were added while progress() was not called */
 	uint64_t flushes, progresses;
+	uint64_t lane_waits; /* for other lanes, of commands that were submitted */
 	/* alive now */
 	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events, graphs;
 	uint64_t memory_bytes; /* private memory of devices */

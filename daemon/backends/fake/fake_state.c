@@ -289,6 +289,7 @@ static void add_counters(struct fake_counters *sum, const struct fake_counters *
 	sum->bytes_read += more->bytes_read;
 	sum->flushes += more->flushes;
 	sum->progresses += more->progresses;
+	sum->lane_waits += more->lane_waits;
 	sum->backends += more->backends;
 	sum->devices += more->devices;
 	sum->lanes += more->lanes;

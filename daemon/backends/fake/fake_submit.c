@@ -178,6 +178,7 @@ int fake_submit_as(struct backend_lane *lane, const struct backend_command *comm
 		free(copy);
 		return -EIO;
 	}
+	lane->device->slot->counters.lane_waits += wait_count;
 	note_event_locked(copy);
 	fake_graph_sent_locked(copy);
 	if (lane->last)
