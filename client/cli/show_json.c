@@ -153,7 +153,7 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				  "returns", number(engine->spill_returns),
 				  "returned_bytes", number(engine->spill_returned_bytes),
 				  "now_bytes", number(engine->spilled_now_bytes));
-	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
 				   "resident_bytes", number(engine->resident_bytes),
 				   "descriptors", (json_int_t)engine->descriptors,
 				   "mappings", (json_int_t)engine->mappings,
@@ -166,6 +166,9 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				   "inline_completions", number(engine->inline_completions),
 				   "bursts", number(engine->bursts),
 				   "burst_launches", number(engine->burst_launches),
+				   "chains", number(engine->chains),
+				   "chain_launches", number(engine->chain_launches),
+				   "chains_refused", number(engine->chains_refused),
 				   "gate", gate,
 				   "spill", spill);
 	if (object && (json_object_update_new(object, claims) < 0 ||

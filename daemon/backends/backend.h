@@ -482,6 +482,13 @@ struct backend_completion {
 	uint32_t failed_launches;    /* of submit_burst, with a fault: bit n, the n-th launch did not run for that; the others did */
 };
 
+/* How launches went to the driver, since the device was opened. */
+struct backend_sendings {
+	uint64_t chains;         /* calls that sent one or more launches as one */
+	uint64_t chain_launches; /* and how many launches those were */
+	uint64_t refused;        /* chains that the driver refused: their launches went one by one */
+};
+
 struct backend_ops {
 	uint32_t version; /* BACKEND_OPS_VERSION */
 	enum backend_kind kind;
@@ -721,6 +728,8 @@ struct backend_ops {
 	void (*quiet)(struct backend_device *device);
 	/* Optional (QUIET_LOAD); loader. Will program_load find it on the device already, and need no quiet moment? */
 	bool (*program_is_loaded)(struct backend_device *device, const void *binary, size_t binary_bytes);
+	/* Optional. From any thread, between device_open and device_close; what is sent meanwhile may be in it or not. */
+	void (*sendings)(struct backend_device *device, struct backend_sendings *sendings_out);
 };
 
 extern const struct backend_ops backend_opencl_ops;

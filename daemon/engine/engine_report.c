@@ -72,6 +72,9 @@ static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *rep
 	report->spill_returns = counters.spill.returns;
 	report->spill_returned_bytes = counters.spill.returned_bytes;
 	report->spilled_now_bytes = counters.spill.away_bytes;
+	report->chains = counters.chains;
+	report->chain_launches = counters.chain_launches;
+	report->chains_refused = counters.chains_refused;
 	report->commands_decoded = engine->commands_decoded;
 	report->wakes_sent = engine->wakes_sent;
 }

@@ -215,6 +215,17 @@ void scheduler_device_spill(const struct scheduler *scheduler, uint32_t device, 
 	spill_out->away_bytes = atomic_load(&counts->away_bytes);
 }
 
+static void add_sendings(const struct scheduler_device *device, struct scheduler_counters *counters)
+{
+	struct backend_sendings sendings;
+	if (!device || !atomic_load(&device->opened) || !device->handle || !device->ops->sendings)
+		return;
+	device->ops->sendings(device->handle, &sendings);
+	counters->chains += sendings.chains;
+	counters->chain_launches += sendings.chain_launches;
+	counters->chains_refused += sendings.refused;
+}
+
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out)
 {
 	*counters_out = scheduler->counters;
@@ -226,6 +237,7 @@ void scheduler_counters(const struct scheduler *scheduler, struct scheduler_coun
 		counters_out->spill.returns += spill.returns;
 		counters_out->spill.returned_bytes += spill.returned_bytes;
 		counters_out->spill.away_bytes += spill.away_bytes;
+		add_sendings(scheduler->devices[i], counters_out);
 	}
 }
 

@@ -645,6 +645,7 @@ struct scheduler_counters {
 	uint64_t gate_bypassed, gate_admitted, gate_held;
 	uint32_t gate_waiting; /* now, in tasks */
 	struct scheduler_spill spill; /* of all devices */
+	uint64_t chains, chain_launches, chains_refused;  /* as struct backend_sendings, of all devices */
 	uint32_t tasks_open, buffers;                     /* tasks: without the scheduler's own moves; a burst counts as its launches */
 	uint32_t host_registrations;                      /* ranges that devices have registered now */
 };

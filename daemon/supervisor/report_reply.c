@@ -266,6 +266,9 @@ static void add_claims(const struct opened_report *report, Sycl__V1__EngineFacts
 	facts->spill_returns = claim->spill_returns;
 	facts->spill_returned_bytes = claim->spill_returned_bytes;
 	facts->spilled_now_bytes = claim->spilled_now_bytes;
+	facts->chains = claim->chains;
+	facts->chain_launches = claim->chain_launches;
+	facts->chains_refused = claim->chains_refused;
 }
 
 static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant)

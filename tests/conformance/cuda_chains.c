@@ -128,6 +128,11 @@ Test(cuda_chains, one_template_serves_kernels_of_every_shape)
 	/* 16 + 16 + 4 + 1, ten times, and what is left. */
 	cr_assert_gt(fixture.device->lanes->chains_sent, 0);
 	cr_assert_leq(fixture.device->lanes->chains_sent, 50);
+	struct backend_sendings sendings;
+	fixture.ops->sendings(fixture.device, &sendings);
+	cr_assert_eq(sendings.chains, fixture.device->lanes->chains_sent);
+	cr_assert_eq(sendings.chain_launches, 400);
+	cr_assert_eq(sendings.refused, 0);
 	fixture.ops->kernel_free(fill);
 	fixture.ops->kernel_free(add);
 	fixture.ops->kernel_free(mix);

@@ -46,7 +46,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
       set(with_compiler cuda_cycles)
     endif()
     sycl_test_objects(fake_service_objects SOURCES fake_service.c LIBS sycl_test_support sycl_shared PkgConfig::jansson)
-    foreach(part cuda_faults cuda_missing cuda_standby ${with_compiler})
+    foreach(part cuda_chains cuda_faults cuda_missing cuda_standby ${with_compiler})
       set(name processes_${part})
       sycl_test(${name} SOURCES ${name}.c ${common} $<TARGET_OBJECTS:fake_service_objects>
         LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)

@@ -130,4 +130,5 @@ const struct backend_ops backend_cuda_ops = {
 	.quiet_wanted = cuda_quiet_wanted,
 	.quiet = cuda_quiet,
 	.program_is_loaded = cuda_program_is_loaded,
+	.sendings = cuda_sendings,
 };

@@ -29,7 +29,7 @@ int cuda_device_open_native(struct backend *backend, uint32_t device, uint64_t n
 			    void *token, struct backend_device **device_out, struct backend_fault *fault_out);
 void cuda_device_close(struct backend_device *device);
 
-/* cuda_lane.c, cuda_submit.c, cuda_progress.c */
+/* cuda_lane.c, cuda_submit.c, cuda_send.c, cuda_progress.c */
 int cuda_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
 		     struct backend_fault *fault_out);
 void cuda_lane_free(struct backend_lane *lane);
@@ -40,6 +40,7 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 		      uint32_t value_stride_bytes, const struct backend_wait *waits, uint32_t wait_count, uint64_t sequence,
 		      struct backend_fault *fault_out);
 void cuda_flush(struct backend_device *device);
+void cuda_sendings(struct backend_device *device, struct backend_sendings *sendings_out);
 uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
 
 /* cuda_memory.c */

@@ -159,7 +159,8 @@ struct cuda_lanes {
 	CUfunction blank;    /* an empty one, from which chains are made */
 	CUfunction fill;     /* fills of graphs; NULL: there is none */
 	bool has_graphs;     /* for chains, and the empty kernel */
-	uint64_t chains_sent, chains_refused; /* refused: launched plainly instead */
+	/* Any thread may read them; refused: launched plainly instead. */
+	_Atomic uint64_t chains_sent, chain_launches, chains_refused;
 
 	unsigned char *large_storage; /* CUDA_PARAMETER_BYTES_MAX */
 	void **large_parameters;      /* CUDA_PARAMETERS_MAX */

@@ -149,6 +149,22 @@ static uint32_t count_flights(const struct cuda_collected *launches, uint32_t co
 	return flights;
 }
 
+/* One thread at a time adds. */
+static void add(_Atomic uint64_t *counter, uint64_t more)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
+			      memory_order_relaxed);
+}
+
+void cuda_sendings(struct backend_device *device, struct backend_sendings *sendings_out)
+{
+	const struct cuda_lanes *lanes = device->lanes;
+
+	sendings_out->chains = atomic_load_explicit(&lanes->chains_sent, memory_order_relaxed);
+	sendings_out->chain_launches = atomic_load_explicit(&lanes->chain_launches, memory_order_relaxed);
+	sendings_out->refused = atomic_load_explicit(&lanes->chains_refused, memory_order_relaxed);
+}
+
 void cuda_lane_send(struct cuda_lane_state *state)
 {
 	struct cuda_lanes *lanes = state->lane->device->lanes;
@@ -169,10 +185,11 @@ void cuda_lane_send(struct cuda_lane_state *state)
 		if (error == 0) {
 			first->is_send_start = true;
 			state->sent = state->written = value;
-			lanes->chains_sent++;
+			add(&lanes->chains_sent, 1);
+			add(&lanes->chain_launches, count);
 		} else {
 			send_plainly(state, at, count);
-			lanes->chains_refused++;
+			add(&lanes->chains_refused, 1);
 		}
 		state->sent_end += flights;
 		at += count;
