@@ -30,11 +30,13 @@ struct handle_entry {
 };
 
 struct handle_table {
-	pthread_mutex_t lock; /* the free list and growing */
+	pthread_mutex_t lock; /* taking entries: the free list and growing */
 	_Atomic(struct handle_entry *) chunks[CHUNKS];
 	uint32_t entries; /* ever used */
 	uint32_t free_first,
 		free_last; /* index + 1; first in, first out, so that a stale handle stays stale for long */
+	_Atomic uint32_t
+		freed; /* index + 1; the last freed first, without the lock: what the free list gets when it runs out */
 	struct handle_table *inherited; /* of the parent process, kept reachable */
 };
 
@@ -95,11 +97,33 @@ const char *handle_type_name(enum handle_type type)
 	return type < HANDLE_TYPE_COUNT && names[type] ? names[type] : names[HANDLE_NONE];
 }
 
+/* The table's lock is held. What was freed meanwhile, in the order in which it was. */
+static void refill(struct handle_table *t)
+{
+	uint32_t last = atomic_exchange_explicit(&t->freed, 0, memory_order_acquire), next = 0;
+	for (uint32_t at = last; at;) {
+		struct handle_entry *entry = entry_at(at - 1);
+		uint32_t before = entry->next_free;
+		entry->next_free = next;
+		next = at;
+		at = before;
+	}
+	if (!next)
+		return;
+	if (t->free_last)
+		entry_at(t->free_last - 1)->next_free = next;
+	else
+		t->free_first = next;
+	t->free_last = last;
+}
+
 /* The table's lock is held. */
 static struct handle_entry *take_free(struct handle_table *t, uint32_t *index_out)
 {
 	struct handle_entry *entry = NULL;
 	/* A few stay in the list: an index that was just freed is not used again at once. */
+	if (t->free_first == t->free_last)
+		refill(t);
 	if (t->free_first && t->free_first != t->free_last) {
 		*index_out = t->free_first - 1;
 		entry = entry_at(*index_out);
@@ -281,15 +305,10 @@ static void entry_free(struct handle_entry *entry, uint32_t index)
 	const struct handle_entry *present = entry_at(index);
 	if (!present || present != entry)
 		return; /* of the parent process: a child has a table of its own */
-	(void)pthread_mutex_lock(&t->lock);
-	entry->next_free = 0;
-	struct handle_entry *last = t->free_last ? entry_at(t->free_last - 1) : NULL;
-	if (last)
-		last->next_free = index + 1;
-	else
-		t->free_first = index + 1;
-	t->free_last = index + 1;
-	(void)pthread_mutex_unlock(&t->lock);
+	entry->next_free = atomic_load_explicit(&t->freed, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&t->freed, &entry->next_free, index + 1, memory_order_release,
+						      memory_order_relaxed)) {
+	}
 }
 
 void object_unref(struct object *object)
