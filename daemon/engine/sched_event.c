@@ -97,25 +97,27 @@ static void happen(struct sched_event *event, const struct backend_fault *fault)
 static bool take_told(struct sched_event *event)
 {
 	struct scheduler *scheduler = event->scheduler;
-	bool was_there = false;
 	(void)pthread_mutex_lock(&scheduler->happened_lock);
-	for (struct sched_event **at = &scheduler->happened; *at && !was_there;) {
-		if (*at == event) {
-			*at = event->happened_next;
-			was_there = true;
-		} else {
-			at = &(*at)->happened_next;
-		}
+	struct sched_event *before = NULL, *at = atomic_load(&scheduler->happened);
+	while (at && at != event) {
+		before = at;
+		at = at->happened_next;
 	}
+	if (at && before)
+		before->happened_next = event->happened_next;
+	else if (at)
+		atomic_store(&scheduler->happened, event->happened_next);
 	(void)pthread_mutex_unlock(&scheduler->happened_lock);
-	return was_there;
+	return at != NULL;
 }
 
 void sched_event_collect(struct scheduler *scheduler)
 {
+	/* What comes now wakes the front once more. */
+	if (!atomic_load(&scheduler->happened))
+		return;
 	(void)pthread_mutex_lock(&scheduler->happened_lock);
-	struct sched_event *event = scheduler->happened;
-	scheduler->happened = NULL;
+	struct sched_event *event = atomic_exchange(&scheduler->happened, NULL);
 	(void)pthread_mutex_unlock(&scheduler->happened_lock);
 	while (event) {
 		struct sched_event *next = event->happened_next; /* a finished task may let the event go */

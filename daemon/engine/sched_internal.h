@@ -681,7 +681,7 @@ struct scheduler {
 	uint32_t listed_count; /* of device_count: those that were discovered; the others are native contexts' */
 	bool discovered;
 	pthread_mutex_t happened_lock;
-	struct sched_event *happened; /* by happened_next: told, and not seen by the front */
+	_Atomic(struct sched_event *) happened; /* by happened_next: told, and not seen by the front, which looks without the lock whether there is any */
 	struct scheduler_device *devices[SCHED_DEVICES_MAX]; /* NULL: not open */
 
 	uint64_t (*clock_ns)(void); /* scheduler_config */
