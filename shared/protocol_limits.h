@@ -12,6 +12,7 @@
 /* Feature bits of Hello and Welcome. */
 #define FEATURE_RESUBMIT (1ull << 0) /* shapes, and fixed-layout RESUBMIT records (resubmit.h) */
 #define FEATURE_GRAPHS   (1ull << 1) /* executable graphs that are sent once, launches of them */
+#define FEATURE_NATIVE   (1ull << 2) /* native commands of clients in other processes: HostTask.on_device, BufferExport.at_once */
 
 #define PACKET_BYTES_MAX 65536u      /* a datagram, and a record of a ring, at most */
 #define PACKET_DESCRIPTORS_MAX 8u    /* descriptors with one datagram, at most */

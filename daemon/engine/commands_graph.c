@@ -88,6 +88,9 @@ static int check_node(struct session *session, const Sycl__V1__CommandGroup *gro
 	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE &&
 	    (!session_has_natives(session) || !group->native->function))
 		return session_violation(session, "a graph's node is a native command");
+	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK && group->host_task->on_device &&
+	    !session_has_natives(session))
+		return session_violation(session, "a graph's node is a native command");
 	return 0;
 }
 

@@ -31,7 +31,7 @@ int group_check_action(struct session *session, const struct queue *queue, const
 	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE:
 		return group_check_host_update(session, message->host_update, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK:
-		return group_check_host_task(session, message->host_task, request, fault);
+		return group_check_host_task(session, queue, message->host_task, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_COPY:
 		return group_check_usm_copy(session, queue, message->usm_copy, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_FILL:

@@ -86,7 +86,7 @@ static void reply_exported(struct session *session, uint64_t number, const struc
 	session_reply(session, &reply);
 }
 
-static int start_export(struct session *session, struct buffer *buffer, struct backend_fault *fault)
+static int start_export(struct session *session, struct buffer *buffer, bool at_once, struct backend_fault *fault)
 {
 	if (!buffer->shared)
 		return fault_set(fault, STATUS_INVALID,
@@ -99,7 +99,8 @@ static int start_export(struct session *session, struct buffer *buffer, struct b
 	int r = -ENOMEM;
 	if (request) {
 		*request = (struct export_request){buffer, session->record};
-		r = sched_buffer_export(buffer->sched, request);
+		r = at_once ? sched_buffer_export_at_once(buffer->sched, request)
+			    : sched_buffer_export(buffer->sched, request);
 	}
 	if (r < 0) {
 		free(request);
@@ -114,9 +115,11 @@ int command_buffer_export(struct session *session, const Sycl__V1__BufferExport 
 {
 	struct buffer *buffer;
 	struct backend_fault fault;
+	if (message->at_once && !(session->features & FEATURE_NATIVE))
+		return session_violation(session, "an export at once was not agreed on");
 	int r = object_get(session, message->buffer, OBJECT_BUFFER, &buffer, &fault);
 	if (r == 0)
-		r = start_export(session, buffer, &fault);
+		r = start_export(session, buffer, message->at_once, &fault);
 	if (r > 0)
 		reply_status(session, session->record, message->buffer, &fault);
 	return r < 0 ? r : 0;

@@ -77,9 +77,9 @@ void group_poison(struct session *session, const Sycl__V1__CommandGroup *message
 void group_poison_nodes(struct session *session, const struct graph *graph, uint32_t first, const struct backend_fault *fault);
 /* What task_submit and host_access_submit refuse, as the client sees it. 1. */
 int group_submit_fault(int error, const char *what, struct backend_fault *fault);
-/* The session takes one more host task; its slot was looked at before. */
-int group_check_host_task(struct session *session, const Sycl__V1__HostTask *message, struct task_request *request,
-			  struct backend_fault *fault);
+/* The session takes one more host task; its slot was looked at before, and its requirements are in the scratch. */
+int group_check_host_task(struct session *session, const struct queue *queue, const Sycl__V1__HostTask *message,
+			  struct task_request *request, struct backend_fault *fault);
 /* group_native_command.c. `feature`: that the device must have. */
 int group_check_native_command(const struct session *session, const struct queue *queue,
 			       const Sycl__V1__NativeCommand *native, uint32_t feature, struct task_request *request,

@@ -7,15 +7,40 @@
 #include "session.h"
 #include "clock.h"
 #include "graph_run.h"
+#include "shares.h"
 
 #include <inttypes.h>
 
-int group_check_host_task(struct session *session, const Sycl__V1__HostTask *message, struct task_request *request,
-			  struct backend_fault *fault)
+/*
+ * A native command of a client in another process: it opens what it requires. That stays where it is anyway, so a client that
+ * never ends its task holds no memory of the device's that it does not hold already.
+ */
+static int check_opened(struct session *session, const struct queue *queue, const struct task_request *request,
+			struct backend_fault *fault)
 {
-	if (message->on_device && !session_has_natives(session))
+	if (!(session->features & FEATURE_NATIVE))
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 				 "native handles are for programs with an engine of their own in their process");
+	for (uint32_t i = 0; i < request->requirement_count; i++) {
+		const struct buffer *buffer = session->engine->scratch.buffers[i];
+		if (buffer->size_bytes == 0)
+			continue;
+		if (!buffer->shared)
+			return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+					 "a native command of another process needs buffers that were made to be exported");
+		if (buffer->shared->device != queue->device_index)
+			return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+					 "a native command for device %u requires a buffer that lies on device %u",
+					 queue->device_index, buffer->shared->device);
+	}
+	return 0;
+}
+
+int group_check_host_task(struct session *session, const struct queue *queue, const Sycl__V1__HostTask *message,
+			  struct task_request *request, struct backend_fault *fault)
+{
+	if (message->on_device && !session_has_natives(session) && check_opened(session, queue, request, fault))
+		return 1;
 	if (session->host_tasks_open >= HOST_TASKS_MAX)
 		return fault_set(fault, STATUS_QUOTA, "a session may have %u host tasks that are not over",
 				 HOST_TASKS_MAX);

@@ -157,14 +157,43 @@ int sched_buffer_share(struct sched_buffer *of, void *host, void *owner, struct 
 	return 0;
 }
 
+static struct task *take_export(struct sched_buffer *buffer, void *owner)
+{
+	struct sched_contents *contents = buffer->contents;
+	struct task *task = sched_take_task(buffer->scheduler, USE_BYTES + sizeof(struct backend_shared_memory));
+	if (!task)
+		return NULL;
+	task->role = TASK_ROLE_EXPORT;
+	task->shared = (struct backend_shared_memory *)(void *)(task->storage + USE_BYTES);
+	task->device = contents->home->device;
+	task->memory = contents->home;
+	task->owner = owner;
+	task->front_only = true;
+	(void)snprintf(task->send.what, sizeof(task->send.what), "export");
+	return task;
+}
+
+static void start_export(struct task *task, struct sched_buffer *buffer)
+{
+	buffer->references++; /* until it is told */
+	task_open(task);
+	task_consider(task);
+	scheduler_run(buffer->scheduler);
+}
+
+static bool is_exportable(const struct sched_contents *contents)
+{
+	return contents->home && contents->home->export_kind != BACKEND_EXPORT_NONE;
+}
+
 /* After what has been submitted, as a reader at home; but whether that succeeded is nothing to it. */
 int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 {
 	struct sched_contents *contents = buffer->contents;
 	struct scheduler *scheduler = buffer->scheduler;
-	if (!contents->home || contents->home->export_kind == BACKEND_EXPORT_NONE)
+	if (!is_exportable(contents))
 		return -EINVAL;
-	struct task *task = sched_take_task(scheduler, USE_BYTES + sizeof(struct backend_shared_memory));
+	struct task *task = take_export(buffer, owner);
 	if (!task)
 		return -ENOMEM;
 	struct sched_access access = {.buffer = buffer, .place = contents->home_place};
@@ -175,19 +204,27 @@ int sched_buffer_export(struct sched_buffer *buffer, void *owner)
 		sched_give_task(scheduler, task);
 		return -ENOMEM;
 	}
-	task->role = TASK_ROLE_EXPORT;
-	task->shared = (struct backend_shared_memory *)(void *)(task->storage + USE_BYTES);
-	task->device = contents->home->device;
-	task->memory = contents->home;
-	task->owner = owner;
-	task->front_only = true;
-	(void)snprintf(task->send.what, sizeof(task->send.what), "export");
 	sched_access_wait_written(task, &access);
 	sched_access_enter(task, &access);
-	buffer->references++; /* until it is told */
-	task_open(task);
-	task_consider(task);
-	scheduler_run(scheduler);
+	start_export(task, buffer);
+	return 0;
+}
+
+/*
+ * Nothing comes before it: making the memory is on its device's thread already, or over. And it is no reader in the order of
+ * the contents, where later writers would take it for one that has seen the writers before it.
+ */
+int sched_buffer_export_at_once(struct sched_buffer *buffer, void *owner)
+{
+	struct sched_contents *contents = buffer->contents;
+	if (!is_exportable(contents))
+		return -EINVAL;
+	struct task *task = take_export(buffer, owner);
+	if (!task)
+		return -ENOMEM;
+	const struct interval whole = {.end = contents->size_bytes};
+	(void)sched_use_add(task, buffer, TASK_USE_READ, contents->home_place, &whole, &whole);
+	start_export(task, buffer);
 	return 0;
 }
 

@@ -293,6 +293,8 @@ int sched_buffer_share(struct sched_buffer *of, void *host, void *owner, struct 
  * sched_buffer_create_shared, or sched_buffer_share of such; any number of times. -EINVAL: of others. -ENOMEM.
  */
 int sched_buffer_export(struct sched_buffer *buffer, void *owner);
+/* The same, but as soon as the memory is there: what was submitted before may be writing it, and nobody waits for this. */
+int sched_buffer_export_at_once(struct sched_buffer *buffer, void *owner);
 
 /*
  * Events that other processes can wait for and record (BACKEND_FEATURE_SHARED_EVENT): created here, or opened by the

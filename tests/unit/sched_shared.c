@@ -296,6 +296,47 @@ Test(shared, F10_an_export_waits_for_what_was_submitted_before)
 	finish();
 }
 
+Test(shared, F10_S8_an_export_at_once_waits_for_nobody_and_orders_nobody)
+{
+	struct probe held, exported = {.done = false}, behind;
+	struct words x;
+	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_CUDA_IPC);
+	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &held);
+	cr_assert(eq(int, sched_buffer_export_at_once(x.buffer, &exported), 0));
+	expect_good(&exported);
+	cr_expect(not(held.done));
+	/* A later writer still comes behind the one before. */
+	run(1, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &behind);
+	for (uint32_t i = 0; i < 20; i++) {
+		struct probe other;
+		(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
+		expect_good(&other);
+	}
+	cr_expect(not(behind.done));
+	fake_gate_open(1);
+	expect_good(&held);
+	expect_good(&behind);
+	expect_words(&x, 1);
+	harness_words_free(&h, &x);
+	finish();
+}
+
+Test(shared, F10_S8_an_export_at_once_finds_memory_that_nobody_has_used)
+{
+	struct probe exported = {.done = false};
+	struct words x, plain;
+	harness_words_shared(&h, &x, WORDS, true, 3, 1, BACKEND_EXPORT_VMM);
+	cr_assert(eq(int, sched_buffer_export_at_once(x.buffer, &exported), 0));
+	expect_good(&exported);
+	cr_expect(ge(int, exported.shared.descriptor, 0));
+	close_export(&exported, NULL);
+	harness_words(&h, &plain, WORDS, true, 0);
+	cr_expect(eq(int, sched_buffer_export_at_once(plain.buffer, &exported), -EINVAL));
+	harness_words_free(&h, &plain);
+	harness_words_free(&h, &x);
+	finish();
+}
+
 static void import_words(const struct backend_shared_memory *shared, struct words *words, uint32_t device)
 {
 	*words = (struct words){.count = WORDS};

@@ -1,0 +1,202 @@
+/* Native commands of clients in other processes, as host tasks whose data stays on the device (S8, K5, N4): by clients that lie. */
+#include "access_mode.h"
+#include "fake_control.h"
+#include "hostile_fixture.h"
+
+#include <string.h>
+
+enum { SHARED = 10, TASK_SLOT = 20, EVENT_SLOT = 21, GRAPH = 30, OFFSET = 8192, SIZE = 5000, KIND_IPC = 2 };
+
+static uint64_t shared_id(void)
+{
+	return raw_id(OBJECT_BUFFER, SHARED);
+}
+
+/* Devices that can share; a session with this feature agreed on or not, and a buffer that can be exported from `where`. */
+static void start(uint64_t features, uint32_t where)
+{
+	fake_reset();
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_options(i, (struct fake_device_options){.features = FAKE_FEATURES_ALL});
+	hostile_start(NULL);
+	hostile->features = features;
+	raw_open(hostile);
+	device = raw_fake_device(hostile);
+	raw_arena(hostile, 0, 65536);
+	(void)raw_context(hostile, raw_id(OBJECT_CONTEXT, CONTEXT), device);
+	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0, false);
+	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
+	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT;
+	range.offset_bytes = OFFSET;
+	range.size_bytes = SIZE;
+	Sycl__V1__BufferCreate create = SYCL__V1__BUFFER_CREATE__INIT;
+	create.buffer = shared_id();
+	create.size_bytes = SIZE;
+	create.range = &range;
+	create.export_kind = (Sycl__V1__ExportKind)KIND_IPC;
+	create.device = device + where;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_CREATE;
+	command.buffer_create = &create;
+	(void)raw_send(hostile, &command);
+	raw_round_trip(hostile);
+}
+
+/* A host task that keeps its data on the device and writes the buffer. */
+static void send_task(uint64_t number, uint64_t buffer)
+{
+	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
+	Sycl__V1__Requirement *list[] = {&requirement};
+	requirement.buffer = buffer;
+	requirement.mode = ACCESS_MODE_READ_WRITE;
+	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT;
+	task.slot = TASK_SLOT;
+	task.slot_value = (uint32_t)number;
+	task.on_device = true;
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	group.n_requirements = 1;
+	group.requirements = list;
+	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
+	group.host_task = &task;
+	group.wants_slot = true;
+	group.slot = EVENT_SLOT;
+	group.slot_value = (uint32_t)number;
+	(void)hostile_group(&group, number);
+}
+
+static void send_done(uint64_t number)
+{
+	Sycl__V1__HostTaskDone done = SYCL__V1__HOST_TASK_DONE__INIT;
+	done.queue = hostile_queue();
+	done.group = number;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_HOST_TASK_DONE;
+	command.host_task_done = &done;
+	(void)raw_send(hostile, &command);
+}
+
+static uint64_t send_export(bool at_once)
+{
+	Sycl__V1__BufferExport message = SYCL__V1__BUFFER_EXPORT__INIT;
+	message.buffer = shared_id();
+	message.at_once = at_once;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_EXPORT;
+	command.buffer_export = &message;
+	return raw_send(hostile, &command);
+}
+
+static void expect_refused(uint64_t number, const char *words)
+{
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, (uint32_t)number), 1), "its turn never comes");
+	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
+	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
+	cr_assert(eq(i32, reply->status->code, STATUS_FEATURE_NOT_SUPPORTED), "%s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s", reply->status->text);
+}
+
+Test(hostile, S8_K9_a_native_command_of_another_process_is_held_until_it_is_said_to_be_over)
+{
+	start(FEATURE_NATIVE, 0);
+	send_task(1, shared_id());
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
+	raw_round_trip(hostile);
+	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0), "complete before it was run");
+	send_done(1);
+	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 0));
+	hostile_expect_alive();
+}
+
+Test(hostile, S8_I18_it_is_for_those_who_agreed_on_it)
+{
+	start(0, 0);
+	send_task(1, shared_id());
+	expect_refused(1, "an engine of their own");
+	hostile_expect_alive();
+}
+
+/* What is held on a device must be what stays there anyway: a client that never ends it must not keep others' room. */
+Test(hostile, S8_K5_it_holds_no_buffer_that_could_be_spilled_or_moved)
+{
+	start(FEATURE_NATIVE, 0);
+	send_task(1, hostile_buffer());
+	expect_refused(1, "made to be exported");
+	hostile_expect_alive();
+}
+
+Test(hostile, S8_K5_it_holds_no_buffer_of_another_device)
+{
+	start(FEATURE_NATIVE, 1);
+	send_task(1, shared_id());
+	expect_refused(1, "lies on device");
+	hostile_expect_alive();
+}
+
+Test(hostile, S8_N4_a_client_that_ends_in_the_middle_of_it_leaves_nothing)
+{
+	start(FEATURE_NATIVE, 0);
+	send_task(1, shared_id());
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
+	send_task(2, shared_id());
+	raw_round_trip(hostile);
+	hostile_stop(); /* with what is held: the fixture finds what is left */
+}
+
+Test(hostile, S8_K1_its_end_before_its_turn_closes_the_session)
+{
+	start(FEATURE_NATIVE, 0);
+	send_task(1, shared_id());
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
+	send_task(2, shared_id());
+	send_done(2);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "is no host task that runs now");
+}
+
+Test(hostile, S8_K15_it_is_no_node_of_a_graph)
+{
+	start(FEATURE_NATIVE | FEATURE_GRAPHS, 0);
+	Sycl__V1__GraphCreate create = SYCL__V1__GRAPH_CREATE__INIT;
+	create.graph = raw_id(OBJECT_GRAPH, GRAPH);
+	create.context = raw_id(OBJECT_CONTEXT, CONTEXT);
+	create.device = device;
+	create.nodes = 1;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
+	command.graph_create = &create;
+	(void)raw_send(hostile, &command);
+	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT;
+	task.on_device = true;
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
+	group.host_task = &task;
+	Sycl__V1__GraphNode node = SYCL__V1__GRAPH_NODE__INIT;
+	node.graph = create.graph;
+	node.group = &group;
+	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_NODE;
+	command.graph_node = &node;
+	(void)raw_send(hostile, &command);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "a graph's node is a native command");
+}
+
+/* How to open the memory is answered while it is held for writing: otherwise who holds it could never open it. */
+Test(hostile, S8_F10_an_export_at_once_waits_for_no_writer)
+{
+	start(FEATURE_NATIVE, 0);
+	send_task(1, shared_id());
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
+	const Sycl__V1__Reply *reply = raw_reply_to(hostile, send_export(true));
+	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
+	cr_assert(eq(ptr, reply->status, NULL));
+	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_BUFFER_EXPORTED));
+	cr_assert(eq(sz, reply->buffer_exported->handle.len, 64));
+	send_done(1);
+	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 0));
+	hostile_expect_alive();
+}
+
+Test(hostile, S8_F10_an_export_at_once_is_for_those_who_agreed_on_it)
+{
+	start(0, 0);
+	(void)send_export(true);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "was not agreed on");
+}
