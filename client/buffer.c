@@ -13,6 +13,8 @@ static void buffer_destroy(struct object *object)
 {
 	struct buffer *buffer = (struct buffer *)object;
 	struct connection *c = object->connection;
+	/* Before the service lets go of it, which ends the memory behind a handle. */
+	bridge_memory_close(buffer);
 	/* Work that uses it goes on; its shared memory comes back with Released (D10, D16). */
 	remote_release(c, &buffer->remote);
 	free(buffer->remote.why);
@@ -118,6 +120,7 @@ static void fill_in(struct buffer *buffer, const struct buffer_plan *plan)
 	}
 	buffer->kind = plan->kind;
 	buffer->share = plan->share;
+	buffer->share_device = plan->device;
 	buffer->host = plan->kind == SYCL_HOST_BORROWED ? plan->host : NULL;
 	buffer->use_mutex = plan->use_mutex;
 	buffer->write_back = 1;

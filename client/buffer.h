@@ -25,6 +25,8 @@ struct buffer_plan {
 
 /* The handle is an image's where the plan says so. */
 sycl_result buffer_make(struct connection *connection, const struct buffer_plan *plan, sycl_buffer *buffer_out);
+/* share.c: what another process needs to open it, without waiting for what is to write it. A root that can be exported; a round trip. */
+sycl_result share_export_at_once(struct buffer *buffer, struct sycl_shared_memory *shared);
 /* buffer_release.c: end one of the caller's references; pinned. `writes_back` false: what there is to write back is lost. */
 sycl_result buffer_end(struct buffer *buffer, bool writes_back, uint64_t deadline_ns);
 

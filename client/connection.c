@@ -59,11 +59,13 @@ static struct connection *connection_free(struct connection *c)
 		return NULL;
 	c->host_tasks.helpers = helpers_stop(c, c->host_tasks.helpers);
 	copiers_fini(&c->copiers);
+	bridge_stop(&c->bridge);
 	throw_last(c);
 	/* The engine sees a hang-up and ends the session; an embedded one is waited for, since it uses this memory. */
 	close_fd(&c->socket);
 	connection_embedded_end(c);
 	native_calls_fini(&c->native_calls);
+	bridge_fini(&c->bridge);
 	usm_fini(c);
 	arenas_fini(&c->arenas);
 	free_ids(c);
@@ -139,6 +141,7 @@ static struct connection *connection_new(void)
 	(void)pthread_mutex_init(&c->state_lock, NULL);
 	(void)pthread_mutex_init(&c->arenas.grow_lock, NULL);
 	native_calls_init(&c->native_calls);
+	bridge_init(&c->bridge);
 	pthread_condattr_t monotonic;
 	(void)pthread_condattr_init(&monotonic);
 	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -11,6 +11,7 @@
 
 #include "arenas.h"
 #include "async_errors.h"
+#include "bridge.h"
 #include "copiers.h"
 #include "embedded_entry.h"
 #include "flight_page.h"
@@ -78,6 +79,7 @@ struct connection {
 	struct usm_state usm;
 	struct host_tasks host_tasks;
 	struct native_calls native_calls;
+	struct bridge bridge;
 	struct graph *graphs;          /* weak, under the graph lock */
 	uint64_t graph_number;         /* of the latest */
 	struct page_copy *page_copies; /* that copy and helper threads may take part in */
@@ -105,7 +107,7 @@ struct connection {
 	bool may_spin;
 
 	uint32_t session_class, weight; /* as the service gave them */
-	bool has_graphs; /* agreed on */
+	bool has_graphs, has_natives; /* agreed on */
 	bool in_process; /* the engine is in this process: embedded, and in tests */
 	void *engine;    /* embedded */
 	embedded_stop *engine_stop;

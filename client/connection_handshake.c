@@ -20,8 +20,8 @@ static uint64_t features_wanted(void)
 {
 	const char *resubmit = secure_getenv("SYCLD_RESUBMIT");
 	if (resubmit && strcmp(resubmit, "0") == 0)
-		return FEATURE_GRAPHS;
-	return FEATURE_RESUBMIT | FEATURE_GRAPHS;
+		return FEATURE_GRAPHS | FEATURE_NATIVE;
+	return FEATURE_RESUBMIT | FEATURE_GRAPHS | FEATURE_NATIVE;
 }
 
 static int say_hello(struct connection *c, const struct open_request *request, uint64_t features)
@@ -154,6 +154,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 		return protocol_error("it names features that were not asked for");
 	c->shapes.agreed_on = welcome->features & FEATURE_RESUBMIT;
 	c->has_graphs = welcome->features & FEATURE_GRAPHS;
+	c->has_natives = welcome->features & FEATURE_NATIVE;
 	c->session = welcome->session;
 	c->in_process = c->in_process && welcome->in_process;
 	c->bell = packet_fds_take(fds, 1);

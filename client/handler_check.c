@@ -177,11 +177,11 @@ sycl_result handler_check_arguments(const struct handler *handler)
 {
 	const struct kernel *kernel = handler->kernel;
 	bool host_task = handler->action == HANDLER_ACTION_HOST_TASK;
+	if (handler->action == HANDLER_ACTION_NATIVE || handler->bridge)
+		return check_native_arguments(handler);
 	sycl_result whose = check_whose(handler, host_task);
 	if (whose || host_task)
 		return whose;
-	if (handler->action == HANDLER_ACTION_NATIVE)
-		return check_native_arguments(handler);
 	if (!kernel) {
 		if (handler->arguments.count > 0)
 			return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "arguments are set, but no kernel");

@@ -218,6 +218,8 @@ sycl_result handler_check(const struct handler *handler)
 		result = usm_check(handler);
 	if (!result)
 		result = handler_check_arguments(handler);
+	if (!result && handler->bridge)
+		result = bridge_check(handler);
 	if (!result)
 		result = handler_check_properties(handler);
 	if (!result && handler->graph)
@@ -351,6 +353,6 @@ sycl_result handler_send(struct handler *handler, struct queue *queue, sycl_even
 	sycl_result result = check_for_other_queue(&view);
 	if (!result && handler->on_device &&
 	    (queue->device != handler->queue->device || queue->context != handler->queue->context))
-		result = error_set(SYCL_ERROR_INVALID, "a host task for native handles is for queues of its own device and context");
+		result = error_set(SYCL_ERROR_INVALID, "what uses native handles is for queues of its own device and context");
 	return result ? result : send(&view, handler, false, event_out);
 }

@@ -167,6 +167,26 @@ static void tell(struct connection *c, const struct host_task *task, sycl_result
 	(void)connection_send(c, &command); /* a session that has ended has nobody to tell */
 }
 
+void host_task_over(struct connection *c, struct host_task *task, sycl_result status, const struct failure *why)
+{
+	/* First what it held, so that whoever waits for the group finds that let go of; it may hold the connection. */
+	connection_ref(c);
+	object_unref(&task->handler->object);
+	task->handler = NULL;
+	tell(c, task, status, why);
+	unref(c, task);
+	connection_unref(c);
+}
+
+/* *later_out: what it sent is under way, see bridge_call. */
+static sycl_result call_function(struct host_task *task, sycl_host_task handle, struct bridge_call **later_out)
+{
+	const struct handler *handler = task->handler;
+	if (handler->bridge)
+		return bridge_call(task, later_out);
+	return handler->host_function(handle, handler->user_data);
+}
+
 void host_task_run(struct connection *c, struct host_task *task)
 {
 	/* What the function does, or what letting go of it does, is not the failure of the call that waits. */
@@ -177,18 +197,15 @@ void host_task_run(struct connection *c, struct host_task *task)
 		error_note_failure(&(struct failure){.code = SYCL_SUCCESS});
 		running = &call;
 		connection_observe(c);
-		sycl_result status =
-			task->handler->host_function((sycl_host_task)(void *)&call, task->handler->user_data);
+		struct bridge_call *later = NULL;
+		sycl_result status = call_function(task, (sycl_host_task)(void *)&call, &later);
 		connection_publish(c);
 		running = call.outer;
 		error_get(&why);
-		/* First what it held, so that whoever waits for the group finds that let go of; it may hold the connection. */
-		connection_ref(c);
-		object_unref(&task->handler->object);
-		task->handler = NULL;
-		tell(c, task, status, &why);
-		unref(c, task);
-		connection_unref(c);
+		if (later)
+			bridge_call_later(later, status, &why);
+		else
+			host_task_over(c, task, status, &why);
 	} else {
 		unref(c, task);
 	}

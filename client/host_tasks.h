@@ -51,8 +51,14 @@ void host_task_settle(struct connection *connection, struct host_task *task, boo
 bool host_tasks_run_here(const struct connection *connection);
 /* One whose turn has come, or that never has it; NULL: none. With the state lock. */
 struct host_task *host_tasks_take(struct connection *connection);
-/* Calls the function, unless its turn never comes, and tells the engine. The task is gone afterwards. */
+/*
+ * Calls the function, unless its turn never comes, and tells the engine; of a native command the bridge tells when its work is
+ * complete. The task is gone afterwards.
+ */
 void host_task_run(struct connection *connection, struct host_task *task);
+/* One that has run is over: tells the engine, `why` with a status. The task is gone afterwards, and perhaps the connection. */
+struct failure;
+void host_task_over(struct connection *connection, struct host_task *task, sycl_result status, const struct failure *why);
 /* Is there one whose turn has come? With the state lock. */
 bool host_tasks_ready(struct connection *connection);
 

@@ -190,6 +190,14 @@ SYCL_API sycl_result sycl_device_get_native(sycl_device handle, sycl_backend bac
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(native_out);
 	struct connection *c = device->object.connection;
+	/* CUDA's means something in this process as well: the same GPU, as this program's driver counts. */
+	if (!c->engine && backend == SYCL_BACKEND_KIND_CUDA && topology_backend_of(device) == SYCL_BACKEND_KIND_CUDA) {
+		cuda_device number = 0;
+		sycl_result found = bridge_device_find(c, device, &number);
+		if (!found)
+			*native_out = (uint64_t)number;
+		return found;
+	}
 	sycl_result result =
 		native_check(c, topology_backend_of(device), backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE);
 	Sycl__V1__NativeGet get;

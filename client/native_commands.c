@@ -87,18 +87,40 @@ static void copy_accessors(struct native_call *call, const struct handler *handl
 	}
 }
 
-sycl_result native_call_new(struct connection *c, const struct handler *handler, struct native_call **call_out)
+/* In no list. */
+static struct native_call *make(const struct handler *handler)
 {
 	uint32_t count = handler->arguments.count;
 	struct native_call *call = calloc(1, sizeof(*call) + count * sizeof(call->accessors[0]));
 	if (!call)
-		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
-	call->calls = &c->native_calls;
+		return NULL;
 	call->action = handler->native;
-	native_action_hold(call->action);
 	call->backend = handler->queue->line->backend;
 	call->accessor_count = count;
 	copy_accessors(call, handler);
+	return call;
+}
+
+sycl_result native_call_here(const struct handler *handler, const struct backend_native_scope *scope)
+{
+	struct native_call *call = make(handler);
+	if (!call)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	struct sycl_interop_handle_s handle = {.call = call, .scope = scope};
+	running = &handle;
+	sycl_result result = call->action->function(&handle, call->action->user_data);
+	running = NULL;
+	free(call);
+	return result;
+}
+
+sycl_result native_call_new(struct connection *c, const struct handler *handler, struct native_call **call_out)
+{
+	struct native_call *call = make(handler);
+	if (!call)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	call->calls = &c->native_calls;
+	native_action_hold(call->action);
 	(void)pthread_mutex_lock(&call->calls->lock);
 	call->next = call->calls->first;
 	if (call->next)
@@ -152,15 +174,20 @@ SYCL_API sycl_result sycl_handler_native_command(sycl_handler handle, sycl_nativ
 	sycl_result result = handler_check_no_action(handler);
 	if (result)
 		return result;
-	if (!handler->object.connection->engine)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "a native command needs the engine in this process: open \"embedded:\"");
+	struct connection *c = handler->object.connection;
+	struct bridge_context *context = NULL;
+	if (!c->engine)
+		result = bridge_context_find(c, handler->queue->device, &context);
+	if (result)
+		return result;
 	struct native_action *action = malloc(sizeof(*action));
 	if (!action)
 		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 	*action = (struct native_action){
 		.references = 1, .function = function, .user_data = user_data, .destroy = destroy};
-	handler->action = HANDLER_ACTION_NATIVE;
+	handler->action = context ? HANDLER_ACTION_HOST_TASK : HANDLER_ACTION_NATIVE;
+	handler->on_device = context != NULL;
+	handler->bridge = context;
 	handler->native = action;
 	return SYCL_SUCCESS;
 }

@@ -39,6 +39,12 @@ void native_calls_fini(struct native_calls *calls);
 struct native_call;
 sycl_result native_call_new(struct connection *connection, const struct handler *handler,
 			    struct native_call **call_out);
+/*
+ * Calls the handler's function here, on this thread, with what the scope says: a command whose turn has come in the program itself
+ * (bridge.h). What the function returns.
+ */
+struct backend_native_scope;
+sycl_result native_call_here(const struct handler *handler, const struct backend_native_scope *scope);
 /* It was not sent. NULL is fine. */
 void native_call_discard(struct native_call *call);
 /* As the message has them: addresses. */

@@ -85,18 +85,19 @@ static void withdraw_grant(struct connection *c, struct pending_grant *grant)
 }
 
 /* Ask, and wait for the answer and, by descriptor, for the grant, which may come before or after it. */
-static sycl_result ask(struct buffer *buffer, uint64_t deadline_ns, struct exported *exported,
+static sycl_result ask(struct buffer *buffer, bool at_once, uint64_t deadline_ns, struct exported *exported,
 		       struct pending_grant *grant)
 {
 	struct connection *c = buffer->object.connection;
 	Sycl__V1__BufferExport export = SYCL__V1__BUFFER_EXPORT__INIT;
 	export.buffer = buffer->remote.id;
+	export.at_once = at_once;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_EXPORT;
 	command.buffer_export = &export;
 	exported->pending.take = take_exported;
 	exported->pending.context = exported;
-	exported->pending.runs = true;
+	exported->pending.runs = !at_once;
 	expect_grant(c, grant);
 	sycl_result result = connection_request(c, &command, &exported->pending, deadline_ns);
 	if (!result && exported->kind == SYCL_SHARE_VMM)
@@ -105,13 +106,9 @@ static sycl_result ask(struct buffer *buffer, uint64_t deadline_ns, struct expor
 	return result;
 }
 
-static sycl_result export(sycl_buffer handle, uint64_t deadline_ns, struct sycl_shared_memory *shared)
+static sycl_result export_buffer(struct buffer *buffer, bool at_once, uint64_t deadline_ns,
+				 struct sycl_shared_memory *shared)
 {
-	PIN(buffer, buffer, handle);
-	REQUIRE_OUTPUT(shared);
-	if (shared->struct_bytes != sizeof(*shared))
-		return error_set(SYCL_ERROR_INVALID, "struct_bytes is %u, not %zu", shared->struct_bytes,
-				 sizeof(*shared));
 	if (buffer->share == SYCL_SHARE_NONE)
 		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
 					"the buffer was not made to be exported");
@@ -120,7 +117,7 @@ static sycl_result export(sycl_buffer handle, uint64_t deadline_ns, struct sycl_
 		return result;
 	struct exported exported = {.kind = SYCL_SHARE_NONE};
 	struct pending_grant grant = {.buffer = buffer->remote.id, .descriptor = -1};
-	result = ask(buffer, deadline_ns, &exported, &grant);
+	result = ask(buffer, at_once, deadline_ns, &exported, &grant);
 	bool complete = exported.kind == (uint32_t)buffer->share &&
 			(buffer->share == SYCL_SHARE_VMM ? grant.descriptor >= 0 : exported.has_handle);
 	if (!result && !complete)
@@ -140,6 +137,21 @@ static sycl_result export(sycl_buffer handle, uint64_t deadline_ns, struct sycl_
 	if (!by_descriptor)
 		memcpy(shared->handle, exported.handle, sizeof(shared->handle));
 	return SYCL_SUCCESS;
+}
+
+sycl_result share_export_at_once(struct buffer *buffer, struct sycl_shared_memory *shared)
+{
+	return export_buffer(buffer, true, UINT64_MAX, shared);
+}
+
+static sycl_result export(sycl_buffer handle, uint64_t deadline_ns, struct sycl_shared_memory *shared)
+{
+	PIN(buffer, buffer, handle);
+	REQUIRE_OUTPUT(shared);
+	if (shared->struct_bytes != sizeof(*shared))
+		return error_set(SYCL_ERROR_INVALID, "struct_bytes is %u, not %zu", shared->struct_bytes,
+				 sizeof(*shared));
+	return export_buffer(buffer, false, deadline_ns, shared);
 }
 
 SYCL_API sycl_result sycl_buffer_export(sycl_buffer buffer, struct sycl_shared_memory *shared)

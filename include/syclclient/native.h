@@ -5,6 +5,8 @@
  *
  * A vendor's handle means something in one process only. So all of this is for "embedded:" connections, whose engine runs in
  * the application's own process; with any other, SYCL_ERROR_FEATURE_NOT_SUPPORTED is the answer, before anything is asked (I18).
+ * But for a CUDA device: sycl_device_get_native tells its number in this program's own driver. And native commands have a
+ * bridge through a service: native_command.h.
  *
  * - Backend: what is asked for must be of the object's backend, else SYCL_ERROR_BACKEND_MISMATCH.
  * - Kinds: OpenCL has all (J1); CUDA has devices, contexts, queues and events (I1), and memory inside of a host task that was made
@@ -40,7 +42,14 @@ SYCL_BEGIN_DECLS
  */
 SYCL_API sycl_result sycl_platform_get_native(sycl_platform platform, sycl_backend backend, uint64_t *native_out);
 
-/** The device's native object; else as sycl_platform_get_native (I1, J1, J4). A round trip; opens the device. @since 0.1 */
+/**
+ * The device's native object; else as sycl_platform_get_native (I1, J1, J4). A round trip; opens the device. Of a service's CUDA
+ * device: the number that this program's own driver has for the same GPU, found by its UUID. No round trip then; blocks the first
+ * time while the driver starts.
+ *
+ * @return Also SYCL_ERROR_FEATURE_NOT_SUPPORTED where this program has no driver, or does not see that GPU.
+ * @since 0.1
+ */
 SYCL_API sycl_result sycl_device_get_native(sycl_device device, sycl_backend backend, uint64_t *native_out);
 
 /**

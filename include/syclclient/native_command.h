@@ -3,7 +3,11 @@
  * @file native_command.h Native commands: a function of this program as the action of a command group, which sends
  * work of the vendor's own to the group's queue (K6 - K12; SYCL's extension sycl_ext_codeplay_enqueue_native_command).
  *
- * Only where the engine runs in this process ("embedded:"): a vendor's handle means nothing in another one (S8).
+ * A vendor's handle means nothing in another process (S8). So a queue has one of these bridges, or none, as
+ * sycl_queue_get_native_bridge tells:
+ *
+ * - SYCL_NATIVE_BRIDGE_IN_PROCESS: the engine runs in this process ("embedded:"). Handles are the engine's own.
+ * - SYCL_NATIVE_BRIDGE_IPC: CUDA through a service. Handles are this program's own; see below.
  *
  * The function is called exactly once for each submission, or never, if its group fails before. That may be before
  * sycl_handler_submit returns or after it, and before what the group depends on is complete (K7): it only sends. What
@@ -11,7 +15,7 @@
  * when all that it sent is (K9). So other threads, streams and queues may take part, if the native queue waits for
  * them before the function returns.
  *
- * Who calls it: a thread of the engine's, on which the device's work of the whole program is sent. So the function
+ * Who calls it: in process a thread of the engine's, on which the device's work of the whole program is sent. So the function
  *
  * - must not block nor wait for the device: everything else waits meanwhile (K11);
  * - may call the vendor's library and the functions sycl_interop_... of this header, and no other function of this
@@ -21,6 +25,21 @@
  * - must not throw C++ exceptions nor leave by longjmp.
  *
  * The context is current on that thread, where the vendor has such a thing.
+ *
+ * Through a service (SYCL_NATIVE_BRIDGE_IPC) the same holds, and beside it:
+ *
+ * - The context is this program's: the one that is current on the thread that calls sycl_handler_native_command, or where there
+ *   is none the primary one of the queue's GPU, which is then made if need be. It must live as long as the connection; a primary
+ *   one is retained until then. The native queue is a stream that the library makes in it.
+ * - Buffers are those of sycl_buffer_create_exportable (share.h), of either kind, that live on the queue's device. Each is opened
+ *   in the context when a function first needs it, in one round trip, and closed when the buffer ends, which with
+ *   SYCL_SHARE_CUDA_IPC waits for what runs in this program's context. USM means nothing in that context.
+ * - The function is called where host tasks are (host_task.h): by helper threads, or by whoever waits on the connection, when all
+ *   that the group depends on is complete. A thread of the library's then waits for the work; the function's thread does not.
+ * - The driver is loaded when this is first used: libcuda.so.1, or what SYCLD_CUDA_LIBRARY names. An error of the context fails
+ *   the group with the driver's code, and nobody else's.
+ * - The service neither sees nor schedules the work: it is no part of a session's share of the device.
+ * - Not as a node of a graph: recording or adding it gives SYCL_ERROR_FEATURE_NOT_SUPPORTED.
  *
  * As a node of a graph (graph.h) the function is called by sycl_graph_finalize, once for each executable graph and not by its launches
  * (K15). sycl_interop_get_native_graph gives a graph to add nodes to, which is empty on CUDA, and on OpenCL the command buffer
@@ -40,6 +59,23 @@ SYCL_BEGIN_DECLS
 /** Native commands are there, also as nodes of graphs (A25). */
 #define SYCL_EXT_ONEAPI_ENQUEUE_NATIVE_COMMAND 2
 
+/** Whose handles a queue's native commands get; equal numbers in every version. @since 0.1 */
+typedef enum sycl_native_bridge {
+	SYCL_NATIVE_BRIDGE_NONE = 0,       /**< it takes no native commands */
+	SYCL_NATIVE_BRIDGE_IN_PROCESS = 1, /**< the engine's own, which is in this process */
+	SYCL_NATIVE_BRIDGE_IPC = 2         /**< this program's own, over memory that the service shares with it */
+} sycl_native_bridge;
+
+/**
+ * Which bridge the queue has for native commands (S8). Blocks the first time while this program's driver starts; never for a
+ * device.
+ *
+ * @param[out] bridge_out  SYCL_NATIVE_BRIDGE_NONE also where this program has no driver or does not see the GPU:
+ *                         sycl_handler_native_command says why. In process, a device may still lack them.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_get_native_bridge(sycl_queue queue, sycl_native_bridge *bridge_out);
+
 /** What a function that is called now may ask for; no object, not counted. */
 typedef struct sycl_interop_handle_s *sycl_interop_handle;
 
@@ -56,15 +92,20 @@ typedef sycl_result sycl_native_command_function(sycl_interop_handle interop, vo
 /**
  * The action: a function that sends work of the vendor's own. Its buffers are required as a kernel's are, by
  * sycl_handler_set_accessor and sycl_handler_set_ranged_accessor; the index of each is for
- * sycl_interop_get_native_memory (K12). Never blocks.
+ * sycl_interop_get_native_memory (K12). Never blocks in process; through a service the first time while this program's driver
+ * starts, or makes a context.
  *
  * @param user_data  Handed to the function, and at the end to `destroy`.
  * @param destroy    NULL: nothing is done. Called once, when nobody has any more use of the user data, on any thread,
  *                   also the engine's; so it may call no function of this library, unlike that of a host task. Not
  *                   called if this call fails.
- * @retval SYCL_ERROR_INVALID                There is an action already; function is NULL.
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The engine runs in another process (I18).
- * @return The group fails with SYCL_ERROR_FEATURE_NOT_SUPPORTED if its device takes none.
+ * @retval SYCL_ERROR_INVALID                There is an action already; function is NULL; through a service: the CUDA context of
+ *                                           this thread is of another device than the queue's.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  Through a service: the queue's backend is not CUDA; this program has no driver, or
+ *                                           does not see the GPU; the service is older than this (I18).
+ * @retval SYCL_ERROR_MEMORY_ALLOCATION      No memory; through a service also none for a context.
+ * @return The group fails with SYCL_ERROR_FEATURE_NOT_SUPPORTED if its device takes none. Through a service
+ * sycl_handler_submit also refuses with that a buffer that cannot be exported, or lies on another device.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_native_command(sycl_handler handler, sycl_native_command_function *function,
@@ -81,7 +122,7 @@ SYCL_API sycl_result sycl_interop_get_backend(sycl_interop_handle interop, sycl_
 /**
  * The device that the group runs on: a CUdevice, a cl_device_id. Never blocks.
  *
- * @param[out] native_out  The vendor's handle as a number; the service's, not to be released.
+ * @param[out] native_out  The vendor's handle as a number; not to be released.
  * @retval SYCL_ERROR_INVALID_HANDLE  No handle of a function that this thread is in.
  * @since 0.1
  */

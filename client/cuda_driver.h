@@ -1,0 +1,91 @@
+/*
+ * NVIDIA's driver in this program, for the bridge alone (bridge.h): loaded when it is first needed, never linked, never
+ * closed. Its types are named again here, so that the library is built without anything of NVIDIA's; they are the driver's
+ * binary interface, which does not change.
+ */
+#ifndef SYCL_CLIENT_CUDA_DRIVER_H
+#define SYCL_CLIENT_CUDA_DRIVER_H
+
+#include "syclclient/result.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int cuda_result;
+typedef int cuda_device;
+typedef struct cuda_context_s *cuda_context;
+typedef struct cuda_stream_s *cuda_stream;
+typedef struct cuda_event_s *cuda_event;
+typedef unsigned long long cuda_address, cuda_allocation;
+
+enum {
+	CUDA_OK = 0,
+	CUDA_NOT_READY = 600,
+	CUDA_STREAM_NON_BLOCKING = 1,
+	CUDA_EVENT_DISABLE_TIMING = 2,
+	CUDA_IPC_LAZY_PEER = 1,
+	CUDA_HANDLE_DESCRIPTOR = 1,
+	CUDA_LOCATION_DEVICE = 1,
+	CUDA_ACCESS_READ_WRITE = 3,
+};
+
+struct cuda_uuid {
+	uint8_t bytes[16];
+};
+struct cuda_ipc_memory {
+	uint8_t bytes[64];
+};
+struct cuda_access {
+	int location_kind, location;
+	int flags;
+};
+
+/* Member names are the driver's symbols, with the version that each has had for years. */
+struct cuda_driver {
+	cuda_result (*cuInit)(unsigned flags);
+	cuda_result (*cuDeviceGetCount)(int *count_out);
+	cuda_result (*cuDeviceGet)(cuda_device *device_out, int ordinal);
+	cuda_result (*cuDeviceGetUuid_v2)(struct cuda_uuid *uuid_out, cuda_device device);
+	cuda_result (*cuDevicePrimaryCtxRetain)(cuda_context *context_out, cuda_device device);
+	cuda_result (*cuDevicePrimaryCtxRelease_v2)(cuda_device device);
+	cuda_result (*cuDevicePrimaryCtxGetState)(cuda_device device, unsigned *flags_out, int *active_out);
+	cuda_result (*cuCtxGetCurrent)(cuda_context *context_out);
+	cuda_result (*cuCtxGetDevice)(cuda_device *device_out);
+	cuda_result (*cuCtxPushCurrent_v2)(cuda_context context);
+	cuda_result (*cuCtxPopCurrent_v2)(cuda_context *context_out);
+	cuda_result (*cuStreamCreate)(cuda_stream *stream_out, unsigned flags);
+	cuda_result (*cuStreamDestroy_v2)(cuda_stream stream);
+	cuda_result (*cuStreamSynchronize)(cuda_stream stream);
+	cuda_result (*cuLaunchHostFunc)(cuda_stream stream, void (*function)(void *), void *user_data);
+	cuda_result (*cuEventCreate)(cuda_event *event_out, unsigned flags);
+	cuda_result (*cuEventRecord)(cuda_event event, cuda_stream stream);
+	cuda_result (*cuEventQuery)(cuda_event event);
+	cuda_result (*cuEventDestroy_v2)(cuda_event event);
+	cuda_result (*cuIpcOpenMemHandle_v2)(cuda_address *address_out, struct cuda_ipc_memory handle, unsigned flags);
+	cuda_result (*cuIpcCloseMemHandle)(cuda_address address);
+	cuda_result (*cuMemImportFromShareableHandle)(cuda_allocation *allocation_out, void *handle, int kind);
+	cuda_result (*cuMemRelease)(cuda_allocation allocation);
+	cuda_result (*cuMemAddressReserve)(cuda_address *address_out, size_t bytes, size_t alignment, cuda_address wish,
+					   unsigned long long flags);
+	cuda_result (*cuMemAddressFree)(cuda_address address, size_t bytes);
+	cuda_result (*cuMemMap)(cuda_address address, size_t bytes, size_t offset, cuda_allocation allocation,
+				unsigned long long flags);
+	cuda_result (*cuMemUnmap)(cuda_address address, size_t bytes);
+	cuda_result (*cuMemSetAccess)(cuda_address address, size_t bytes, const struct cuda_access *access,
+				      size_t count);
+	/* Newer drivers only; NULL: this one has it not. */
+	cuda_result (*cuCtxGetId)(cuda_context context, unsigned long long *id_out);
+};
+
+/*
+ * The driver, initialised. The first call takes as long as the driver needs to start. NULL with the detail set
+ * (SYCL_ERROR_FEATURE_NOT_SUPPORTED): there is none here, or it is too old, or it does not start. Any thread.
+ */
+const struct cuda_driver *cuda_driver_get(void);
+
+/* Notes the driver's code with the thread's last failure. */
+void cuda_driver_note(sycl_result code, cuda_result result, const char *what);
+/* The same, as the result. */
+sycl_result cuda_driver_error(cuda_result result, const char *what);
+
+#endif
