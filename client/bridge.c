@@ -199,10 +199,11 @@ sycl_result bridge_check(const struct handler *handler)
 		if (root->share == SYCL_SHARE_NONE)
 			return error_set_object(
 				SYCL_ERROR_FEATURE_NOT_SUPPORTED, root->remote.id,
-				"a native command through a service needs buffers of sycl_buffer_create_exportable");
+				"native handles through a service need buffers of sycl_buffer_create_exportable");
 		if (root->share_device != device)
-			return error_set_object(SYCL_ERROR_FEATURE_NOT_SUPPORTED, root->remote.id,
-						"the buffer lies on another device than the native command's queue");
+			return error_set_object(
+				SYCL_ERROR_FEATURE_NOT_SUPPORTED, root->remote.id,
+				"the buffer lies on another device than the queue, whose native handles are used");
 	}
 	return SYCL_SUCCESS;
 }
@@ -234,6 +235,23 @@ void bridge_stream_give(struct bridge *bridge, struct bridge_context *context, u
 	(void)pthread_mutex_lock(&bridge->lock);
 	context->streams[stream].users--;
 	(void)pthread_mutex_unlock(&bridge->lock);
+}
+
+sycl_result bridge_stream_lend(struct bridge *bridge, struct bridge_context *context, cuda_stream *stream_out)
+{
+	const struct cuda_driver *cuda = cuda_driver_get();
+	cuda_context popped = NULL;
+	uint32_t stream = 0;
+	cuda_result entered = cuda->cuCtxPushCurrent_v2(context->context);
+	if (entered != CUDA_OK)
+		return cuda_driver_error(entered, "the CUDA context of a host task cannot be made current");
+	sycl_result result = bridge_stream_take(bridge, context, &stream);
+	(void)cuda->cuCtxPopCurrent_v2(&popped);
+	if (result)
+		return result;
+	*stream_out = context->streams[stream].stream;
+	bridge_stream_give(bridge, context, stream);
+	return SYCL_SUCCESS;
 }
 
 SYCL_API sycl_result sycl_queue_get_native_bridge(sycl_queue handle, sycl_native_bridge *bridge_out)

@@ -74,12 +74,17 @@ sycl_result bridge_check(const struct handler *handler);
 sycl_result bridge_stream_take(struct bridge *bridge, struct bridge_context *context, uint32_t *stream_out);
 void bridge_stream_give(struct bridge *bridge, struct bridge_context *context, uint32_t stream);
 
+/* On any thread: one of them, for a host task that waits for what it sends itself. */
+sycl_result bridge_stream_lend(struct bridge *bridge, struct bridge_context *context, cuda_stream *stream_out);
+
 /*
  * bridge_memory.c, with the context current: where a root's memory is. A round trip the first time in each context; then
  * it stays open as long as the buffer.
  */
 struct bridge_import;
 sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *root, cuda_address *address_out);
+/* The same from any thread. */
+sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *root, uint64_t *address_out);
 void bridge_memory_close(struct buffer *root);
 
 /*

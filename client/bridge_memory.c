@@ -98,6 +98,21 @@ sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *ro
 	return result;
 }
 
+sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *root, uint64_t *address_out)
+{
+	const struct cuda_driver *cuda = cuda_driver_get();
+	cuda_context popped = NULL;
+	cuda_address address = 0;
+	cuda_result entered = cuda->cuCtxPushCurrent_v2(context->context);
+	if (entered != CUDA_OK)
+		return cuda_driver_error(entered, "the CUDA context of a host task cannot be made current");
+	sycl_result result = bridge_memory_find(context, root, &address);
+	(void)cuda->cuCtxPopCurrent_v2(&popped);
+	if (!result)
+		*address_out = address;
+	return result;
+}
+
 static void close_import(const struct cuda_driver *cuda, const struct bridge_import *import)
 {
 	cuda_context popped = NULL;

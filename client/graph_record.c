@@ -19,7 +19,7 @@ sycl_result graph_keep(struct handler *handler, struct handler *origin, struct h
 {
 	if (handler->bridge)
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "a native command is a node of graphs with the engine in this process alone: open \"embedded:\"");
+				 "what uses native handles is a node of graphs with the engine in this process alone: open \"embedded:\"");
 	if (usm_is_staged(handler))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
 				 "a graph does not copy between USM and memory of the program's own: use a host task");

@@ -95,7 +95,7 @@ struct handler {
 	void *user_data;
 	bool on_device;               /* a host task for native handles: what it requires stays with the queue's device */
 	struct native_action *native; /* a reference */
-	struct bridge_context *bridge; /* of a native command through a service, a host task then; else NULL. The connection's */
+	struct bridge_context *bridge; /* through a service, of what uses native handles: a host task in any case; else NULL. The connection's */
 	bool after_all;               /* a barrier: everything submitted to the queue before */
 	uint32_t source, destination; /* indices of requirements: copy, fill (destination), update (source) */
 	uint64_t source_offset_bytes, destination_offset_bytes;

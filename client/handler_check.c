@@ -177,7 +177,7 @@ sycl_result handler_check_arguments(const struct handler *handler)
 {
 	const struct kernel *kernel = handler->kernel;
 	bool host_task = handler->action == HANDLER_ACTION_HOST_TASK;
-	if (handler->action == HANDLER_ACTION_NATIVE || handler->bridge)
+	if (handler->native)
 		return check_native_arguments(handler);
 	sycl_result whose = check_whose(handler, host_task);
 	if (whose || host_task)

@@ -182,7 +182,7 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 static sycl_result call_function(struct host_task *task, sycl_host_task handle, struct bridge_call **later_out)
 {
 	const struct handler *handler = task->handler;
-	if (handler->bridge)
+	if (handler->native)
 		return bridge_call(task, later_out);
 	return handler->host_function(handle, handler->user_data);
 }

@@ -10,13 +10,17 @@ SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle, sycl_hos
 {
 	PIN(handler, handler, handle);
 	const struct queue *queue = handler->queue;
+	struct connection *c = handler->object.connection;
+	struct bridge_context *context = NULL;
 	if (!function)
 		return error_set(SYCL_ERROR_INVALID, "a host task needs a function");
+	sycl_result result = handler_check_no_action(handler);
 	/* Any kind that every backend with native objects has. */
-	sycl_result result = native_check(handler->object.connection, queue->line->backend,
-					  (sycl_backend)queue->line->backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
-	if (!result)
-		result = handler_check_no_action(handler);
+	if (!result && c->engine)
+		result = native_check(c, queue->line->backend, (sycl_backend)queue->line->backend,
+				      SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
+	else if (!result)
+		result = bridge_context_find(c, queue->device, &context);
 	if (result)
 		return result;
 	handler->action = HANDLER_ACTION_HOST_TASK;
@@ -24,6 +28,7 @@ SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handle, sycl_hos
 	handler->user_data = user_data;
 	handler->destroy_user_data = destroy;
 	handler->on_device = true;
+	handler->bridge = context;
 	handler->after_all = true; /* I14: nothing of the queue runs when it begins */
 	return SYCL_SUCCESS;
 }
@@ -37,12 +42,32 @@ static sycl_result find(sycl_host_task task, sycl_backend backend, const struct 
 	if (!handler->on_device)
 		return error_set(SYCL_ERROR_INVALID, "only a host task of sycl_handler_host_task_native has native handles");
 	*handler_out = handler;
-	return native_check(handler->object.connection, handler->queue->line->backend, backend,
+	if (handler->bridge && backend != SYCL_BACKEND_KIND_CUDA)
+		return error_set(SYCL_ERROR_BACKEND_MISMATCH, "the host task's handles are CUDA's");
+	return handler->bridge ? SYCL_SUCCESS : native_check(handler->object.connection, handler->queue->line->backend, backend,
 			    SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE);
+}
+
+/* Through a service: of this program's own. */
+static sycl_result get_here(const struct handler *handler, Sycl__V1__NativeKind kind, uint64_t *native_out)
+{
+	struct bridge_context *context = handler->bridge;
+	cuda_stream stream = NULL;
+	if (kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE) {
+		sycl_result result = bridge_stream_lend(&handler->object.connection->bridge, context, &stream);
+		if (!result)
+			*native_out = (uintptr_t)stream;
+		return result;
+	}
+	bool is_device = kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE;
+	*native_out = is_device ? (uint64_t)context->device : (uintptr_t)context->context;
+	return SYCL_SUCCESS;
 }
 
 static sycl_result get(const struct handler *handler, Sycl__V1__NativeKind kind, uint64_t object, uint64_t *native_out)
 {
+	if (handler->bridge)
+		return get_here(handler, kind, native_out);
 	Sycl__V1__NativeGet get = SYCL__V1__NATIVE_GET__INIT;
 	get.kind = kind;
 	get.object = object;
@@ -95,6 +120,7 @@ SYCL_API sycl_result sycl_host_task_get_native_memory(sycl_host_task task, sycl_
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "an image has no native memory here (I13)");
 	if (buffer->size_bytes == 0)
 		return error_set(SYCL_ERROR_INVALID, "a buffer of 0 bytes has no memory");
-	return get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY, buffer_root((struct buffer *)(uintptr_t)buffer)->remote.id,
-		   native_out);
+	struct buffer *root = buffer_root((struct buffer *)(uintptr_t)buffer);
+	return handler->bridge ? bridge_memory_get(handler->bridge, root, native_out)
+			       : get(handler, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY, root->remote.id, native_out);
 }

@@ -6,7 +6,7 @@
  * What holds is in native.h and native_command.h. In short, for CUDA:
  *
  * - With "embedded:", whose engine is in this process; else SYCL_ERROR_FEATURE_NOT_SUPPORTED (I18), but for devices, and for
- *   native commands, which through a service get handles of this program's own context (native_command.h).
+ *   native commands and native host tasks, which through a service get handles of this program's own context (native_command.h).
  * - Devices, contexts, queues and events go both ways; platforms, buffers, kernels, bundles and images neither (I1).
  *   The memory of a buffer is to be had in native commands and in native host tasks (I13, K12).
  * - Nothing changes its owner: what is given out is this library's, good while its object lives (I8); what is taken

@@ -5,8 +5,8 @@
  *
  * A vendor's handle means something in one process only. So all of this is for "embedded:" connections, whose engine runs in
  * the application's own process; with any other, SYCL_ERROR_FEATURE_NOT_SUPPORTED is the answer, before anything is asked (I18).
- * But for a CUDA device: sycl_device_get_native tells its number in this program's own driver. And native commands have a
- * bridge through a service: native_command.h.
+ * But on CUDA sycl_device_get_native tells a device's number in this program's own driver, and native commands (native_command.h)
+ * and host tasks of sycl_handler_host_task_native have a bridge through a service.
  *
  * - Backend: what is asked for must be of the object's backend, else SYCL_ERROR_BACKEND_MISMATCH.
  * - Kinds: OpenCL has all (J1); CUDA has devices, contexts, queues and events (I1), and memory inside of a host task that was made
@@ -246,9 +246,12 @@ SYCL_API sycl_result sycl_kernel_bundle_from_native_kernels(sycl_context context
  * As sycl_handler_host_task (host_task.h) for a function that uses native handles (I13): what it requires by
  * sycl_handler_set_host_accessor is brought to the queue's device and stays there, and all that was submitted to the queue before is
  * complete when it begins (I14). What the function sends to the native queue must be complete when it returns (I15); CUDA's context
- * it has to make current itself (I16). Never blocks.
+ * it has to make current itself (I16). On CUDA also through a service, with a context and a stream of this program's own, as
+ * native_command.h says of native commands; no round trips then, but where a buffer is opened. Never blocks but for what is
+ * said there.
  *
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  Another process has the engine, or the backend has no native objects.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The backend has no native objects; through a service as sycl_handler_native_command.
+ * @return Also what sycl_handler_native_command returns of contexts.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_host_task_native(sycl_handler handler, sycl_host_task_function *function, void *user_data,

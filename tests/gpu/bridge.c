@@ -186,6 +186,55 @@ static void expect_no_graph(const struct bridge_test *test, struct bridge_work *
 	MUST(sycl_context_release(context));
 }
 
+/* A native host task: increments accessor 0, and waits for that. */
+static sycl_result increment_here(sycl_host_task task, void *user_data)
+{
+	struct bridge_work *work = user_data;
+	CUcontext popped = NULL;
+	MUST(sycl_host_task_get_native_device(task, SYCL_BACKEND_KIND_CUDA, &work->device));
+	MUST(sycl_host_task_get_native_context(task, SYCL_BACKEND_KIND_CUDA, &work->context));
+	MUST(sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_CUDA, &work->queue));
+	MUST(sycl_host_task_get_native_memory(task, SYCL_BACKEND_KIND_CUDA, 0, &work->memory));
+	work->graph_result = sycl_host_task_get_native_queue(task, SYCL_BACKEND_KIND_OPENCL, &work->graph);
+	CUdeviceptr out = work->memory;
+	void *parameters[] = {&out};
+	CUstream stream = (CUstream)work->queue;      /* NOLINT(performance-no-int-to-ptr) */
+	CUcontext context = (CUcontext)work->context; /* NOLINT(performance-no-int-to-ptr) */
+	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(context));
+	NATIVE_MUST(
+		NATIVE(cuLaunchKernel)(work->test->increment, 1, 1, 1, ORDER_ITEMS, 1, 1, 0, stream, parameters, NULL));
+	NATIVE_MUST(NATIVE(cuStreamSynchronize)(stream));
+	NATIVE_MUST(NATIVE(cuCtxPopCurrent)(&popped));
+	atomic_fetch_add(&work->calls, 1);
+	return SYCL_SUCCESS;
+}
+
+Test(gpu_bridge, I13_I14_I15_I16_S8_a_native_host_task_gets_handles_of_its_own_process)
+{
+	struct bridge_test test;
+	bridge_begin(&test, 0);
+	struct bridge_work work = {.test = &test};
+	sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_CUDA_IPC);
+	sycl_handler handler = NULL;
+	native_gate_set(&test.gate, false);
+	sycl_event first = native_gated_fill(&test.gate, test.queue, buffer, 20);
+	MUST(sycl_handler_begin(test.queue, &handler));
+	MUST(sycl_handler_set_host_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_host_task_native(handler, increment_here, &work, bridge_ended));
+	MUST(sycl_handler_submit(handler, NULL));
+	native_increment(&test.gate, test.queue, buffer, NULL);
+	native_expect_open(first);
+	native_gate_set(&test.gate, true);
+	order_expect(buffer, 22);
+	bridge_finish(first);
+	cr_assert_eq(atomic_load(&work.calls), 1);
+	cr_assert_eq(work.device, 0u);
+	cr_assert_eq(work.context, (uintptr_t)test.context);
+	cr_assert_eq(work.graph_result, SYCL_ERROR_BACKEND_MISMATCH);
+	MUST(sycl_buffer_release(buffer));
+	bridge_end(&test);
+}
+
 Test(gpu_bridge, I18_S8_what_the_bridge_does_not_carry_is_refused_with_a_sentence)
 {
 	struct bridge_test test;

@@ -24,6 +24,8 @@ static void call_gets(const struct gated *gated, sycl_backend is)
 	CALL_MUST(sycl_device_has_extension, gated->device, is, "cl_khr_icd", &has);
 	(void)CALL(sycl_context_get_native, gated->context, is, 0, NULL, &count);
 	CALL_MUST(sycl_queue_return_native, gated->queue);
+	sycl_native_bridge bridge = SYCL_NATIVE_BRIDGE_NONE;
+	CALL_MUST(sycl_queue_get_native_bridge, gated->queue, &bridge);
 	(void)CALL(sycl_buffer_get_native, gated->held, is, 0, NULL, &count);
 	(void)CALL(sycl_kernel_bundle_get_native, gated->bundle, is, 0, NULL, &count);
 	(void)CALL(sycl_event_get_natives, gated->event, is, 0, NULL, &count);
