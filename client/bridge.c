@@ -25,27 +25,50 @@ void bridge_init(struct bridge *bridge)
 	(void)pthread_condattr_destroy(&monotonic);
 }
 
-static void end(struct bridge_context *context)
+/* Nothing of it is used any more; its memory stays. */
+static void leave(struct bridge_context *context)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
-	if (cuda && cuda->cuCtxPushCurrent_v2(context->context) == CUDA_OK) {
-		cuda_context popped = NULL;
-		for (uint32_t i = 0; i < BRIDGE_STREAMS; i++)
-			if (context->streams[i].stream)
-				(void)cuda->cuStreamDestroy_v2(context->streams[i].stream);
-		(void)cuda->cuCtxPopCurrent_v2(&popped);
+	cuda_context popped = NULL;
+	bool is_there = cuda->cuCtxPushCurrent_v2(context->context) == CUDA_OK;
+	bridge_memory_leave(context, is_there);
+	for (uint32_t i = 0; i < BRIDGE_STREAMS; i++) {
+		if (context->streams[i].stream && is_there)
+			(void)cuda->cuStreamDestroy_v2(context->streams[i].stream);
+		context->streams[i].stream = NULL;
 	}
-	if (cuda && context->is_retained)
+	if (is_there)
+		(void)cuda->cuCtxPopCurrent_v2(&popped);
+	if (context->is_retained)
 		(void)cuda->cuDevicePrimaryCtxRelease_v2(context->device);
-	free(context);
+	context->is_retained = false;
+	context->is_left = true;
+}
+
+static void leave_all(struct bridge *bridge)
+{
+	(void)pthread_mutex_lock(&bridge->open_lock);
+	(void)pthread_mutex_lock(&bridge->lock);
+	for (struct bridge_context *context = bridge->contexts; context; context = context->next)
+		if (!context->is_left)
+			leave(context);
+	(void)pthread_mutex_unlock(&bridge->lock);
+	(void)pthread_mutex_unlock(&bridge->open_lock);
+}
+
+void bridge_look(struct bridge *bridge)
+{
+	if (atomic_load_explicit(&bridge->commands, memory_order_acquire) == 0)
+		leave_all(bridge);
 }
 
 void bridge_fini(struct bridge *bridge)
 {
+	leave_all(bridge);
 	while (bridge->contexts) {
 		struct bridge_context *context = bridge->contexts;
 		bridge->contexts = context->next;
-		end(context);
+		free(context);
 	}
 	(void)pthread_cond_destroy(&bridge->work);
 	(void)pthread_mutex_destroy(&bridge->lock);
@@ -127,7 +150,7 @@ static sycl_result keep(struct bridge *bridge, const struct cuda_driver *cuda, c
 	if (cuda->cuCtxGetId && cuda->cuCtxGetId(handle, &id) != CUDA_OK)
 		id = 0;
 	struct bridge_context *context = bridge->contexts;
-	while (context && (context->context != handle || context->id != id))
+	while (context && (context->context != handle || context->id != id || context->is_left))
 		context = context->next;
 	bool is_new = !context;
 	if (is_new)

@@ -30,7 +30,9 @@ struct bridge_context {
 	cuda_context context;
 	unsigned long long id; /* a handle may come again for another context; 0: the driver does not tell */
 	cuda_device device;
-	bool is_retained; /* the primary one, which then stays */
+	bool is_left;                  /* let go of: the program may have destroyed it */
+	bool is_retained;              /* the primary one, which then stays */
+	struct bridge_import *imports; /* what is open in it; under open_lock */
 	/* Under the bridge's lock: how many commands use each. */
 	struct {
 		cuda_stream stream; /* NULL: not made yet */
@@ -43,6 +45,7 @@ struct bridge {
 	pthread_mutex_t lock;      /* contexts and streams; held while the driver makes a stream */
 	pthread_mutex_t open_lock; /* one buffer is opened at a time; held until the service has answered */
 	struct bridge_context *contexts;
+	_Atomic uint32_t commands; /* that may use one of them */
 	/* bridge_calls.c, under a lock of its own: */
 	pthread_cond_t work;
 	pthread_t thread;
@@ -50,6 +53,8 @@ struct bridge {
 	struct bridge_call *first, *last; /* sent, and not told yet */
 };
 void bridge_init(struct bridge *bridge);
+/* There is no handle of the connection any more: if there is no command either, lets go of contexts, which the program may destroy then. */
+void bridge_look(struct bridge *bridge);
 /* bridge_calls.c: ends the bridge's thread, or lets it end itself if it is the caller. No command is under way: each holds the connection. */
 void bridge_stop(struct bridge *bridge);
 /* Behind bridge_stop. */
@@ -86,6 +91,8 @@ sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *ro
 /* The same from any thread. */
 sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *root, uint64_t *address_out);
 void bridge_memory_close(struct buffer *root);
+/* All that is open in the context, which is current if it is still there. With open_lock. */
+void bridge_memory_leave(struct bridge_context *context, bool is_there);
 
 /*
  * bridge_calls.c: calls the function of a native command. `later_out` not NULL: what it has sent is not complete; then

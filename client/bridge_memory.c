@@ -7,8 +7,9 @@
 #include <string.h>
 
 struct bridge_import {
-	struct bridge_import *next;
-	const struct bridge_context *context;
+	struct bridge_import *next;    /* of the buffer */
+	struct bridge_import *sibling; /* of the context, while it is open */
+	struct bridge_context *context;
 	sycl_share_kind kind;
 	cuda_address address;
 	uint64_t mapped_bytes;
@@ -54,7 +55,7 @@ static cuda_result open_handle(const struct cuda_driver *cuda, struct bridge_imp
 }
 
 /* With the lock. */
-static sycl_result open(struct bridge_context *context, struct buffer *root, struct bridge_import **import_out)
+static sycl_result open_import(struct bridge_context *context, struct buffer *root, struct bridge_import **import_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
@@ -86,10 +87,12 @@ sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *ro
 	while (import && import->context != context)
 		import = import->next;
 	if (!import) {
-		result = open(context, root, &import);
+		result = open_import(context, root, &import);
 		if (!result) {
 			import->next = root->imports;
 			root->imports = import;
+			import->sibling = context->imports;
+			context->imports = import;
 		}
 	}
 	if (!result)
@@ -113,27 +116,55 @@ sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *roo
 	return result;
 }
 
-static void close_import(const struct cuda_driver *cuda, const struct bridge_import *import)
+/* The context is current, if it is there. Mappings outlive one that the program has destroyed. */
+static void close_import(const struct bridge_import *import, bool is_there)
 {
-	cuda_context popped = NULL;
-	bool is_there = cuda->cuCtxPushCurrent_v2(import->context->context) == CUDA_OK;
-	/* Mappings outlive a context that the program has destroyed. */
+	const struct cuda_driver *cuda = cuda_driver_get();
 	if (import->kind == SYCL_SHARE_VMM) {
 		(void)cuda->cuMemUnmap(import->address, import->mapped_bytes);
 		(void)cuda->cuMemAddressFree(import->address, import->mapped_bytes);
 	} else if (is_there) {
 		(void)cuda->cuIpcCloseMemHandle(import->address);
 	}
+}
+
+void bridge_memory_leave(struct bridge_context *context, bool is_there)
+{
+	while (context->imports) {
+		struct bridge_import *import = context->imports;
+		context->imports = import->sibling;
+		close_import(import, is_there);
+		import->context = NULL;
+	}
+}
+
+/* With open_lock. */
+static void leave_context(struct bridge_import *import)
+{
+	cuda_context popped = NULL;
+	const struct cuda_driver *cuda = cuda_driver_get();
+	struct bridge_import **at = &import->context->imports;
+	while (*at != import)
+		at = &(*at)->sibling;
+	*at = import->sibling;
+	bool is_there = cuda->cuCtxPushCurrent_v2(import->context->context) == CUDA_OK;
+	close_import(import, is_there);
 	if (is_there)
 		(void)cuda->cuCtxPopCurrent_v2(&popped);
 }
 
 void bridge_memory_close(struct buffer *root)
 {
+	struct bridge *bridge = &root->object.connection->bridge;
+	if (!root->imports)
+		return;
+	(void)pthread_mutex_lock(&bridge->open_lock);
 	while (root->imports) {
 		struct bridge_import *import = root->imports;
 		root->imports = import->next;
-		close_import(cuda_driver_get(), import);
+		if (import->context)
+			leave_context(import);
 		free(import);
 	}
+	(void)pthread_mutex_unlock(&bridge->open_lock);
 }

@@ -33,6 +33,9 @@ sycl_result host_task_new(struct connection *c, struct handler *handler, struct 
 					HOST_TASKS_MAX);
 	}
 	task->refs = 1;
+	task->bridged = handler->bridge != NULL;
+	if (task->bridged)
+		atomic_fetch_add_explicit(&c->bridge.commands, 1, memory_order_relaxed);
 	task->handler = handler;
 	object_ref(&handler->object);
 	task->line = line;
@@ -41,10 +44,18 @@ sycl_result host_task_new(struct connection *c, struct handler *handler, struct 
 	return SYCL_SUCCESS;
 }
 
+static void leave_bridge(struct connection *c, struct host_task *task)
+{
+	if (task->bridged)
+		atomic_fetch_sub_explicit(&c->bridge.commands, 1, memory_order_release);
+	task->bridged = false;
+}
+
 static void unref(struct connection *c, struct host_task *task)
 {
 	if (atomic_fetch_sub_explicit(&task->refs, 1, memory_order_acq_rel) != 1)
 		return;
+	leave_bridge(c, task);
 	(void)pthread_mutex_lock(&c->state_lock);
 	/* Its value may still come, if it was sent and never had its turn. */
 	slots_give(&c->slots, task->slot);
@@ -173,6 +184,7 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 	connection_ref(c);
 	object_unref(&task->handler->object);
 	task->handler = NULL;
+	leave_bridge(c, task);
 	tell(c, task, status, why);
 	unref(c, task);
 	connection_unref(c);
@@ -231,7 +243,10 @@ void host_tasks_drop(struct connection *c)
 
 void host_tasks_look(struct connection *c)
 {
-	if (atomic_load_explicit(&c->handles, memory_order_acquire) > 0 || c->host_tasks.helpers)
+	if (atomic_load_explicit(&c->handles, memory_order_acquire) > 0)
+		return;
+	bridge_look(&c->bridge);
+	if (c->host_tasks.helpers)
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
 	/* Somebody who waits still runs them, and looks again afterwards. */

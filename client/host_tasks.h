@@ -29,6 +29,7 @@ struct host_task {
 	uint32_t node; /* of a graph's launch, from 1; 0: the group itself */
 	uint32_t slot, value;
 	bool listed; /* in the list: under the state lock */
+	bool bridged; /* counted as one that may use a context of the program's (bridge.h) */
 };
 
 /* Of a connection; under its state lock. */

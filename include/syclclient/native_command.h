@@ -29,8 +29,8 @@
  * Through a service (SYCL_NATIVE_BRIDGE_IPC) the same holds, and beside it:
  *
  * - The context is this program's: the one that is current on the thread that calls sycl_handler_native_command, or where there
- *   is none the primary one of the queue's GPU, which is then made if need be. It must live as long as the connection; a primary
- *   one is retained until then. The native queue is a stream that the library makes in it.
+ *   is none the primary one of the queue's GPU, which is then made if need be. It must live until the last handle of the connection is
+ *   released and its native commands are complete; a primary one is retained until then. The native queue is a stream that the library makes in it.
  * - Buffers are those of sycl_buffer_create_exportable (share.h), of either kind, that live on the queue's device. Each is opened
  *   in the context when a function first needs it, in one round trip, and closed when the buffer ends, which with
  *   SYCL_SHARE_CUDA_IPC waits for what runs in this program's context. USM means nothing in that context.

@@ -271,7 +271,9 @@ Test(gpu_bridge, I3_S8_the_context_is_the_one_that_is_current_at_the_call)
 	cr_assert_eq(work.memory, 0u, "a buffer of no bytes has no memory");
 	MUST(sycl_buffer_release(nothing));
 	bridge_disconnect(&test);
+	/* With the last handle the library is through with it. */
 	NATIVE_MUST(NATIVE(cuCtxDestroy)(own));
+	bridge_expect_no_misuse();
 	test.service = private_service_free(test.service);
 }
 

@@ -154,5 +154,5 @@ Test(gpu_bridge_ends, N1_S8_a_connection_ends_with_its_last_command)
 	*test.word = 1;
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 	cr_assert_eq(atomic_load(&work.ends), 1);
-	service = private_service_free(service);
+	(void)private_service_free(service);
 }

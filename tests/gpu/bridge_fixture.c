@@ -75,7 +75,7 @@ void bridge_connect(struct bridge_test *test, struct private_service *service, u
 }
 
 /* The double notes what a real driver would not forgive. */
-static void expect_no_misuse(void)
+void bridge_expect_no_misuse(void)
 {
 	if (!order_library())
 		return;
@@ -91,7 +91,7 @@ void bridge_disconnect(struct bridge_test *test)
 		MUST(sycl_device_release(test->devices[i]));
 	MUST(sycl_platform_release(test->connection));
 	close_context(test);
-	expect_no_misuse();
+	bridge_expect_no_misuse();
 }
 
 void bridge_begin(struct bridge_test *test, uint32_t helpers)

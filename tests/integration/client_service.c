@@ -43,16 +43,19 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* `cache_directory` NULL: nothing that is built is kept. */
-static void start(struct client_service *service, const struct session_limits *limits, const char *cache_directory)
+#define NO_GPU "cuda:library=/nonexistent/libcuda.so.1"
+
+/* `cuda`: an option of that backend. `cache_directory` NULL: nothing that is built is kept. */
+static void start(struct client_service *service, const struct session_limits *limits, const char *cuda,
+		  const char *cache_directory)
 {
 	*service = (struct client_service){.listener = -1};
 	struct build_service *builds = NULL;
 	if (build_service_fork(&builds) < 0)
 		FAIL("no build helper");
-	static const char *const no_gpu[] = {"cuda:library=/nonexistent/libcuda.so.1", NULL};
+	const char *const backend_options[] = {cuda, NULL};
 	struct engine_options options = {.with_fake = true,
-					 .backend_options = no_gpu,
+					 .backend_options = backend_options,
 					 .cache_directory = cache_directory};
 	session_limits_init(&options.limits);
 	if (limits)
@@ -80,12 +83,21 @@ void client_service_start(struct client_service *service, const struct session_l
 	/* No vendor's platform: only what the test scripts. */
 	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
 	(void)setenv("OCL_ICD_FILENAMES", "", 1);
-	start(service, limits, NULL);
+	start(service, limits, NO_GPU, NULL);
+}
+
+void client_service_start_with_cuda(struct client_service *service, const char *library)
+{
+	char option[4096];
+	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
+	(void)setenv("OCL_ICD_FILENAMES", "", 1);
+	(void)snprintf(option, sizeof(option), "cuda:library=%s", library);
+	start(service, NULL, option, NULL);
 }
 
 void client_service_start_with_opencl(struct client_service *service, const struct session_limits *limits)
 {
-	start(service, limits, getenv("XDG_CACHE_HOME"));
+	start(service, limits, NO_GPU, getenv("XDG_CACHE_HOME"));
 }
 
 void client_service_stop(struct client_service *service)

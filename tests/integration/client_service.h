@@ -30,6 +30,8 @@ struct client_service {
 void client_service_start(struct client_service *service, const struct session_limits *limits);
 /* The same with what OpenCL platforms the machine has beside the fake one; what is built is kept in $XDG_CACHE_HOME. */
 void client_service_start_with_opencl(struct client_service *service, const struct session_limits *limits);
+/* The same with CUDA devices of this driver, the double's. */
+void client_service_start_with_cuda(struct client_service *service, const char *library);
 /* All sessions must have been closed: checks that the fake devices have nothing left. */
 void client_service_stop(struct client_service *service);
 

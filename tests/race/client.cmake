@@ -6,6 +6,11 @@ if(TARGET client_service)
   foreach(part threads tasks graphs parts pages)
     sycl_race_test(race_client_${part} SOURCES client_${part}.c LIBS client_service TIMEOUT 300)
   endforeach()
+  if(TARGET fake_cuda AND SYCL_HAS_CUDA)
+    sycl_race_test(race_client_bridge SOURCES client_bridge.c LIBS client_service sycl_cuda_headers ${CMAKE_DL_LIBS} TIMEOUT 300)
+    target_compile_definitions(race_client_bridge PRIVATE FAKE_CUDA_LIBRARY="$<TARGET_FILE_DIR:fake_cuda>/libcuda.so.1")
+    add_dependencies(race_client_bridge fake_cuda)
+  endif()
   set(integration ${PROJECT_SOURCE_DIR}/tests/integration)
   sycl_race_test(race_client_random SOURCES client_random.c ${integration}/portable_fake.c ${integration}/random_threads.c
     ${integration}/random_threads_logs.c ${integration}/random_threads_stripes.c ${integration}/threads_history.c

@@ -1,0 +1,176 @@
+/*
+ * Native commands through a service under many threads, on the double of NVIDIA's driver: commands of several threads on
+ * buffers of their own and on one that they share, helper threads and waits that call the functions, and connections that go
+ * with commands under way. User data is plain memory, which the library has to order. Every result is checked.
+ */
+#include "check.h"
+#include "client_service.h"
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { THREADS = 4, WORDS = 64, BYTES = WORDS * (int)sizeof(uint32_t) };
+
+static struct client_service service;
+static int rounds = 100;
+static __typeof__(&cuMemsetD32Async) set_words;
+
+/* Plain, on purpose. */
+struct plain {
+	uint32_t value, calls, ended;
+};
+
+static sycl_result write_words(sycl_interop_handle interop, void *user_data)
+{
+	struct plain *plain = user_data;
+	uint64_t stream = 0, memory = 0, offset = 0;
+	MUST(sycl_interop_get_native_queue(interop, &stream));
+	MUST(sycl_interop_get_native_memory(interop, 0, &memory, &offset));
+	CHECK(set_words(memory + offset, plain->value, WORDS, (CUstream)stream) == CUDA_SUCCESS);
+	plain->calls++;
+	return SYCL_SUCCESS;
+}
+
+static void end_plain(void *user_data)
+{
+	((struct plain *)user_data)->ended++;
+}
+
+static void submit(sycl_queue queue, sycl_buffer buffer, struct plain *plain, sycl_user_data_destroy *destroy,
+		   sycl_event *event_out)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_native_command(handler, write_words, plain, destroy));
+	MUST(sycl_handler_submit(handler, event_out));
+}
+
+/* A CUDA device; the caller's. */
+static sycl_device find_device(sycl_platform connection)
+{
+	sycl_platform all[8];
+	sycl_device device = NULL;
+	uint32_t count = 0, backend = 0, devices = 0;
+	MUST(sycl_platform_get_platforms(connection, 8, all, &count));
+	for (uint32_t i = 0; i < count; i++) {
+		MUST(sycl_platform_get_info(all[i], SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend, NULL));
+		if (backend == SYCL_BACKEND_KIND_CUDA)
+			MUST(sycl_platform_get_devices(all[i], SYCL_DEVICE_TYPE_GPU, 1, &device, &devices));
+		MUST(sycl_platform_release(all[i]));
+	}
+	CHECK(device != NULL);
+	return device;
+}
+
+struct work {
+	sycl_queue queue;
+	sycl_device device;
+	sycl_buffer shared;
+};
+
+static void expect(sycl_buffer buffer, uint32_t value)
+{
+	sycl_host_accessor accessor = NULL;
+	void *words = NULL;
+	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor));
+	MUST(sycl_host_accessor_get_pointer(accessor, &words));
+	for (uint32_t i = 0; i < WORDS; i++)
+		CHECK(((const uint32_t *)words)[i] == value);
+	MUST(sycl_host_accessor_release(accessor));
+}
+
+static void *work_on(void *argument)
+{
+	const struct work *work = argument;
+	sycl_buffer own = NULL;
+	MUST(sycl_buffer_create_exportable(work->device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &own));
+	for (int i = 0; i < rounds; i++) {
+		struct plain plain = {.value = (uint32_t)i}, other = {.value = (uint32_t)i};
+		sycl_event first = NULL, second = NULL;
+		submit(work->queue, own, &plain, end_plain, &first);
+		submit(work->queue, work->shared, &other, end_plain, &second);
+		MUST(sycl_event_wait(first));
+		CHECK(plain.calls == 1 && plain.ended == 1);
+		expect(own, (uint32_t)i);
+		MUST(sycl_event_wait(second));
+		CHECK(other.calls == 1 && other.ended == 1);
+		MUST(sycl_event_release(first));
+		MUST(sycl_event_release(second));
+	}
+	MUST(sycl_buffer_release(own));
+	return NULL;
+}
+
+static sycl_platform open_with(uint32_t helpers)
+{
+	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
+	sycl_platform connection = NULL;
+	options.helper_threads = helpers;
+	MUST(sycl_platform_open_with(service.endpoint, &options, &connection));
+	return connection;
+}
+
+static void together(uint32_t helpers)
+{
+	pthread_t threads[THREADS];
+	sycl_platform connection = open_with(helpers);
+	struct work work = {.device = find_device(connection)};
+	MUST(sycl_queue_create(NULL, work.device, NULL, &work.queue));
+	MUST(sycl_buffer_create_exportable(work.device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &work.shared));
+	for (int i = 0; i < THREADS; i++)
+		CHECK(pthread_create(&threads[i], NULL, work_on, &work) == 0);
+	for (int i = 0; i < THREADS; i++)
+		CHECK(pthread_join(threads[i], NULL) == 0);
+	MUST(sycl_buffer_release(work.shared));
+	MUST(sycl_queue_release(work.queue));
+	MUST(sycl_device_release(work.device));
+	MUST(sycl_platform_release(connection));
+}
+
+static void end_counted(void *user_data)
+{
+	(void)user_data;
+}
+
+/* With commands under way; what they use stays until all of it is over. */
+static void come_and_go(uint32_t helpers)
+{
+	static struct plain plain[8];
+	sycl_platform connection = open_with(helpers);
+	sycl_device device = find_device(connection);
+	sycl_queue queue = NULL;
+	sycl_buffer buffer = NULL;
+	MUST(sycl_queue_create(NULL, device, NULL, &queue));
+	MUST(sycl_buffer_create_exportable(device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &buffer));
+	for (uint32_t i = 0; i < 8; i++)
+		submit(queue, buffer, &plain[i], end_counted, NULL);
+	/* Some have begun by then, or none. */
+	(void)sycl_queue_wait_for(queue, 1);
+	MUST(sycl_buffer_detach(buffer));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_device_release(device));
+	MUST(sycl_platform_release(connection));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		rounds = atoi(argv[1]);
+	CHECK(setenv("SYCLD_CUDA_LIBRARY", FAKE_CUDA_LIBRARY, 1) == 0);
+	void *library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	CHECK(library != NULL);
+	*(void **)&set_words = dlsym(library, "cuMemsetD32Async");
+	CHECK(set_words != NULL);
+	client_service_start_with_cuda(&service, FAKE_CUDA_LIBRARY);
+	together(0);
+	together(2);
+	for (uint32_t i = 0; i < 10; i++)
+		come_and_go(i % 3);
+	client_service_stop(&service);
+	(void)printf("ok\n");
+	return 0;
+}
