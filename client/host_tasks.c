@@ -185,6 +185,7 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 	object_unref(&task->handler->object);
 	task->handler = NULL;
 	leave_bridge(c, task);
+	connection_publish(c);
 	tell(c, task, status, why);
 	unref(c, task);
 	connection_unref(c);
@@ -211,7 +212,6 @@ void host_task_run(struct connection *c, struct host_task *task)
 		connection_observe(c);
 		struct bridge_call *later = NULL;
 		sycl_result status = call_function(task, (sycl_host_task)(void *)&call, &later);
-		connection_publish(c);
 		running = call.outer;
 		error_get(&why);
 		if (later)
