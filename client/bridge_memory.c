@@ -55,7 +55,7 @@ static cuda_result open_handle(const struct cuda_driver *cuda, struct bridge_imp
 }
 
 /* With the lock. */
-static sycl_result open_import(struct bridge_context *context, struct buffer *root, struct bridge_import **import_out)
+static sycl_result open_import(struct bridge_context *context, struct buffer *root, cuda_address *address_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
@@ -74,7 +74,11 @@ static sycl_result open_import(struct bridge_context *context, struct buffer *ro
 		free(import);
 		return cuda_driver_error(opened, "a buffer's memory cannot be opened in this process");
 	}
-	*import_out = import;
+	import->next = root->imports;
+	root->imports = import;
+	import->sibling = context->imports;
+	context->imports = import;
+	*address_out = import->address;
 	return SYCL_SUCCESS;
 }
 
@@ -86,17 +90,10 @@ sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *ro
 	struct bridge_import *import = root->imports;
 	while (import && import->context != context)
 		import = import->next;
-	if (!import) {
-		result = open_import(context, root, &import);
-		if (!result) {
-			import->next = root->imports;
-			root->imports = import;
-			import->sibling = context->imports;
-			context->imports = import;
-		}
-	}
-	if (!result)
+	if (import)
 		*address_out = import->address;
+	else
+		result = open_import(context, root, address_out);
 	(void)pthread_mutex_unlock(&bridge->open_lock);
 	return result;
 }

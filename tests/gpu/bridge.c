@@ -2,6 +2,7 @@
 #include "bridge_fixture.h"
 
 #include <string.h>
+#include <unistd.h>
 
 TestSuite(gpu_bridge, .timeout = 240);
 
@@ -184,6 +185,44 @@ static void expect_no_graph(const struct bridge_test *test, struct bridge_work *
 	MUST(sycl_graph_end_recording(graph, 1, &test->queue));
 	MUST(sycl_graph_release(graph));
 	MUST(sycl_context_release(context));
+}
+
+/* The buffer of one connection in another one: the same memory, one order, and both may open it. */
+Test(gpu_bridge, B7_F10_S8_a_command_of_another_connection_comes_behind_what_writes_the_buffer)
+{
+	struct bridge_test test;
+	bridge_begin(&test, 0);
+	struct bridge_work work = {.test = &test};
+	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
+	struct bridge_test second = {.service = test.service};
+	sycl_queue queue = NULL;
+	sycl_event native = NULL;
+	sycl_buffer imported = NULL, buffer = bridge_buffer(&test, SYCL_SHARE_VMM);
+	MUST(sycl_platform_open(test.service->endpoint, &second.connection));
+	bridge_find_devices(&second);
+	MUST(sycl_buffer_export(buffer, &shared));
+	MUST(sycl_buffer_import(second.devices[0], &shared, &imported));
+	(void)close(shared.descriptor);
+	MUST(sycl_queue_create(NULL, second.devices[0], NULL, &queue));
+	MUST(bridge_submit(test.queue, &work, buffer, 0, NULL));
+	MUST(sycl_queue_wait(test.queue));
+	native_gate_set(&test.gate, false);
+	sycl_event first = native_gated_fill(&test.gate, test.queue, buffer, 30);
+	native_expect_open(first); /* the service has it by now */
+	MUST(bridge_submit(queue, &work, imported, 0, &native));
+	native_expect_open(native);
+	cr_assert_eq(atomic_load(&work.calls), 1);
+	native_gate_set(&test.gate, true);
+	bridge_finish(native);
+	bridge_finish(first);
+	order_expect(buffer, 31);
+	MUST(sycl_buffer_release(imported));
+	MUST(sycl_queue_release(queue));
+	for (uint32_t i = 0; i < second.device_count; i++)
+		MUST(sycl_device_release(second.devices[i]));
+	MUST(sycl_platform_release(second.connection));
+	MUST(sycl_buffer_release(buffer));
+	bridge_end(&test);
 }
 
 /* A native host task: increments accessor 0, and waits for that. */

@@ -19,7 +19,7 @@ struct private_service *bridge_service(void)
 	return processes_service(library ? configuration : NULL, false);
 }
 
-static void find_devices(struct bridge_test *test)
+void bridge_find_devices(struct bridge_test *test)
 {
 	sycl_platform all[32];
 	uint32_t count = 0, backend = 0;
@@ -68,7 +68,7 @@ void bridge_connect(struct bridge_test *test, struct private_service *service, u
 	options.helper_threads = helpers;
 	*test = (struct bridge_test){.service = service};
 	MUST(sycl_platform_open_with(service->endpoint, &options, &test->connection));
-	find_devices(test);
+	bridge_find_devices(test);
 	MUST(sycl_queue_create(NULL, test->devices[0], NULL, &test->queue));
 	native_gate_begin(&test->gate, test->queue);
 	open_context(test);

@@ -31,6 +31,8 @@ struct bridge_test {
 struct private_service *bridge_service(void);
 /* `helpers`: helper threads of the connection. */
 void bridge_connect(struct bridge_test *test, struct private_service *service, uint32_t helpers);
+/* Fills in the connection's CUDA devices, which are the caller's. bridge_connect does. */
+void bridge_find_devices(struct bridge_test *test);
 void bridge_disconnect(struct bridge_test *test);
 /* Both of each. */
 void bridge_begin(struct bridge_test *test, uint32_t helpers);

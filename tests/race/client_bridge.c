@@ -159,7 +159,7 @@ static void come_and_go(uint32_t helpers)
 int main(int argc, char **argv)
 {
 	if (argc > 1)
-		rounds = atoi(argv[1]);
+		rounds = (int)strtol(argv[1], NULL, 10);
 	CHECK(setenv("SYCLD_CUDA_LIBRARY", FAKE_CUDA_LIBRARY, 1) == 0);
 	void *library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	CHECK(library != NULL);
