@@ -24,7 +24,7 @@
 
 #include "native_scope.h"
 
-#define BACKEND_OPS_VERSION 4u
+#define BACKEND_OPS_VERSION 5u
 #define BACKEND_TEXT_BYTES 256
 #define BACKEND_LOG_BYTES_MAX (48u << 10)
 
@@ -444,7 +444,14 @@ enum backend_lane_kind {
 	BACKEND_LANE_COMPUTE = 0,
 	BACKEND_LANE_COPY_IN = 1,  /* host to device; only with BACKEND_FEATURE_COPY_LANES */
 	BACKEND_LANE_COPY_OUT = 2, /* device to host */
+	/* As COMPUTE, for who must not wait: before what other lanes have and has not begun, where the device can do that. */
+	BACKEND_LANE_LATENCY = 3,
 };
+
+static inline bool backend_lane_computes(enum backend_lane_kind kind)
+{
+	return kind == BACKEND_LANE_COMPUTE || kind == BACKEND_LANE_LATENCY;
+}
 
 enum backend_usm_kind { BACKEND_USM_DEVICE = 1, BACKEND_USM_HOST = 2, BACKEND_USM_SHARED = 3 };
 

@@ -41,12 +41,15 @@ void sched_admission_flow_changed(struct sched_flow *flow)
 	enum gate_class class;
 	uint32_t weight;
 	sched_account_rank_of(flow->account, &class, &weight);
+	bool changes_lanes = (flow->class == GATE_LATENCY) != (class == GATE_LATENCY);
 	flow->device->class_flows[flow->class]--;
 	flow->class = class;
 	flow->device->class_flows[class]++;
 	if (flow->at_gate)
 		(void)gate_session_change(&flow->gate, class, weight);
 	flow->device->scheduler->gates_due |= bit_of(flow->device);
+	if (changes_lanes)
+		sched_lane_choose_anew(flow);
 }
 
 void sched_admission_flow_gone(struct sched_flow *flow)

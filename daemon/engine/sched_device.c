@@ -153,7 +153,9 @@ static void choose_lanes(struct scheduler_device *device, const struct backend_d
 	if (count == 0)
 		count = SCHED_LANES_DEFAULT;
 	device->lane_count = count < SCHED_LANES_MAX ? count : SCHED_LANES_MAX;
-	device->all_lane_count = device->lane_count + (facts->features & BACKEND_FEATURE_COPY_LANES ? 2 : 0);
+	device->latency_first = device->lane_count + (facts->features & BACKEND_FEATURE_COPY_LANES ? 2 : 0);
+	device->latency_count = device->lane_count < SCHED_LANES_LATENCY ? device->lane_count : SCHED_LANES_LATENCY;
+	device->all_lane_count = device->latency_first + device->latency_count;
 	device->lane_end = device->all_lane_count;
 }
 

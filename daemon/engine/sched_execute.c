@@ -181,11 +181,12 @@ int sched_worker_memory(struct scheduler_device *device, struct sched_memory *me
 	return -EIO;
 }
 
-/* Lanes for copies lie behind those for computing. */
 static enum backend_lane_kind lane_kind(const struct scheduler_device *device, uint32_t index)
 {
 	if (index < device->lane_count)
 		return BACKEND_LANE_COMPUTE;
+	if (index >= device->latency_first)
+		return BACKEND_LANE_LATENCY;
 	return index == device->lane_count ? BACKEND_LANE_COPY_IN : BACKEND_LANE_COPY_OUT;
 }
 

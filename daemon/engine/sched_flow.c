@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-static_assert(SCHED_FLOW_ANY_LANE < 64, "a bit each");
+static_assert(SCHED_FLOW_LISTS <= 64, "a bit each");
 
 void sched_flow_init(struct scheduler_device *device)
 {
@@ -20,6 +20,7 @@ void sched_flow_init(struct scheduler_device *device)
 	list_init(&device->line);
 	list_init(&device->nobody.turn);
 	device->nobody.device = device;
+	device->nobody.class = GATE_NORMAL;
 }
 
 /* Accounts may outlive the device. */
@@ -122,13 +123,20 @@ void sched_flow_sent(struct task *task)
  * A lane that others do not stand behind may be as deep as it likes while its commands come back soon: then what keeps its device
  * busy is more than the least. By one with each command, so it is twice as deep, or half, within the time that all of them take.
  */
-static void adapt(const struct scheduler_device *device, struct sched_lane *lane, uint32_t launches, uint64_t took_ns)
+static void adapt(struct scheduler_device *device, struct sched_lane *lane, uint32_t launches, uint64_t took_ns)
 {
 	uint32_t most = device->features & BACKEND_FEATURE_SIDE_BY_SIDE ? SCHED_LANE_DEPTH_MOST - SCHED_LANE_DEPTH : 0;
-	if (took_ns > SCHED_LANE_DELAY_NS)
-		lane->deeper -= lane->deeper < launches ? lane->deeper : launches;
-	else if (lane->count + launches >= SCHED_LANE_DEPTH + lane->deeper && lane->deeper < most)
-		lane->deeper += most - lane->deeper < launches ? most - lane->deeper : launches;
+	if (took_ns > SCHED_LANE_DELAY_NS) {
+		uint32_t less = lane->deeper < launches ? lane->deeper : launches;
+		lane->deeper -= less;
+		device->deeper -= less;
+	} else if (lane->count + launches >= SCHED_LANE_DEPTH + lane->deeper && lane->deeper < most) {
+		uint32_t more = most - lane->deeper < launches ? most - lane->deeper : launches;
+		if (more > SCHED_DEEPER_MOST - device->deeper)
+			more = SCHED_DEEPER_MOST - device->deeper;
+		lane->deeper += more;
+		device->deeper += more;
+	}
 }
 
 void sched_flow_back(struct task *task)

@@ -42,13 +42,17 @@
 #define SCHED_DEVICES_MAX      63u /* with the host 64 places: one word */
 #define SCHED_LANES_DEFAULT    8u
 #define SCHED_LANES_MAX        32u                    /* for computing */
-#define SCHED_LANES_ALL        (SCHED_LANES_MAX + 2u) /* and one each way for copies */
+#define SCHED_LANES_LATENCY    8u                     /* for computing, of sessions of the latency class */
+#define SCHED_LANES_ALL        (SCHED_LANES_MAX + 2u + SCHED_LANES_LATENCY) /* with one each way for copies */
 #define SCHED_LANE_DEPTH       96u /* sent and not come back; more would only make a lane harder to share */
 #define SCHED_LANE_DEPTH_MOST  240u    /* ... but where they come back sooner than this, and no other lane waits for them: */
 #define SCHED_LANE_DELAY_NS    500000u
+#define SCHED_DEEPER_MOST      4096u   /* than SCHED_LANE_DEPTH, of all lanes of a device together */
 #define SCHED_FLOW_WINDOW      16u /* of a session that is not alone: sent and not come back, on all lanes together ... */
 #define SCHED_FLOW_LANE_LEAST  2u  /* ... but so many on each lane in any case */
-#define SCHED_FLOW_ANY_LANE    SCHED_LANES_ALL
+#define SCHED_FLOW_ANY_LANE    SCHED_LANES_ALL        /* for computing, of the latency class or of the others */
+#define SCHED_FLOW_ANY_LATENCY (SCHED_LANES_ALL + 1u)
+#define SCHED_FLOW_LISTS       (SCHED_LANES_ALL + 2u)
 #define SCHED_SEEN_MAX         32u /* other launches since one was seen that were new: the driver has it at hand still */
 #define SCHED_PREDECESSORS_MAX 8u  /* sent before the task and not done; a task with more waits for some */
 #define SCHED_TASKS_KEPT       1024u /* in any case; pool.h says how many more */
@@ -66,7 +70,8 @@
 #define SCHED_NO_FLIGHT        UINT32_MAX
 #define SCHED_HOST_PLACE       0u
 
-static_assert(SCHED_LANES_ALL * SCHED_LANE_DEPTH_MOST < SCHED_MAILBOX_SLOTS, "full lanes leave room for other messages");
+static_assert(SCHED_LANES_ALL * SCHED_LANE_DEPTH + SCHED_DEEPER_MOST < SCHED_MAILBOX_SLOTS,
+	      "full lanes leave room for other messages");
 
 /* Why something failed, shared by all that failed because of it. Counted on the front thread. */
 struct sched_cause {
@@ -530,8 +535,8 @@ struct sched_flow {
 	uint64_t waiting; /* bit per list of parked ones that is not empty */
 	struct {
 		uint32_t sent;
-		struct task_list parked; /* they wait for room in this lane; the last: in any for computing */
-	} lanes[SCHED_LANES_ALL + 1];
+		struct task_list parked; /* they wait for room in this lane; the last two: in any for computing */
+	} lanes[SCHED_FLOW_LISTS];
 };
 
 /* The device thread's own view of a lane. */
@@ -597,9 +602,14 @@ struct scheduler_device {
 	const struct backend_ops *ops;
 	struct backend *backend;
 	pthread_t thread;
-	struct sched_lane
-		lanes[SCHED_LANES_ALL]; /* for computing; behind them, if there are any, for copies in and out */
-	uint32_t lane_count;            /* for computing */
+	/*
+	 * For computing; behind them, if there are any, for copies in and out; then for computing of the latency class, which the
+	 * backend makes when they are needed first.
+	 */
+	struct sched_lane lanes[SCHED_LANES_ALL];
+	uint32_t lane_count;            /* for computing, of the other classes */
+	uint32_t latency_first, latency_count;
+	uint32_t deeper;                /* of all lanes together */
 	uint32_t all_lane_count;
 	uint32_t lane_end;              /* and those over native queues, some not in use */
 	uint64_t native_context;        /* the application's, in which all of it lives; 0: the backend's own */
@@ -816,13 +826,15 @@ void sched_flow_enter(struct task *task);
 bool sched_flow_allows(const struct task *task, uint32_t lane);
 void sched_flow_sent(struct task *task);
 void sched_flow_back(struct task *task);
-/* It waits for this lane, or for SCHED_FLOW_ANY_LANE. */
+/* It waits for this lane, or for any: SCHED_FLOW_ANY_LANE, SCHED_FLOW_ANY_LATENCY. */
 void sched_flow_park(struct task *task, uint32_t lane);
 /* The first that waits for it; there is one. The flow leaves the line with its last. */
 struct task *sched_flow_unpark(struct sched_flow *flow, uint32_t lane);
 
 /* sched_lane.c */
 void sched_lane_dispatch(struct task *task);
+/* The flow has another class: what waits for room in lanes waits for those of that class, or goes there. */
+void sched_lane_choose_anew(struct sched_flow *flow);
 /*
  * Does it go only when nothing is left to wait for? What goes to a copy lane does: all sessions' moves share those, and one that
  * had to wait there, for a kernel that runs long or an event that does not happen, would hold up everybody's (F8). So does a

@@ -6,14 +6,37 @@
 
 #define PREFETCHED_USES 8u
 
-static bool is_for_computing(const struct scheduler_device *device, const struct sched_lane *lane)
+/* Lanes for computing: those of the latency class, or those of the others. */
+struct lane_group {
+	struct sched_lane *first;
+	uint32_t count;
+};
+
+static struct lane_group group_of(struct scheduler_device *device, bool is_latency)
 {
-	return lane < &device->lanes[device->lane_count];
+	return is_latency ? (struct lane_group){&device->lanes[device->latency_first], device->latency_count}
+			  : (struct lane_group){device->lanes, device->lane_count};
+}
+
+static bool is_latency(const struct task *task)
+{
+	return task->flow->class == GATE_LATENCY;
+}
+
+static struct lane_group own_group(const struct task *task)
+{
+	return group_of(task->device, is_latency(task));
+}
+
+static bool is_in(const struct lane_group *group, const struct sched_lane *lane)
+{
+	return lane >= group->first && lane < group->first + group->count;
 }
 
 /* The lane of the latest dependency that is its lane's last command: then the lane's own order is the dependency. */
 static struct sched_lane *lane_behind(const struct task *task)
 {
+	const struct lane_group group = own_group(task);
 	struct sched_lane *lane = NULL;
 	uint64_t latest = 0;
 	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
@@ -21,7 +44,7 @@ static struct sched_lane *lane_behind(const struct task *task)
 		if (from->state != TASK_SENT || from->number < latest)
 			continue;
 		struct sched_lane *candidate = &task->device->lanes[from->send.lane];
-		if (candidate->last != from || !is_for_computing(task->device, candidate))
+		if (candidate->last != from || !is_in(&group, candidate))
 			continue;
 		lane = candidate;
 		latest = from->number;
@@ -35,12 +58,12 @@ static uint64_t load_of(const struct scheduler_device *device, const struct sche
 	return lane->count == 0 ? 0 : lane->count + device->returned - lane->moved;
 }
 
-static struct sched_lane *lane_most_idle(struct scheduler_device *device)
+static struct sched_lane *lane_most_idle(const struct scheduler_device *device, struct lane_group group)
 {
-	struct sched_lane *best = &device->lanes[0];
-	for (uint32_t i = 1; i < device->lane_count && best->count > 0; i++)
-		if (load_of(device, &device->lanes[i]) < load_of(device, best))
-			best = &device->lanes[i];
+	struct sched_lane *best = group.first;
+	for (uint32_t i = 1; i < group.count && best->count > 0; i++)
+		if (load_of(device, &group.first[i]) < load_of(device, best))
+			best = &group.first[i];
 	return best;
 }
 
@@ -54,18 +77,22 @@ static bool has_something_at(const struct task *task, const struct sched_lane *l
 
 /*
  * Behind its queue's last command, whose order the lane then keeps. If that is not there, but somebody else's, which may have
- * no end (F8): behind what it depends on elsewhere, or where least is in the way.
+ * no end (F8): behind what it depends on elsewhere, or where least is in the way. A class has its own lanes, but of one that
+ * the application was told of there is only one.
  */
 static struct sched_lane *lane_at_home(const struct task *task)
 {
 	struct scheduler_device *device = task->device;
-	struct sched_lane *home = &device->lanes[task->home_lane - 1];
-	if (home->count == 0 || task->home_is_fixed || has_something_at(task, home))
+	const struct lane_group group = own_group(task);
+	if (task->home_is_fixed)
+		return &device->lanes[task->home_lane - 1];
+	struct sched_lane *home = &group.first[(task->home_lane - 1) % group.count];
+	if (home->count == 0 || has_something_at(task, home))
 		return home;
 	struct sched_lane *other = lane_behind(task);
 	if (other)
 		return other;
-	other = lane_most_idle(device);
+	other = lane_most_idle(device, group);
 	return load_of(device, other) < load_of(device, home) ? other : home;
 }
 
@@ -73,7 +100,7 @@ static struct sched_lane *lane_at_home(const struct task *task)
 static struct sched_lane *lane_for_copies(const struct task *task)
 {
 	struct scheduler_device *device = task->device;
-	if (device->all_lane_count == device->lane_count)
+	if (device->latency_first == device->lane_count)
 		return NULL;
 	switch (task->send.command.kind) {
 	case BACKEND_COMMAND_WRITE:
@@ -123,7 +150,7 @@ static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
 	if (lane)
 		return lane;
 	*fixed_out = false;
-	return lane_most_idle(device);
+	return lane_most_idle(device, own_group(task));
 }
 
 static void note_predecessors(struct task *task, uint32_t lane)
@@ -209,9 +236,21 @@ static void send_to(struct task *task, struct sched_lane *lane)
 	let_followers_go(task);
 }
 
+static void send_or_park(struct task *task)
+{
+	bool fixed;
+	struct sched_lane *lane = choose_lane(task, &fixed);
+	uint32_t index = (uint32_t)(lane - task->device->lanes);
+	if (sched_flow_allows(task, index))
+		send_to(task, lane);
+	else if (fixed)
+		sched_flow_park(task, index);
+	else
+		sched_flow_park(task, is_latency(task) ? SCHED_FLOW_ANY_LATENCY : SCHED_FLOW_ANY_LANE);
+}
+
 void sched_lane_dispatch(struct task *task)
 {
-	struct scheduler_device *device = task->device;
 	if (is_lost(task))
 		return;
 	sched_flow_enter(task);
@@ -219,13 +258,7 @@ void sched_lane_dispatch(struct task *task)
 		task->scheduler->counters.gate_bypassed += task->role == TASK_ROLE_GROUP ? sched_launches(&task->send) : 0;
 	else if (!sched_admission_pass(task))
 		return;
-	bool fixed;
-	struct sched_lane *lane = choose_lane(task, &fixed);
-	uint32_t index = (uint32_t)(lane - device->lanes);
-	if (sched_flow_allows(task, index))
-		send_to(task, lane);
-	else
-		sched_flow_park(task, fixed ? index : SCHED_FLOW_ANY_LANE);
+	send_or_park(task);
 }
 
 static void leave_lane(struct sched_lane *lane, struct task *task)
@@ -254,30 +287,61 @@ static uint64_t lists_with_room(const struct scheduler_device *device)
 			lists |= 1ull << i;
 	if (lists & ((1ull << device->lane_count) - 1))
 		lists |= 1ull << SCHED_FLOW_ANY_LANE;
+	if (lists >> device->latency_first & ((1ull << device->latency_count) - 1))
+		lists |= 1ull << SCHED_FLOW_ANY_LATENCY;
 	return lists;
+}
+
+/* It is over before it was sent. */
+static bool has_failed(struct task *task)
+{
+	if (is_lost(task))
+		return true;
+	if (!task->cause)
+		return false;
+	sched_admission_refuse(task);
+	task->front_only = true;
+	task_consider(task);
+	return true;
 }
 
 /* True: one of the list has gone on. `room`: as above, of all lists. */
 static bool unpark_one(struct sched_flow *flow, uint32_t index, uint64_t *room)
 {
 	struct scheduler_device *device = flow->device;
-	struct sched_lane *lane =
-		index == SCHED_FLOW_ANY_LANE ? lane_most_idle(device) : &device->lanes[index];
+	struct sched_lane *lane = index < SCHED_LANES_ALL
+					  ? &device->lanes[index]
+					  : lane_most_idle(device, group_of(device, index == SCHED_FLOW_ANY_LATENCY));
 	if (!sched_flow_allows(flow->lanes[index].parked.first, (uint32_t)(lane - device->lanes)))
 		return false;
 	struct task *task = sched_flow_unpark(flow, index);
-	if (is_lost(task))
+	if (has_failed(task))
 		return true;
-	if (task->cause) {
-		sched_admission_refuse(task);
-		task->front_only = true;
-		task_consider(task);
-	} else {
-		send_to(task, lane);
-		if (sched_lane_is_full(lane))
-			*room = lists_with_room(device);
-	}
+	send_to(task, lane);
+	if (sched_lane_is_full(lane))
+		*room = lists_with_room(device);
 	return true;
+}
+
+/* What is parked waits for nothing but room, so it may go in any order: what must come after it is not here. */
+void sched_lane_choose_anew(struct sched_flow *flow)
+{
+	struct task_list all = {NULL, NULL};
+	while (flow->waiting) {
+		struct task *task = sched_flow_unpark(flow, (uint32_t)__builtin_ctzll(flow->waiting));
+		task->list_next = NULL;
+		if (all.last)
+			all.last->list_next = task;
+		else
+			all.first = task;
+		all.last = task;
+	}
+	while (all.first) {
+		struct task *task = all.first;
+		all.first = task->list_next;
+		if (!has_failed(task))
+			send_or_park(task);
+	}
 }
 
 /* One of each of its lists. Then it is the others' turn. */

@@ -47,13 +47,14 @@ void sched_worker_publish(struct scheduler_device *device, struct sched_port *po
 
 /*
  * Where a driver makes some things only while nothing runs, lanes are made before anything does: one that comes later could
- * wait for another session's kernel (F8). The lane for what is spilled is needed when a device is full and busy. What fails here is
- * tried again when it is needed.
+ * wait for another session's kernel (F8). The lane for what is spilled is needed when a device is full and busy. Those of the latency
+ * class, which most engines never need, are made later all the same, and the backend sees to it that nobody waits. What fails here
+ * is tried again when it is needed.
  */
 static void open_lanes(struct scheduler_device *device)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
-	for (uint32_t i = 0; i < device->all_lane_count && (device->features & BACKEND_FEATURE_QUIET_LOAD); i++)
+	for (uint32_t i = 0; i < device->latency_first && (device->features & BACKEND_FEATURE_QUIET_LOAD); i++)
 		if (sched_execute_need_lane(device, i, &fault) < 0)
 			return;
 	if (device->scheduler->spills)

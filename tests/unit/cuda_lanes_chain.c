@@ -1,4 +1,5 @@
 /* Launches are collected and sent as chains; what cannot be in one goes by itself. */
+#include "cuda_chain.h"
 #include "cuda_lanes_driver.h"
 
 #include <criterion/criterion.h>
@@ -43,6 +44,65 @@ Test(cuda_lanes_chain, templates_are_made_with_the_lane_and_never_by_a_launch)
 	/* Copies make no chains. */
 	(void)lanes_lane(device, BACKEND_LANE_COPY_IN);
 	cr_assert_eq(driver.counts.graphs_made, TEMPLATES);
+	lanes_device_free(device);
+}
+
+/* Making one may wait for what runs. */
+Test(cuda_lanes_chain, F8_templates_of_a_lane_that_comes_later_are_made_when_nothing_runs)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *busy = lanes_lane(device, BACKEND_LANE_COMPUTE), *lane;
+	struct backend_kernel kernels[8];
+
+	for (int i = 0; i < 8; i++)
+		kernels[i] = (struct backend_kernel){.id = i};
+	lanes_launch(busy, &kernels[3], 1);
+	cuda_flush(device);
+	lane = lanes_lane(device, BACKEND_LANE_LATENCY);
+	cr_assert_eq(driver.counts.graphs_made, TEMPLATES);
+	cr_assert_eq(device->lanes->awaiting_chains, 1);
+	for (int i = 0; i < 3; i++)
+		lanes_launch(lane, &kernels[i], (uint64_t)i + 1);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.graphs_made, TEMPLATES);
+	cr_assert_eq(driver.counts.kernel_launches, 3);
+	cr_assert_eq(finish_all(device), 4);
+
+	cuda_chains_make_wanted(device);
+	cr_assert_eq(driver.counts.graphs_made, 2 * TEMPLATES);
+	cr_assert_eq(device->lanes->awaiting_chains, 0);
+	for (int i = 4; i < 8; i++)
+		lanes_launch(lane, &kernels[i], (uint64_t)i);
+	cuda_flush(device);
+	cr_assert_eq(driver.counts.kernel_launches, 3);
+	cr_assert_eq(driver.counts.chains[2], 1);
+	cr_assert_eq(finish_all(device), 4);
+	expect_order(8);
+	/* One that goes before it has any is not waited for. */
+	lanes_launch(busy, &kernels[0], 2);
+	cuda_flush(device);
+	cuda_lane_free(lanes_lane(device, BACKEND_LANE_LATENCY));
+	cr_assert_eq(device->lanes->awaiting_chains, 0);
+	cr_assert_eq(finish_all(device), 1);
+	lanes_device_free(device);
+}
+
+Test(cuda_lanes_chain, the_latency_class_has_streams_of_a_higher_priority)
+{
+	static const enum backend_lane_kind others[] = {BACKEND_LANE_COMPUTE, BACKEND_LANE_COPY_IN,
+							BACKEND_LANE_COPY_OUT};
+	struct backend_device *device = lanes_device(16, true);
+
+	for (int i = 0; i < 3; i++) { /* also when streams are used again */
+		struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_LATENCY);
+		cr_assert_eq(driver_priority(lane), -4);
+		cuda_lane_free(lane);
+		for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++) {
+			lane = lanes_lane(device, others[k]);
+			cr_assert_eq(driver_priority(lane), 0);
+			cuda_lane_free(lane);
+		}
+	}
 	lanes_device_free(device);
 }
 

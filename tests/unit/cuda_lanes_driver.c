@@ -25,6 +25,7 @@ struct operation {
 struct CUstream_st {
 	struct CUstream_st *next_made;
 	struct operation *first, **last;
+	int priority;
 };
 
 struct CUevent_st {
@@ -59,11 +60,11 @@ static struct operation *put(CUstream stream, enum kind kind)
 
 static CUresult stream_create(CUstream *stream, unsigned flags, int priority)
 {
-	(void)priority;
 	cr_assert_eq(flags, CU_STREAM_NON_BLOCKING, "a stream that waits for the default stream");
 	*stream = calloc(1, sizeof(**stream));
 	cr_assert_not_null(*stream);
 	(*stream)->last = &(*stream)->first;
+	(*stream)->priority = priority;
 	(*stream)->next_made = streams;
 	streams = *stream;
 	driver.counts.streams_made++;
@@ -126,8 +127,7 @@ static CUresult stream_write(CUstream stream, CUdeviceptr address, cuuint32_t va
 
 static CUresult stream_copy_attributes(CUstream destination, CUstream source)
 {
-	(void)destination;
-	(void)source;
+	destination->priority = source->priority;
 	driver.counts.attributes_copied++;
 	return driver.dead;
 }
@@ -622,6 +622,11 @@ void driver_run_all(struct backend_device *device)
 			while (run_one(state->lane->stream))
 				moved = true;
 	} while (moved);
+}
+
+int driver_priority(const struct backend_lane *lane)
+{
+	return lane->stream->priority;
 }
 
 uint32_t driver_pending(const struct backend_lane *lane)

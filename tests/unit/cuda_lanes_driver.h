@@ -62,6 +62,8 @@ uint32_t driver_run(struct backend_lane *lane, uint32_t most);
 void driver_run_all(struct backend_device *device);
 /* Operations on the lane's stream that have not run. */
 uint32_t driver_pending(const struct backend_lane *lane);
+/* That the lane's stream has: 0 the lowest, -5 the highest. */
+int driver_priority(const struct backend_lane *lane);
 
 /* Submits a launch, or something else; fails the test if it is refused. */
 void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence);

@@ -26,6 +26,7 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_tasks.c
   ${sched_folder}/sched_account.c
   ${sched_folder}/sched_burst.c
+  ${sched_folder}/sched_class.c
   ${sched_folder}/sched_flow.c
   ${sched_folder}/sched_admission.c
   ${sched_folder}/sched_graphs.c

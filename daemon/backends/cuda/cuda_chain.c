@@ -171,11 +171,11 @@ static bool overlaps(const struct backend_device *device)
 	       device->facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
 }
 
-void cuda_chains_make(struct cuda_lane_state *state)
+/* All that will ever be needed: making one later may wait for whatever runs then (README, "Measured"). */
+static void make_all(struct cuda_lane_state *state)
 {
 	const struct ending mark = {.word = state->word_device + CUDA_MARK_BYTES, .value = 1};
 
-	/* All that will ever be needed: making one later may wait for whatever runs then (README, "Measured"). */
 	for (uint32_t level = 0; 1u << level <= state->lane->device->backend->settings.chain_length; level++) {
 		make_level(state, level, CUDA_CHAIN_PLAIN);
 		make_level(state, level, CUDA_CHAIN_DIRECT);
@@ -183,6 +183,32 @@ void cuda_chains_make(struct cuda_lane_state *state)
 			make_level(state, level, CUDA_CHAIN_OVERLAPPED);
 	}
 	make(state, 0, &mark, &state->lone);
+}
+
+void cuda_chains_want(struct cuda_lane_state *state)
+{
+	struct cuda_lanes *lanes = state->lane->device->lanes;
+
+	state->awaits_chains = lanes->in_flight > 0;
+	if (state->awaits_chains)
+		lanes->awaiting_chains++;
+	else
+		make_all(state);
+}
+
+void cuda_chains_make_wanted(struct backend_device *device)
+{
+	struct cuda_lanes *lanes = device->lanes;
+
+	if (lanes->awaiting_chains == 0 || cuda_enter(device, NULL) < 0)
+		return;
+	for (struct cuda_lane_state *state = lanes->first; state; state = state->next) {
+		if (!state->awaits_chains)
+			continue;
+		make_all(state);
+		state->awaits_chains = false;
+	}
+	lanes->awaiting_chains = 0;
 }
 
 static void free_one(const struct cuda_library *cu, struct cuda_chain *chain)
@@ -351,9 +377,9 @@ int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *
 	const enum cuda_chain_form form = choose_form(state, launches, level);
 	struct cuda_chain *chain = &state->chains[form][level];
 
-	if (!chain->executable && !chain->is_broken)
+	if (!chain->executable && !chain->is_broken && !state->awaits_chains)
 		make_level(state, level, form);
-	if (chain->is_broken)
+	if (!chain->executable)
 		return -EAGAIN;
 	CUresult result = set_all(state, chain, launches, 1u << level, value);
 	if (result == CUDA_SUCCESS)

@@ -26,8 +26,13 @@ void cuda_chains_close(struct backend_device *device);
  */
 CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before, CUgraphNode node);
 
-/* Make those that a lane will need, so that no launch has to; those that cannot be made are marked broken. */
-void cuda_chains_make(struct cuda_lane_state *state);
+/*
+ * Make those that a lane will need, so that no launch has to, now or, as something runs on the device, in its next quiet moment;
+ * those that cannot be made are marked broken.
+ */
+void cuda_chains_want(struct cuda_lane_state *state);
+/* A quiet moment: nothing is in flight. */
+void cuda_chains_make_wanted(struct backend_device *device);
 void cuda_chains_free(struct cuda_lane_state *state);
 
 /*

@@ -404,11 +404,11 @@ static void upload(struct backend_graph *graph)
 	const struct cuda_library *cu = &graph->device->backend->library;
 	CUstream stream = NULL;
 
-	if (cuda_stream_take(graph->device, BACKEND_LANE_COMPUTE, 0, &stream, NULL) < 0)
+	if (cuda_stream_take(graph->device, BACKEND_LANE_COMPUTE, &stream, NULL) < 0)
 		return;
 	(void)cu->cuGraphUpload(graph->executable, stream);
 	if (cu->cuStreamQuery(stream) == CUDA_SUCCESS)
-		cuda_stream_give(graph->device, BACKEND_LANE_COMPUTE, 0, stream);
+		cuda_stream_give(graph->device, BACKEND_LANE_COMPUTE, stream);
 	else
 		(void)cu->cuStreamDestroy(stream); /* the next one's user must not wait for it */
 }
@@ -473,7 +473,7 @@ int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph 
 	const struct cuda_library *cu = &lane->device->backend->library;
 	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(state->word_device, value);
 
-	if (!graph || !graph->executable || graph->device != lane->device || lane->kind != BACKEND_LANE_COMPUTE)
+	if (!graph || !graph->executable || graph->device != lane->device || !backend_lane_computes(lane->kind))
 		return invalid(fault_out, "a finished graph of this device runs on a lane for computing");
 	int error = settle(graph, lane, fault_out);
 	if (error == 0)

@@ -33,7 +33,7 @@ static void give_stream(struct backend_device *device, CUstream stream)
 
 	/* What the function has put there although it must not: nobody else's work may come behind it. */
 	if (cu->cuStreamQuery(stream) == CUDA_SUCCESS)
-		cuda_stream_give(device, BACKEND_LANE_COMPUTE, 0, stream);
+		cuda_stream_give(device, BACKEND_LANE_COMPUTE, stream);
 	else
 		(void)cu->cuStreamDestroy(stream);
 }
@@ -107,7 +107,7 @@ int cuda_graph_add_native(struct backend_graph *graph, const struct backend_comm
 	int error = tell(device, cu->cuGraphCreate(&inner, 0), fault_out, "cannot make a graph");
 	if (error < 0)
 		return error;
-	error = cuda_stream_take(device, BACKEND_LANE_COMPUTE, 0, &stream, fault_out);
+	error = cuda_stream_take(device, BACKEND_LANE_COMPUTE, &stream, fault_out);
 	if (error == 0) {
 		error = run(device, command, inner, stream, fault_out);
 		give_stream(device, stream);

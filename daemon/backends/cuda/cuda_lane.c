@@ -128,13 +128,14 @@ static void drop_state(struct backend_device *device, struct cuda_lane_state *st
 {
 	struct cuda_lanes *lanes = device->lanes;
 
+	lanes->awaiting_chains -= state->awaits_chains;
 	cuda_chains_free(state);
 	if (state->tail_event)
 		cuda_event_give(device, false, state->tail_event);
 	if (state->word_host)
 		lanes->free_words[lanes->free_word_count++] = state->word;
 	if (state->lane->stream && !state->lane->is_foreign)
-		cuda_stream_give(device, state->lane->kind, state->priority, state->lane->stream);
+		cuda_stream_give(device, state->lane->kind, state->lane->stream);
 	free(state->collected);
 	free(state->flights);
 	free(state->lane);
@@ -145,7 +146,7 @@ static struct cuda_lane_state *make_state(struct backend_device *device, enum ba
 {
 	struct cuda_lane_state *state = calloc(1, sizeof(*state));
 	struct backend_lane *lane = calloc(1, sizeof(*lane));
-	bool collects = kind == BACKEND_LANE_COMPUTE && device->lanes->has_graphs;
+	bool collects = backend_lane_computes(kind) && device->lanes->has_graphs;
 
 	if (state && lane && collects)
 		state->collected = aligned_alloc(_Alignof(struct cuda_collected),
@@ -178,14 +179,14 @@ static int create(struct backend_device *device, enum backend_lane_kind kind, CU
 	state->lane->stream = stream;
 	state->lane->is_foreign = stream != NULL;
 	if (!stream)
-		error = cuda_stream_take(device, kind, state->priority, &state->lane->stream, fault_out);
+		error = cuda_stream_take(device, kind, &state->lane->stream, fault_out);
 	if (error < 0) {
 		drop_state(device, state);
 		return error;
 	}
 	take_word(lanes, state);
 	if (state->collected)
-		cuda_chains_make(state);
+		cuda_chains_want(state);
 	state->next = lanes->first;
 	lanes->first = state;
 	*lane_out = state->lane;

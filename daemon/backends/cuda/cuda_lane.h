@@ -24,8 +24,8 @@
 #define CUDA_MARK_BYTES          4u    /* from the word to its mark */
 #define CUDA_POOLED_STREAMS_MAX  64u   /* of a kind, waiting for the next lane */
 #define CUDA_POOLED_EVENTS_MAX   1024u
-#define CUDA_PRIORITIES_MAX      8u
-#define CUDA_LANE_KINDS          3u
+#define CUDA_LANE_KINDS          4u
+#define CUDA_POOLED_KINDS        3u /* whose streams are used again: all but the last, of the latency class */
 #define CUDA_NOTED_WAITS         4u
 #define CUDA_CHAIN_NS            100000u /* what a chain may take, by what its kernels took lately */
 
@@ -92,8 +92,7 @@ struct cuda_flight {
 struct cuda_lane_state {
 	struct backend_lane *lane;
 	struct cuda_lane_state *next;
-	uint32_t priority; /* index of the pool */
-	uint32_t word;     /* index */
+	uint32_t word; /* index */
 	_Atomic uint32_t *word_host;
 	CUdeviceptr word_device;
 	_Atomic uint32_t *mark_host; /* beside the word; 0: not yet */
@@ -114,6 +113,7 @@ struct cuda_lane_state {
 
 	struct cuda_collected *collected; /* CUDA_CHAIN_LENGTH_MAX; NULL on lanes for copies */
 	uint32_t collected_count;
+	bool awaits_chains; /* they are made in a quiet moment: until then launches go plainly */
 	bool is_unsent; /* in the device's list of those that flush() must look at */
 	struct cuda_lane_state *next_unsent;
 
@@ -143,9 +143,10 @@ struct cuda_lanes {
 	bool are_suspects_counted;
 	uint64_t asked_ns; /* when the driver was asked last whether all is well */
 
-	int priority_first, priority_count; /* the driver's numbers: 0, -1, ... */
-	struct cuda_stream_pool pools[CUDA_LANE_KINDS][CUDA_PRIORITIES_MAX];
+	int priority, latency_priority; /* of lanes' streams, the driver's numbers: 0, -4 */
+	struct cuda_stream_pool pools[CUDA_POOLED_KINDS];
 	CUstream model; /* has the attributes of a new stream */
+	uint32_t awaiting_chains; /* lanes */
 
 	pthread_mutex_t events_lock;
 	struct cuda_event_pool plain_events, timing_events;

@@ -13,13 +13,12 @@ int cuda_streams_open(struct backend_device *device, struct backend_fault *fault
 	CUresult result = cu->cuCtxGetStreamPriorityRange(&least, &greatest);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot ask for the streams' priorities");
-	/* Greater priorities have smaller numbers. */
-	lanes->priority_first = least;
-	lanes->priority_count = least - greatest + 1;
-	if (lanes->priority_count < 1)
-		lanes->priority_count = 1;
-	if (lanes->priority_count > (int)CUDA_PRIORITIES_MAX)
-		lanes->priority_count = CUDA_PRIORITIES_MAX;
+	/*
+	 * Greater priorities have smaller numbers; the least is the driver's default. The greatest is that of the backend's own
+	 * streams, with which lanes share no queue to the device, if there is one in between.
+	 */
+	lanes->priority = least;
+	lanes->latency_priority = greatest + 1 < least ? greatest + 1 : greatest;
 	result = cu->cuStreamCreateWithPriority(&lanes->model, CU_STREAM_NON_BLOCKING, least);
 	if (result != CUDA_SUCCESS) {
 		lanes->model = NULL;
@@ -42,12 +41,10 @@ void cuda_streams_close(struct backend_device *device)
 
 	if (!lanes->model)
 		return;
-	for (uint32_t kind = 0; kind < CUDA_LANE_KINDS; kind++) {
-		for (uint32_t priority = 0; priority < CUDA_PRIORITIES_MAX; priority++) {
-			struct cuda_stream_pool *pool = &lanes->pools[kind][priority];
-			while (pool->count > 0)
-				(void)cu->cuStreamDestroy(pool->streams[--pool->count]);
-		}
+	for (uint32_t kind = 0; kind < CUDA_POOLED_KINDS; kind++) {
+		struct cuda_stream_pool *pool = &lanes->pools[kind];
+		while (pool->count > 0)
+			(void)cu->cuStreamDestroy(pool->streams[--pool->count]);
 	}
 	destroy_events(cu, &lanes->plain_events);
 	destroy_events(cu, &lanes->timing_events);
@@ -56,31 +53,37 @@ void cuda_streams_close(struct backend_device *device)
 	(void)pthread_mutex_destroy(&lanes->events_lock);
 }
 
-int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind, uint32_t priority,
-		     CUstream *stream_out, struct backend_fault *fault_out)
+/* NULL: it has another priority than the model, which would become the model's with all other attributes. */
+static struct cuda_stream_pool *pool_of(struct cuda_lanes *lanes, enum backend_lane_kind kind)
+{
+	return (uint32_t)kind < CUDA_POOLED_KINDS ? &lanes->pools[kind] : NULL;
+}
+
+int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind, CUstream *stream_out,
+		     struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
-	struct cuda_stream_pool *pool = &lanes->pools[kind][priority];
+	struct cuda_stream_pool *pool = pool_of(lanes, kind);
 
-	if (pool->count > 0) {
+	if (pool && pool->count > 0) {
 		*stream_out = pool->streams[--pool->count];
 		return 0;
 	}
-	CUresult result = cu->cuStreamCreateWithPriority(stream_out, CU_STREAM_NON_BLOCKING,
-							 lanes->priority_first - (int)priority);
+	int priority = kind == BACKEND_LANE_LATENCY ? lanes->latency_priority : lanes->priority;
+	CUresult result = cu->cuStreamCreateWithPriority(stream_out, CU_STREAM_NON_BLOCKING, priority);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot make a stream");
 	return 0;
 }
 
-void cuda_stream_give(struct backend_device *device, enum backend_lane_kind kind, uint32_t priority, CUstream stream)
+void cuda_stream_give(struct backend_device *device, enum backend_lane_kind kind, CUstream stream)
 {
 	const struct cuda_library *cu = &device->backend->library;
-	struct cuda_stream_pool *pool = &device->lanes->pools[kind][priority];
+	struct cuda_stream_pool *pool = pool_of(device->lanes, kind);
 
 	/* A stream keeps its attributes (windows of the cache, sync policy): the next user must not inherit them. */
-	if (pool->count < CUDA_POOLED_STREAMS_MAX && !cuda_lost(device) &&
+	if (pool && pool->count < CUDA_POOLED_STREAMS_MAX && !cuda_lost(device) &&
 	    cu->cuStreamCopyAttributes(stream, device->lanes->model) == CUDA_SUCCESS)
 		pool->streams[pool->count++] = stream;
 	else

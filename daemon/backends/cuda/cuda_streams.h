@@ -9,13 +9,10 @@ int cuda_streams_open(struct backend_device *device, struct backend_fault *fault
 /* Destroys what is in the pools. */
 void cuda_streams_close(struct backend_device *device);
 
-/*
- * A stream of its own that never waits for the default stream. `priority`: 0 the lowest (the driver's default), up to
- * priority_count - 1. Device thread.
- */
-int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind, uint32_t priority,
-		     CUstream *stream_out, struct backend_fault *fault_out);
+/* A stream of its own that never waits for the default stream, with its kind's priority. Device thread. */
+int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind, CUstream *stream_out,
+		     struct backend_fault *fault_out);
 /* Idle; its attributes become those of a new one. */
-void cuda_stream_give(struct backend_device *device, enum backend_lane_kind kind, uint32_t priority, CUstream stream);
+void cuda_stream_give(struct backend_device *device, enum backend_lane_kind kind, CUstream stream);
 
 #endif

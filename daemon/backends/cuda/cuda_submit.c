@@ -237,7 +237,7 @@ static int submit_launch(struct submission *submission, struct backend_fault *fa
 	struct cuda_launch launch;
 	int error = -ENOSPC;
 
-	if (state->lane->kind != BACKEND_LANE_COMPUTE)
+	if (!backend_lane_computes(state->lane->kind))
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a lane for copies launches no kernel");
 	int settled = settle_arguments(submission, fault_out);
 	if (settled < 0)
@@ -301,7 +301,7 @@ static int submit_native(struct submission *submission, struct backend_fault *fa
 	struct cuda_native_memories memories = {.count = 0};
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 
-	if (state->lane->kind != BACKEND_LANE_COMPUTE)
+	if (!backend_lane_computes(state->lane->kind))
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a lane for copies takes no native command");
 	cuda_lane_send(state);

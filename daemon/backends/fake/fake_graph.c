@@ -360,7 +360,7 @@ int fake_graph_check(const struct backend_lane *lane, const struct backend_comma
 		     struct backend_fault *fault_out)
 {
 	struct backend_graph *graph = command->graph;
-	if (lane->kind != BACKEND_LANE_COMPUTE || !graph || !graph->is_finished || graph->device != lane->device)
+	if (!backend_lane_computes(lane->kind) || !graph || !graph->is_finished || graph->device != lane->device)
 		return invalid(fault_out, "a finished graph of this device runs on a lane for computing");
 	fake_lock();
 	bool elsewhere = graph->in_flight > 0 && graph->lane != lane;

@@ -102,7 +102,7 @@ int fake_command_check(struct backend_lane *lane, const struct backend_command *
 	switch (command->kind) {
 	case BACKEND_COMMAND_LAUNCH: {
 		const struct backend_launch_properties *properties = command->launch.properties;
-		if (lane->kind != BACKEND_LANE_COMPUTE)
+		if (!backend_lane_computes(lane->kind))
 			return fake_refuse(device, "launch on a lane for copies", fault_out);
 		if (properties && properties->cooperative && !fake_has(device, BACKEND_FEATURE_COOPERATIVE))
 			return fake_refuse(device, "launch cooperatively", fault_out);
@@ -114,14 +114,14 @@ int fake_command_check(struct backend_lane *lane, const struct backend_command *
 		return fake_has(device, BACKEND_FEATURE_PEER) ? 0 : fake_refuse(device, "copy from another", fault_out);
 	case BACKEND_COMMAND_EVENT_RECORD:
 	case BACKEND_COMMAND_EVENT_WAIT:
-		if (lane->kind != BACKEND_LANE_COMPUTE)
+		if (!backend_lane_computes(lane->kind))
 			return fake_refuse(device, "use events on a lane for copies", fault_out);
 		return 0;
 	case BACKEND_COMMAND_USM_COPY:
 	case BACKEND_COMMAND_USM_FILL:
 	case BACKEND_COMMAND_USM_PREFETCH:
 	case BACKEND_COMMAND_USM_ADVISE:
-		if (lane->kind != BACKEND_LANE_COMPUTE || !fake_has(device, BACKEND_FEATURE_USM))
+		if (!backend_lane_computes(lane->kind) || !fake_has(device, BACKEND_FEATURE_USM))
 			return fake_refuse(device, "use USM here", fault_out);
 		return 0;
 	case BACKEND_COMMAND_GRAPH:
