@@ -153,7 +153,7 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				  "returns", number(engine->spill_returns),
 				  "returned_bytes", number(engine->spill_returned_bytes),
 				  "now_bytes", number(engine->spilled_now_bytes));
-	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
 				   "resident_bytes", number(engine->resident_bytes),
 				   "descriptors", (json_int_t)engine->descriptors,
 				   "mappings", (json_int_t)engine->mappings,
@@ -162,6 +162,7 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				   "commands_decoded", number(engine->commands_decoded),
 				   "copies", number(engine->copies),
 				   "wakes_sent", number(engine->wakes_sent),
+				   "latency_units", (json_int_t)engine->latency_units,
 				   "inline_launches", number(engine->inline_launches),
 				   "inline_completions", number(engine->inline_completions),
 				   "bursts", number(engine->bursts),

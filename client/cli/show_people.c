@@ -103,6 +103,13 @@ static void print_spill(const Sycl__V1__EngineFacts *engine)
 		     format_bytes(engine->spilled_now_bytes, now));
 }
 
+static void print_latency(const Sycl__V1__EngineFacts *engine)
+{
+	if (engine->latency_units > 0)
+		(void)printf("  devices of uid %u have %u compute units set apart for sessions of the latency class\n", engine->uid,
+			     engine->latency_units);
+}
+
 static void claim_cells(struct table *table, const Sycl__V1__EngineFacts *engine)
 {
 	char text[UNIT_TEXT_BYTES];
@@ -147,8 +154,10 @@ static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		claim_cells(&table, engine);
 	}
 	bool printed = table_print(&table, coloured, terminal_width());
-	for (size_t i = 0; i < reply->n_engines; i++)
+	for (size_t i = 0; i < reply->n_engines; i++) {
 		print_spill(reply->engines[i]);
+		print_latency(reply->engines[i]);
+	}
 	for (size_t i = 0; i < reply->n_engines; i++)
 		if (reply->engines[i]->last_failure && *reply->engines[i]->last_failure)
 			(void)printf("  last failure of uid %u: it %s\n", reply->engines[i]->uid,

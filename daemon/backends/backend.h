@@ -733,6 +733,13 @@ struct backend_ops {
 	 */
 	bool (*quiet_wanted)(struct backend_device *device);
 	void (*quiet)(struct backend_device *device);
+	/*
+	 * Optional (QUIET_LOAD). Whether there are sessions of the latency class now, told when that changes: the device may set a part of
+	 * itself apart for lanes of theirs, and give it back, in quiet moments (quiet_wanted). Costs nothing by itself.
+	 */
+	void (*latency_wanted)(struct backend_device *device, bool is_wanted);
+	/* With latency_wanted: compute units that are set apart now; 0: none. */
+	uint32_t (*latency_units)(struct backend_device *device);
 	/* Optional (QUIET_LOAD); loader. Will program_load find it on the device already, and need no quiet moment? */
 	bool (*program_is_loaded)(struct backend_device *device, const void *binary, size_t binary_bytes);
 	/* Optional. From any thread, between device_open and device_close; what is sent meanwhile may be in it or not. */

@@ -660,6 +660,10 @@ static int launch_ready(const struct graph_whole_launch *launch, struct sched_gr
 	struct queue *queue = launch->queue;
 	struct graph *graph = launch->graph;
 	struct graph_whole *whole = graph->whole;
+	/* Its nodes would run on all of the device, also on what is set apart for the latency class. */
+	*reason_out = GRAPH_REPLAY_DEVICE;
+	if (graph->native_count == 0 && scheduler_latency_units(queue->device) > 0)
+		return 2;
 	*reason_out = GRAPH_REPLAY_QUEUE;
 	if (!choose_lane(whole, queue))
 		return 2;

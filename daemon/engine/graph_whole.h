@@ -51,7 +51,7 @@ struct graph_arenas {
 enum graph_replay_reason {
 	GRAPH_REPLAY_NOT = 0,
 	GRAPH_REPLAY_SWITCH,  /* SYCLD_GRAPH=0 */
-	GRAPH_REPLAY_DEVICE,  /* it has no graphs */
+	GRAPH_REPLAY_DEVICE,  /* it has no graphs, or a part set apart, to which its graphs do not keep */
 	GRAPH_REPLAY_HOST,    /* host tasks, updates of the host, shared events, what another device does */
 	GRAPH_REPLAY_SIZE,    /* nothing in it, or too much */
 	GRAPH_REPLAY_BACKEND, /* it refuses a node, or the whole */

@@ -33,6 +33,7 @@ void sched_admission_flow_made(struct sched_flow *flow)
 	uint32_t weight;
 	sched_account_rank_of(flow->account, &flow->class, &weight);
 	flow->device->class_flows[flow->class]++;
+	sched_latency_review(flow->device);
 	join(flow);
 }
 
@@ -45,6 +46,7 @@ void sched_admission_flow_changed(struct sched_flow *flow)
 	flow->device->class_flows[flow->class]--;
 	flow->class = class;
 	flow->device->class_flows[class]++;
+	sched_latency_review(flow->device);
 	if (flow->at_gate)
 		(void)gate_session_change(&flow->gate, class, weight);
 	flow->device->scheduler->gates_due |= bit_of(flow->device);
@@ -55,6 +57,7 @@ void sched_admission_flow_changed(struct sched_flow *flow)
 void sched_admission_flow_gone(struct sched_flow *flow)
 {
 	flow->device->class_flows[flow->class]--;
+	sched_latency_review(flow->device);
 	if (flow->at_gate)
 		gate_session_fini(&flow->gate);
 	flow->at_gate = false;
@@ -306,7 +309,9 @@ void sched_admission_look(struct scheduler *scheduler)
 
 uint64_t scheduler_again_ns(const struct scheduler *scheduler)
 {
-	uint64_t again_ns = sched_grant_again_ns(scheduler);
+	uint64_t again_ns = sched_grant_again_ns(scheduler), latency_ns = sched_latency_again_ns(scheduler);
+	if (latency_ns < again_ns)
+		again_ns = latency_ns;
 	for (uint64_t held = scheduler->gates_held; held; held &= held - 1) {
 		const struct scheduler_device *device = scheduler->devices[__builtin_ctzll(held)];
 		if (device && device->admission && device->admission->again_ns < again_ns)

@@ -168,6 +168,8 @@ bool scheduler_progress(struct scheduler *scheduler)
 	sched_grant_look(scheduler);
 	if (scheduler->gates_held)
 		sched_admission_look(scheduler);
+	if (scheduler->latency_leaving)
+		sched_latency_look(scheduler);
 	bool found = scheduler->runnable.first || scheduler->gates_due || sched_notice_due(scheduler);
 	/* What came back is counted as it is taken: a device's thread may put something there between a look and this. */
 	found |= drain(scheduler);
@@ -238,6 +240,8 @@ void scheduler_counters(const struct scheduler *scheduler, struct scheduler_coun
 		counters_out->spill.returned_bytes += spill.returned_bytes;
 		counters_out->spill.away_bytes += spill.away_bytes;
 		add_sendings(scheduler->devices[i], counters_out);
+		if (scheduler->devices[i])
+			counters_out->latency_units += scheduler_latency_units(scheduler->devices[i]);
 	}
 }
 

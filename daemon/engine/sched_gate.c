@@ -67,7 +67,10 @@ static uint64_t oldest_ns(struct scheduler_device *device, uint64_t now_ns)
 bool sched_gate_step(struct scheduler_device *device)
 {
 	struct sched_gate *gate = &device->gate;
-	if (!is_gated(device) || !device->handle)
+	if (!is_gated(device))
+		return false;
+	sched_latency_hear(device);
+	if (!device->handle)
 		return false;
 	if (gate->loader_has_it) {
 		if (atomic_load(&gate->granted))
@@ -89,6 +92,7 @@ bool sched_gate_step(struct scheduler_device *device)
 	if (housework) {
 		atomic_fetch_add(&device->scheduler->houseworks, 1);
 		device->ops->quiet(device->handle);
+		sched_latency_note(device);
 		atomic_fetch_sub(&device->scheduler->houseworks, 1);
 	}
 	if (!asked) {

@@ -555,6 +555,7 @@ struct sched_worker {
 	bool unflushed;
 	uint64_t graph_stamp; /* of the latest making of a graph */
 	bool fed;           /* the front has sent something, of which this thread has not taken notice */
+	uint32_t latency_told; /* latency_wanted, as the backend knows it */
 	uint32_t in_flight; /* submitted and not complete */
 	uint32_t failing;   /* native commands among them whose function has failed: what needs them need not be sent */
 	bool losing, named; /* progress() said that the device is lost; and who may have been running */
@@ -624,6 +625,7 @@ struct scheduler_device {
 	bool divided;        /* among users: what is sent there passes the gate, whoever is alone here */
 	uint32_t grant_slot; /* share_slot() */
 	uint32_t class_flows[GATE_CLASSES];
+	uint64_t latency_until_ns; /* no session is of the latency class: it is told so then (sched_latency.c) */
 	uint64_t novelties;   /* launches that came back and whose kernel had not come with this range before them */
 	struct sched_cause *lost;
 	struct sched_loss loss;
@@ -634,6 +636,8 @@ struct scheduler_device {
 	_Atomic uint32_t gone;         /* not opened, or lost: `gone_fault` is good, and never changes again */
 	struct backend_fault gone_fault;
 	_Atomic uint32_t poked; /* progress() has something */
+	_Atomic uint32_t latency_wanted; /* by the front: there are sessions of the latency class */
+	_Atomic uint32_t latency_units;  /* by its thread: set apart for them */
 	struct spill_counts spill_counts;
 	/*
 	 * Who holds it calls the backend, has `worker`, the gate's own part and the writer's end of port.back. The device's thread
@@ -677,6 +681,7 @@ struct scheduler {
 	uint64_t spill_most_bytes;     /* of host memory that devices may spill to; */
 	_Atomic uint64_t spill_bytes;  /* and do now */
 	struct sched_grants grants;
+	uint64_t latency_leaving; /* bit per device: whose last session of the latency class has gone, and it is not told yet */
 	uint64_t gates_due, gates_held; /* bit per device: somebody may go, as far as is known; somebody waits */
 	_Atomic uint32_t houseworks; /* devices that do now what their backend does while they are quiet */
 	enum scheduler_lane_choice lane_choice;
@@ -906,6 +911,15 @@ bool sched_gate_is_open(struct scheduler_device *device);
 void sched_gate_leave(struct scheduler_device *device);
 /* The device's thread, in every turn. True: nothing may be sent now. */
 bool sched_gate_step(struct scheduler_device *device);
+
+/* sched_latency.c. The device has more or fewer sessions of the latency class. */
+void sched_latency_review(struct scheduler_device *device);
+void sched_latency_look(struct scheduler *scheduler);
+uint64_t sched_latency_again_ns(const struct scheduler *scheduler);
+/* The device's thread: is there something new? Tell the backend; note what it has made of it. */
+bool sched_latency_is_news(const struct scheduler_device *device);
+void sched_latency_hear(struct scheduler_device *device);
+void sched_latency_note(struct scheduler_device *device);
 
 /* sched_loader.c */
 int sched_loader_start(struct scheduler_device *device);

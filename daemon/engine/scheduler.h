@@ -222,6 +222,9 @@ int scheduler_device(struct scheduler *scheduler, uint32_t device, struct schedu
 /* A lane for an in-order queue: 1 or more, the devices' lanes in turn. */
 uint32_t scheduler_home_lane(struct scheduler_device *device);
 
+/* Compute units that it has set apart for the latency class, as far as is known; 0: none. */
+uint32_t scheduler_latency_units(const struct scheduler_device *device);
+
 /*
  * Shared memory that commands will read and write (page-aligned, an arena): every device that gains by it registers it,
  * those that are open now and those opened later, in the background; transfers meanwhile are slower. -ENOMEM.
@@ -648,6 +651,7 @@ struct scheduler_counters {
 	uint32_t gate_waiting; /* now, in tasks */
 	struct scheduler_spill spill; /* of all devices */
 	uint64_t chains, chain_launches, chains_refused;  /* as struct backend_sendings, of all devices */
+	uint32_t latency_units;       /* the same: compute units that are set apart for the latency class, now */
 	uint32_t tasks_open, buffers;                     /* tasks: without the scheduler's own moves; a burst counts as its launches */
 	uint32_t host_registrations;                      /* ranges that devices have registered now */
 };

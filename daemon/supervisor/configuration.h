@@ -13,7 +13,7 @@
 /* limit_list.h */
 enum { CONFIGURATION_LIMITS = 15 };
 /* Options of the CUDA backend. */
-enum { CONFIGURATION_CUDA_OPTIONS = 9 };
+enum { CONFIGURATION_CUDA_OPTIONS = 10 };
 
 struct configuration_limit {
 	bool given;

@@ -7,9 +7,11 @@
 #define STACK_BYTES_MAX 524288u
 #define LANES_MAX       64u
 #define CONNECTIONS_MAX 32u
+#define LATENCY_MULTIPROCESSORS_MAX 1024u
 
 const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
 	"peer_path", "stack_bytes", "headroom_bytes", "lanes", "chain_length", "overlap", "library", "nvrtc", "connections",
+	"latency_multiprocessors",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -22,9 +24,10 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"a library's name or its whole path",
 	"a library's name or its whole path",
 	"a number from 1 to 32",
+	"a number up to 1024",
 };
 
-enum { PEER_PATH = 0, STACK_BYTES, HEADROOM_BYTES, LANES, CHAIN_LENGTH, OVERLAP, LIBRARY, NVRTC, CONNECTIONS };
+enum { PEER_PATH = 0, STACK_BYTES, HEADROOM_BYTES, LANES, CHAIN_LENGTH, OVERLAP, LIBRARY, NVRTC, CONNECTIONS, LATENCY_MULTIPROCESSORS };
 
 static bool is_word_of(const char *value, const char *const *words)
 {
@@ -79,6 +82,8 @@ static bool take(unsigned index, const char *value, struct configuration_text *o
 		return take_text(value, is_word_of(value, switches), option);
 	case CONNECTIONS:
 		return take_number(value, false, 1, CONNECTIONS_MAX, option);
+	case LATENCY_MULTIPROCESSORS:
+		return take_number(value, false, 0, LATENCY_MULTIPROCESSORS_MAX, option);
 	default:
 		return take_text(value, is_library(value), option);
 	}

@@ -76,6 +76,7 @@ int row_gpu_arena(struct bench *bench);
 int row_gpu_fault(struct bench *bench);
 int row_gpu_graph(struct bench *bench);
 int row_gpu_several(struct bench *bench);
+int row_gpu_partition(struct bench *bench);
 
 /* Is it as the target wants? False without a target. */
 bool bench_met(const struct bench_result *result);

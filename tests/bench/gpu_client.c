@@ -74,6 +74,7 @@ static bool open_kernels(struct gpu_client *client)
 							  &client->bundle), "the PTX bundle") &&
 	       client_good(sycl_kernel_create(client->bundle, GPU_KERNEL_ADD, &client->add), GPU_KERNEL_ADD) &&
 	       client_good(sycl_kernel_create(client->bundle, GPU_KERNEL_SPIN, &client->spin), GPU_KERNEL_SPIN) &&
+	       client_good(sycl_kernel_create(client->bundle, GPU_KERNEL_CROWD, &client->crowd), GPU_KERNEL_CROWD) &&
 	       client_good(sycl_kernel_create(client->bundle, GPU_KERNEL_FAULT, &client->fault), GPU_KERNEL_FAULT);
 }
 
@@ -130,8 +131,8 @@ void gpu_client_close(struct gpu_client *client)
 			(void)sycl_event_release(client->marks[i]);
 	if (client->data)
 		(void)sycl_buffer_release(client->data);
-	sycl_kernel kernels[] = { client->add, client->spin, client->fault };
-	for (int i = 0; i < 3; i++)
+	sycl_kernel kernels[] = { client->add, client->spin, client->crowd, client->fault };
+	for (int i = 0; i < 4; i++)
 		if (kernels[i])
 			(void)sycl_kernel_release(kernels[i]);
 	if (client->bundle)

@@ -18,7 +18,7 @@ struct gpu_client {
 	sycl_device device;
 	sycl_queue queue; /* in order */
 	sycl_kernel_bundle bundle;
-	sycl_kernel add, spin, fault;
+	sycl_kernel add, spin, crowd, fault;
 	sycl_buffer data;  /* GPU_DATA_WORDS words, 0 at first */
 	uint32_t launched; /* what its first word should be */
 	/* Events of every so many submissions, so that the queue is kept full and no fuller. */

@@ -57,6 +57,8 @@ void gpu_tell(struct bench *bench, const struct gpu_compared *compared, int valu
 
 /* A private service with the CUDA library that was asked for; `users`: for everybody (root only). */
 int gpu_service(bool users, struct private_service **service_out);
+/* The same with these lines in [cuda]. */
+int gpu_service_with(const char *cuda_lines, bool users, struct private_service **service_out);
 /*
  * Wait until it is as it is after a second or two of work: its standby engine comes some time after a device was first used,
  * and again after it was taken, and starting one must not fall into what is measured.

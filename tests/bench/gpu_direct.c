@@ -16,6 +16,7 @@ static bool open_module(struct gpu_direct *direct)
 	return GOOD(module_load(&direct->module, gpu_kernels_ptx)) &&
 	       GOOD(module_function(&direct->add, direct->module, GPU_KERNEL_ADD)) &&
 	       GOOD(module_function(&direct->spin, direct->module, GPU_KERNEL_SPIN)) &&
+	       GOOD(module_function(&direct->crowd, direct->module, GPU_KERNEL_CROWD)) &&
 	       GOOD(module_function(&direct->fault, direct->module, GPU_KERNEL_FAULT));
 }
 

@@ -13,7 +13,7 @@ struct gpu_direct {
 	int device;
 	struct gpu_context *context;
 	struct gpu_module *module;
-	struct gpu_function *add, *spin, *fault;
+	struct gpu_function *add, *spin, *crowd, *fault;
 	struct gpu_stream *stream;
 	gpu_address data;   /* GPU_DATA_WORDS words, 0 at first */
 	uint32_t launched;  /* what its first word should be */

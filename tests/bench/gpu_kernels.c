@@ -1,5 +1,10 @@
 #include "gpu_kernels.h"
 
+#include <assert.h>
+
+#define GPU_DATA_WORDS_TEXT "8448"
+static_assert(GPU_DATA_WORDS == 8448, "the text says so");
+
 /* %rd2: the thread's word; %r4: value; %r5: number; %r6: the thread's index. */
 #define ENTRY(name, body) \
 	".visible .entry " name "(.param .u64 .ptr .global .align 4 data, .param .u32 value, .param .u32 number)\n" \
@@ -44,6 +49,16 @@ const char gpu_kernels_ptx[] =
 	      "	sub.s64 %rd7, %rd6, %rd5;\n"
 	      "	setp.lt.u64 %p1, %rd7, %rd4;\n"
 	      "	@%p1 bra AGAIN;\n")
+	ENTRY(GPU_KERNEL_CROWD,
+	      "	cvt.u64.u32 %rd4, %r5;\n"
+	      "	mov.u64 %rd5, %clock64;\n"
+	      "AGAIN:\n"
+	      "	mov.u64 %rd6, %clock64;\n"
+	      "	sub.s64 %rd7, %rd6, %rd5;\n"
+	      "	setp.lt.u64 %p1, %rd7, %rd4;\n"
+	      "	@%p1 bra AGAIN;\n"
+	      "	setp.ge.u32 %p1, %r6, " GPU_DATA_WORDS_TEXT ";\n"
+	      "	@%p1 bra DONE;\n")
 	ENTRY(GPU_KERNEL_FAULT,
 	      "	mov.u64 %rd4, 16;\n"
 	      "	st.global.u32 [%rd4], %r4;\n");

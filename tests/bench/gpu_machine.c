@@ -110,15 +110,22 @@ bool gpu_users(void)
 	return geteuid() == 0;
 }
 
-int gpu_service(bool users, struct private_service **service_out)
+int gpu_service_with(const char *cuda_lines, bool users, struct private_service **service_out)
 {
-	char configuration[256];
+	const char *library = gpu_library();
+	char configuration[1024];
 	const char *text = NULL;
-	if (gpu_library()) {
-		(void)snprintf(configuration, sizeof(configuration), "[cuda]\nlibrary = %s\n", gpu_library());
+	if (library || *cuda_lines) {
+		(void)snprintf(configuration, sizeof(configuration), "[cuda]\n%s%s%s%s", cuda_lines, library ? "library = " : "",
+			       library ? library : "", library ? "\n" : "");
 		text = configuration;
 	}
 	return bench_service_with(text, users, service_out);
+}
+
+int gpu_service(bool users, struct private_service **service_out)
+{
+	return gpu_service_with("", users, service_out);
 }
 
 void gpu_settle(const struct private_service *service)

@@ -32,6 +32,7 @@ static const struct bench_row rows[] = {
 	{ "TG6", "on a GPU: device memory of one more client", row_gpu_memory },
 	{ "TG7", "on a GPU: 256 MiB of an application's own pages, there and back", row_gpu_pages },
 	{ "TG8", "on a GPU: 256 MiB of shared memory, there and back", row_gpu_arena },
+	{ "TG9", "on a GPU: a short kernel of the latency class beside long ones", row_gpu_partition },
 	{ "TG12", "on a GPU: one tenant's fault and its bystander", row_gpu_fault },
 	{ "TG13", "on a GPU: a chain of 100 small kernels as one graph", row_gpu_graph },
 	{ "TG14", "on two and on four GPUs: throughput against one", row_gpu_several },

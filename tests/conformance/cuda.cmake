@@ -33,7 +33,7 @@ conformance_cuda_uses_double(conformance_cuda_chains)
 
 # What only the driver sees: streams, contexts, waits, faults.
 sycl_test(conformance_cuda_rules SOURCES cuda_rules.c cuda_setup.c cuda_threads.c cuda_workers.c cuda_faults.c cuda_versions.c cuda_double.c
-  cuda_bursts.c cuda_graphs.c graphs_support.c
+  cuda_bursts.c cuda_graphs.c cuda_partition.c graphs_support.c
   target_cuda.c target_cuda_options.c ${fixture}
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_rules)

@@ -32,6 +32,7 @@ Test(cuda_settings, no_option_gives_the_defaults)
 	cr_assert_eq(settings.lanes, CUDA_LANES_DEFAULT);
 	cr_assert_eq(settings.chain_length, 16);
 	cr_assert(settings.overlap);
+	cr_assert_eq(settings.latency_multiprocessors, 0);
 	cuda_settings_free(&settings);
 }
 
@@ -40,7 +41,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 	static const char *const options[] = {
 		"library=/a/b=c.so", "nvrtc=n.so", "peer_path=direct", "peer_path=managed", "stack_bytes=65536",
 		"headroom_bytes=0",  "lanes=3",    "chain_length=8",   "overlap=no",
-		"library=/x.so",     NULL};
+		"library=/x.so",     "latency_multiprocessors=16", NULL};
 	struct cuda_settings settings;
 	struct backend_fault fault = {0};
 
@@ -53,6 +54,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 	cr_assert_eq(settings.lanes, 3);
 	cr_assert_eq(settings.chain_length, 8);
 	cr_assert_not(settings.overlap);
+	cr_assert_eq(settings.latency_multiprocessors, 16);
 	cuda_settings_free(&settings);
 }
 
@@ -73,6 +75,8 @@ Test(cuda_settings, a_wrong_option_is_refused_by_name)
 					    "chain_length=3",
 					    "overlap=maybe",
 					    "overlap=",
+					    "latency_multiprocessors=1025",
+					    "latency_multiprocessors=-8",
 					    "chain_length=32",
 					    "stack_bytes=524289",
 					    "stack_bytes=99999999999999999999",

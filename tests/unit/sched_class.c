@@ -246,6 +246,98 @@ static uint64_t launches_inline(void)
 	return counters.inline_launches;
 }
 
+static _Atomic uint64_t clock_now = 1000000000000;
+
+static uint64_t read_clock(void)
+{
+	return atomic_load(&clock_now);
+}
+
+static void setup_quiet(void)
+{
+	fake_device_options(
+		0, (struct fake_device_options){.preferred_lanes = LANES, .features = BACKEND_FEATURE_QUIET_LOAD});
+	harness_start_with(&h, 1,
+			   &(struct scheduler_config){.processors = 2, .never_gate = true, .clock_ns = read_clock});
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quick)));
+	(void)harness_kernel(&h, 0, "hold");
+	(void)harness_kernel(&h, 0, "noop");
+	cr_assert(harness_settle(&h));
+	cr_assert(zero(int, fake_log_start(LOG)));
+}
+
+TestSuite(class_told, .timeout = 60, .init = setup_quiet);
+
+/* Until the device's thread has done what it was told. */
+static void expect_units(uint32_t units)
+{
+	while (scheduler_latency_units(h.devices[0]) != units)
+		harness_turn(&h);
+}
+
+static struct fake_counters counters_now(void)
+{
+	struct fake_counters counters;
+	fake_counters(0, &counters);
+	return counters;
+}
+
+Test(class_told, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_gone)
+{
+	const struct launch noop = {.kernel = "noop", .home_lane = 1};
+	run(flood, &noop);
+	cr_expect(eq(u64, counters_now().latency_tells, 0));
+	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
+	rank(quick, GATE_LATENCY);
+	run(quick, &noop);
+	expect_units(FAKE_LATENCY_UNITS);
+	struct scheduler_counters counters;
+	scheduler_counters(h.scheduler, &counters);
+	cr_expect(eq(u32, counters.latency_units, FAKE_LATENCY_UNITS));
+
+	/* It comes and goes: nobody is told, as long as it is away for a short time. */
+	for (int i = 0; i < 5; i++) {
+		rank(quick, GATE_NORMAL);
+		uint64_t again_ns = scheduler_again_ns(h.scheduler);
+		cr_assert(gt(u64, again_ns, read_clock()));
+		cr_assert(lt(u64, again_ns, read_clock() + 60000000000));
+		atomic_store(&clock_now, again_ns - 1);
+		run(flood, &noop);
+		rank(quick, GATE_LATENCY);
+		cr_assert(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
+	}
+	cr_expect(eq(u64, counters_now().latency_tells, 1));
+
+	/* Its session ends. */
+	quick = sched_account_drop(quick);
+	atomic_store(&clock_now, scheduler_again_ns(h.scheduler));
+	expect_units(0);
+	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
+	cr_expect(eq(u64, counters_now().latency_tells, 2));
+	cr_expect(eq(u64, counters_now().quiet_misuses, 0));
+	finish();
+}
+
+/* What runs is waited for by nobody. */
+Test(class_told, F8_it_is_done_when_nothing_runs)
+{
+	struct probe held;
+	(void)hold(flood, GATE_FLOOD, 1, &held);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	rank(quick, GATE_LATENCY);
+	for (int i = 0; i < 200; i++)
+		run(quick, &(struct launch){.kernel = "noop", .home_lane = 2});
+	cr_expect(zero(u32, scheduler_latency_units(h.devices[0])));
+	cr_expect(not(held.done));
+	fake_gate_open(GATE_FLOOD);
+	cr_assert(harness_wait(&h, &held));
+	expect_units(FAKE_LATENCY_UNITS);
+	cr_expect(eq(u64, counters_now().quiet_misuses, 0));
+	finish();
+}
+
 /* Once the lane is made and the kernel was seen, the front sends by itself. */
 Test(class_inline, launches_of_the_latency_class_are_sent_by_the_front)
 {

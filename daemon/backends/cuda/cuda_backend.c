@@ -129,6 +129,8 @@ const struct backend_ops backend_cuda_ops = {
 	.progress = cuda_progress,
 	.quiet_wanted = cuda_quiet_wanted,
 	.quiet = cuda_quiet,
+	.latency_wanted = cuda_latency_wanted,
+	.latency_units = cuda_latency_units,
 	.program_is_loaded = cuda_program_is_loaded,
 	.sendings = cuda_sendings,
 };

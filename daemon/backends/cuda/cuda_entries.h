@@ -164,6 +164,9 @@ void cuda_lose(struct backend_device *device, struct backend_fault *fault);
 /* cuda_memory.c, cuda_program.c */
 bool cuda_quiet_wanted(struct backend_device *device);
 void cuda_quiet(struct backend_device *device);
+/* cuda_partition.c */
+void cuda_latency_wanted(struct backend_device *device, bool is_wanted);
+uint32_t cuda_latency_units(struct backend_device *device);
 bool cuda_program_is_loaded(struct backend_device *device, const void *binary, size_t binary_bytes);
 
 #endif

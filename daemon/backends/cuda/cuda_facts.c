@@ -4,6 +4,7 @@
  */
 #include "cuda_attributes.h"
 #include "cuda_entries.h"
+#include "cuda_partition.h"
 #include "cuda_release.h"
 
 #include "cleanup.h"
@@ -106,6 +107,19 @@ static int no_memory(struct backend_fault *fault_out)
 	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for the facts of devices");
 }
 
+/* An option that this device cannot follow is told as the reason for which it is not there, and not passed over. */
+static int check_partition(const struct backend *backend, const struct cuda_device_facts *own,
+			   struct backend_device_facts *facts)
+{
+	char why[BACKEND_TEXT_BYTES];
+
+	if (!facts->available || !cuda_partition_refuses(backend, own, why))
+		return 0;
+	facts->available = false;
+	facts->unavailable_reason = strdup(why);
+	return facts->unavailable_reason ? 0 : -ENOMEM;
+}
+
 /* Device number `ordinal` of the driver (A6). */
 static int read_device(struct backend *backend, int ordinal, const char *driver, struct cuda_device_facts *own_out,
 		       struct backend_device_facts *facts_out, struct backend_fault *fault_out)
@@ -129,7 +143,7 @@ static int read_device(struct backend *backend, int ordinal, const char *driver,
 	cuda_attributes_fill(cuda, &own, memory_bytes, &facts);
 	facts.preferred_lanes = backend->settings.lanes;
 	memcpy(facts.uuid, own.uuid.bytes, sizeof(facts.uuid));
-	if (fill_texts(cuda, &own, name, driver, &facts) < 0) {
+	if (fill_texts(cuda, &own, name, driver, &facts) < 0 || check_partition(backend, &own, &facts) < 0) {
 		free_device(&facts);
 		return no_memory(fault_out);
 	}

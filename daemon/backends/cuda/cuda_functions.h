@@ -169,6 +169,15 @@
 	OPTIONAL(cuGraphExecMemcpyNodeSetParams, 10020)                                                                \
 	OPTIONAL(cuThreadExchangeStreamCaptureMode, 10010)
 
+/* Multiprocessors set apart: without all of them there is no partition. */
+#define CUDA_FUNCTIONS_PARTITION(NEEDED, OPTIONAL)                                                                     \
+	OPTIONAL(cuDeviceGetDevResource, 12040)                                                                        \
+	OPTIONAL(cuDevSmResourceSplitByCount, 12040)                                                                   \
+	OPTIONAL(cuDevResourceGenerateDesc, 12040)                                                                     \
+	OPTIONAL(cuGreenCtxCreate, 12040)                                                                              \
+	OPTIONAL(cuGreenCtxDestroy, 12040)                                                                             \
+	OPTIONAL(cuGreenCtxStreamCreate, 12050)
+
 #define CUDA_FUNCTIONS(NEEDED, OPTIONAL)                                                                               \
 	CUDA_FUNCTIONS_DEVICE(NEEDED, OPTIONAL)                                                                        \
 	CUDA_FUNCTIONS_STREAM(NEEDED, OPTIONAL)                                                                        \
@@ -177,6 +186,7 @@
 	CUDA_FUNCTIONS_SHARE(NEEDED, OPTIONAL)                                                                         \
 	CUDA_FUNCTIONS_KERNEL(NEEDED, OPTIONAL)                                                                        \
 	CUDA_FUNCTIONS_GRAPH(NEEDED, OPTIONAL)                                                                         \
-	CUDA_FUNCTIONS_NODES(NEEDED, OPTIONAL)
+	CUDA_FUNCTIONS_NODES(NEEDED, OPTIONAL)                                                                         \
+	CUDA_FUNCTIONS_PARTITION(NEEDED, OPTIONAL)
 
 #endif

@@ -3,6 +3,7 @@
 #include "cuda_chain.h"
 #include "cuda_entries.h"
 #include "cuda_memory_state.h"
+#include "cuda_partition.h"
 #include "cuda_streams.h"
 #include "status.h"
 
@@ -483,6 +484,10 @@ int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph 
 	CUresult result =
 		cu->cuGraphExecMemsetNodeSetParams(graph->executable, graph->word, &word, lane->device->context);
 	if (result == CUDA_SUCCESS)
-		result = cu->cuGraphLaunch(graph->executable, lane->stream);
+		result = cuda_whole_begin(state);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuGraphLaunch(graph->executable, state->whole);
+	if (result == CUDA_SUCCESS)
+		result = cuda_whole_end(state);
 	return tell(graph, result, fault_out, "the graph was not launched");
 }

@@ -39,6 +39,7 @@ struct cuda_settings {
 	uint32_t connections;        /* "connections": queues to a device, of the driver's own */
 	uint32_t chain_length;       /* "chain_length": longest chain template, 1 2 4 8 16; 0: plain launches only */
 	bool overlap;                /* "overlap" = yes no: kernels in a row begin while the one before them ends */
+	uint32_t latency_multiprocessors; /* the same name: set apart for the latency class; 0: none (cuda_partition.h) */
 };
 
 /* cuda_facts.c */

@@ -2,6 +2,7 @@
 
 #include "cuda_chain.h"
 #include "cuda_entries.h"
+#include "cuda_partition.h"
 #include "cuda_streams.h"
 #include "status.h"
 
@@ -73,6 +74,7 @@ void cuda_lanes_close(struct backend_device *device)
 
 	if (!lanes)
 		return;
+	cuda_partition_close(device);
 	cuda_chains_close(device);
 	cuda_streams_close(device);
 	if (lanes->words_host)
@@ -134,8 +136,9 @@ static void drop_state(struct backend_device *device, struct cuda_lane_state *st
 		cuda_event_give(device, false, state->tail_event);
 	if (state->word_host)
 		lanes->free_words[lanes->free_word_count++] = state->word;
-	if (state->lane->stream && !state->lane->is_foreign)
-		cuda_stream_give(device, state->lane->kind, state->lane->stream);
+	cuda_partition_forget(state);
+	if (state->whole && !state->lane->is_foreign)
+		cuda_stream_give(device, state->lane->kind, state->whole);
 	free(state->collected);
 	free(state->flights);
 	free(state->lane);
@@ -176,15 +179,17 @@ static int create(struct backend_device *device, enum backend_lane_kind kind, CU
 	struct cuda_lane_state *state = make_state(device, kind);
 	if (!state)
 		return no_memory(fault_out);
-	state->lane->stream = stream;
 	state->lane->is_foreign = stream != NULL;
+	state->whole = stream;
 	if (!stream)
-		error = cuda_stream_take(device, kind, &state->lane->stream, fault_out);
+		error = cuda_stream_take(device, kind, &state->whole, fault_out);
+	state->lane->stream = state->whole;
 	if (error < 0) {
 		drop_state(device, state);
 		return error;
 	}
 	take_word(lanes, state);
+	cuda_partition_join(state);
 	if (state->collected)
 		cuda_chains_want(state);
 	state->next = lanes->first;

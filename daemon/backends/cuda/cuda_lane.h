@@ -25,7 +25,6 @@
 #define CUDA_POOLED_STREAMS_MAX  64u   /* of a kind, waiting for the next lane */
 #define CUDA_POOLED_EVENTS_MAX   1024u
 #define CUDA_LANE_KINDS          4u
-#define CUDA_POOLED_KINDS        3u /* whose streams are used again: all but the last, of the latency class */
 #define CUDA_NOTED_WAITS         4u
 #define CUDA_CHAIN_NS            100000u /* what a chain may take, by what its kernels took lately */
 
@@ -92,6 +91,9 @@ struct cuda_flight {
 struct cuda_lane_state {
 	struct backend_lane *lane;
 	struct cuda_lane_state *next;
+	CUstream whole;      /* of the primary context; lane->stream is another one while the lane is apart (cuda_partition.h) */
+	CUevent whole_event; /* orders the two; NULL: it never was apart */
+	bool is_known;       /* the application has been given `whole` */
 	uint32_t word; /* index */
 	_Atomic uint32_t *word_host;
 	CUdeviceptr word_device;
@@ -125,6 +127,17 @@ struct cuda_lane_state {
 	struct cuda_chain lone; /* one kernel, then the mark */
 };
 
+/* Some of a device's multiprocessors. */
+struct cuda_part {
+	CUgreenCtx context; /* NULL: there is none */
+	uint32_t units;
+};
+
+struct cuda_partition {
+	bool is_wanted, is_refused; /* by the engine; by the driver, since it is wanted */
+	struct cuda_part few, rest; /* the latency class', all others' */
+};
+
 struct cuda_stream_pool {
 	CUstream streams[CUDA_POOLED_STREAMS_MAX];
 	uint32_t count;
@@ -144,9 +157,10 @@ struct cuda_lanes {
 	uint64_t asked_ns; /* when the driver was asked last whether all is well */
 
 	int priority, latency_priority; /* of lanes' streams, the driver's numbers: 0, -4 */
-	struct cuda_stream_pool pools[CUDA_POOLED_KINDS];
+	struct cuda_stream_pool pools[CUDA_LANE_KINDS];
 	CUstream model; /* has the attributes of a new stream */
 	uint32_t awaiting_chains; /* lanes */
+	struct cuda_partition partition;
 
 	pthread_mutex_t events_lock;
 	struct cuda_event_pool plain_events, timing_events;

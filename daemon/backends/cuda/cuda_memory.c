@@ -1,6 +1,7 @@
 /* Memory of a device: where it comes from, and where it goes back to. */
 #include "cuda_chain.h"
 #include "cuda_memory_state.h"
+#include "cuda_partition.h"
 #include "cuda_peer.h"
 #include "cuda_staging.h"
 #include "status.h"
@@ -177,13 +178,14 @@ void cuda_memory_free(struct backend_memory *memory)
 bool cuda_quiet_wanted(struct backend_device *device)
 {
 	return atomic_load_explicit(&device->memory->reaper.waiting, memory_order_relaxed) > 0 ||
-	       device->lanes->awaiting_chains > 0;
+	       device->lanes->awaiting_chains > 0 || cuda_partition_is_due(device);
 }
 
 void cuda_quiet(struct backend_device *device)
 {
 	cuda_reaper_run(&device->memory->reaper, true);
 	cuda_chains_make_wanted(device);
+	cuda_partition_step(device);
 }
 
 int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory, struct backend_fault *fault_out)

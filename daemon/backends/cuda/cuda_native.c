@@ -5,6 +5,7 @@
 #include "cuda_array.h"
 #include "cuda_entries.h"
 #include "cuda_lane.h"
+#include "cuda_partition.h"
 #include "status.h"
 
 #include <errno.h>
@@ -56,8 +57,10 @@ int cuda_native_get(struct backend_device *device, enum backend_native_kind kind
 			return error;
 		/* What was submitted is on the stream before anybody else's work is. */
 		cuda_lane_send(lane->state);
-		*native_out = (uintptr_t)lane->stream;
-		return 0;
+		error = cuda_partition_leave(lane->state, fault_out);
+		if (error == 0)
+			*native_out = (uintptr_t)lane->stream;
+		return error;
 	}
 	case BACKEND_NATIVE_MEMORY:
 		return get_memory(object, native_out, fault_out);

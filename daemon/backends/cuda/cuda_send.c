@@ -2,6 +2,7 @@
 #include "cuda_chain.h"
 #include "cuda_entries.h"
 #include "cuda_lane.h"
+#include "cuda_partition.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ void cuda_lane_write_word(struct cuda_lane_state *state)
 		(void)cuda_fault(device, cu, result, NULL, "the device failed");
 }
 
-CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch)
+static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda_launch *launch, CUstream stream)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	CUlaunchAttribute attributes[2];
@@ -31,14 +32,14 @@ CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda
 		.blockDimY = launch->block[1],
 		.blockDimZ = launch->block[2],
 		.sharedMemBytes = launch->shared_bytes,
-		.hStream = state->lane->stream,
+		.hStream = stream,
 		.attrs = attributes,
 	};
 
 	if (!launch->cooperative && launch->cluster[0] == 0)
 		return cu->cuLaunchKernel(launch->function, launch->grid[0], launch->grid[1], launch->grid[2],
 					  launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes,
-					  state->lane->stream, launch->parameters, NULL);
+					  stream, launch->parameters, NULL);
 	memset(attributes, 0, sizeof(attributes));
 	if (launch->cooperative) {
 		attributes[configuration.numAttrs].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
@@ -52,6 +53,16 @@ CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda
 		attribute->value.clusterDim.z = launch->cluster[2];
 	}
 	return cu->cuLaunchKernelEx(&configuration, launch->function, launch->parameters, NULL);
+}
+
+CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch)
+{
+	if (!cuda_launch_needs_whole(state, launch))
+		return launch_on(state, launch, state->lane->stream);
+	CUresult result = cuda_whole_begin(state);
+	if (result == CUDA_SUCCESS)
+		result = launch_on(state, launch, state->whole);
+	return result == CUDA_SUCCESS ? cuda_whole_end(state) : result;
 }
 
 void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight, struct backend_fault *fault)
@@ -135,6 +146,9 @@ static int send_chain(struct cuda_lane_state *state, const struct cuda_collected
 {
 	int error = -EAGAIN;
 
+	/* Kernels of graphs run where their functions belong, on the whole device. */
+	if (cuda_lane_is_apart(state))
+		return -EAGAIN;
 	if (level == 0 && !launches->direct && state->head == state->sent_end && state->written == state->sent)
 		error = cuda_chain_send_lone(state, launches, value);
 	return error == -EAGAIN ? cuda_chain_send(state, launches, level, value) : error;

@@ -98,6 +98,8 @@ static int read_one(const char *name, const char *value, struct cuda_settings *s
 		return read_small(value, 1, CUDA_CONNECTIONS_MAX, &settings->connections);
 	if (strcmp(name, "chain_length") == 0)
 		return read_chain(value, &settings->chain_length);
+	if (strcmp(name, "latency_multiprocessors") == 0)
+		return read_small(value, 0, CUDA_LATENCY_MULTIPROCESSORS_MAX, &settings->latency_multiprocessors);
 	if (strcmp(name, "overlap") == 0)
 		return read_switch(value, &settings->overlap);
 	return -ENOENT;
@@ -117,7 +119,7 @@ static int read_option(const char *option, struct cuda_settings *settings, struc
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
 			"\"%.80s\" is no option of the CUDA backend: it knows library, nvrtc, peer_path, "
-			"stack_bytes, headroom_bytes, lanes, connections, chain_length and overlap",
+			"stack_bytes, headroom_bytes, lanes, connections, chain_length, latency_multiprocessors and overlap",
 			option);
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,

@@ -9,6 +9,7 @@
 #define CUDA_CONNECTIONS_DEFAULT 32u
 #define CUDA_CONNECTIONS_MAX     32u
 #define CUDA_CHAIN_MAX        16u
+#define CUDA_LATENCY_MULTIPROCESSORS_MAX 1024u
 #define CUDA_HEADROOM_DEFAULT (256ull << 20)
 #define CUDA_STACK_BYTES_MAX  (512ull << 10) /* what a work-item can have at most */
 

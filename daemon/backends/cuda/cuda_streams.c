@@ -41,7 +41,7 @@ void cuda_streams_close(struct backend_device *device)
 
 	if (!lanes->model)
 		return;
-	for (uint32_t kind = 0; kind < CUDA_POOLED_KINDS; kind++) {
+	for (uint32_t kind = 0; kind < CUDA_LANE_KINDS; kind++) {
 		struct cuda_stream_pool *pool = &lanes->pools[kind];
 		while (pool->count > 0)
 			(void)cu->cuStreamDestroy(pool->streams[--pool->count]);
@@ -53,25 +53,18 @@ void cuda_streams_close(struct backend_device *device)
 	(void)pthread_mutex_destroy(&lanes->events_lock);
 }
 
-/* NULL: it has another priority than the model, which would become the model's with all other attributes. */
-static struct cuda_stream_pool *pool_of(struct cuda_lanes *lanes, enum backend_lane_kind kind)
-{
-	return (uint32_t)kind < CUDA_POOLED_KINDS ? &lanes->pools[kind] : NULL;
-}
-
 int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind, CUstream *stream_out,
 		     struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
-	struct cuda_stream_pool *pool = pool_of(lanes, kind);
+	struct cuda_stream_pool *pool = &lanes->pools[kind];
 
-	if (pool && pool->count > 0) {
+	if (pool->count > 0) {
 		*stream_out = pool->streams[--pool->count];
 		return 0;
 	}
-	int priority = kind == BACKEND_LANE_LATENCY ? lanes->latency_priority : lanes->priority;
-	CUresult result = cu->cuStreamCreateWithPriority(stream_out, CU_STREAM_NON_BLOCKING, priority);
+	CUresult result = cu->cuStreamCreateWithPriority(stream_out, CU_STREAM_NON_BLOCKING, cuda_stream_priority(lanes, kind));
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot make a stream");
 	return 0;
@@ -80,10 +73,12 @@ int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind,
 void cuda_stream_give(struct backend_device *device, enum backend_lane_kind kind, CUstream stream)
 {
 	const struct cuda_library *cu = &device->backend->library;
-	struct cuda_stream_pool *pool = pool_of(device->lanes, kind);
+	struct cuda_stream_pool *pool = &device->lanes->pools[kind];
+	/* The others' would get the model's priority with all other attributes. */
+	bool is_pooled = kind != BACKEND_LANE_LATENCY;
 
 	/* A stream keeps its attributes (windows of the cache, sync policy): the next user must not inherit them. */
-	if (pool && pool->count < CUDA_POOLED_STREAMS_MAX && !cuda_lost(device) &&
+	if (is_pooled && pool->count < CUDA_POOLED_STREAMS_MAX && !cuda_lost(device) &&
 	    cu->cuStreamCopyAttributes(stream, device->lanes->model) == CUDA_SUCCESS)
 		pool->streams[pool->count++] = stream;
 	else

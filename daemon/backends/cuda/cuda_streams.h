@@ -9,6 +9,11 @@ int cuda_streams_open(struct backend_device *device, struct backend_fault *fault
 /* Destroys what is in the pools. */
 void cuda_streams_close(struct backend_device *device);
 
+static inline int cuda_stream_priority(const struct cuda_lanes *lanes, enum backend_lane_kind kind)
+{
+	return kind == BACKEND_LANE_LATENCY ? lanes->latency_priority : lanes->priority;
+}
+
 /* A stream of its own that never waits for the default stream, with its kind's priority. Device thread. */
 int cuda_stream_take(struct backend_device *device, enum backend_lane_kind kind, CUstream *stream_out,
 		     struct backend_fault *fault_out);

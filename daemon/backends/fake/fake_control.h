@@ -64,6 +64,7 @@ struct fake_device_options {
 	 BACKEND_FEATURE_IMAGE | BACKEND_FEATURE_LINK | BACKEND_FEATURE_INLINE | BACKEND_FEATURE_GRAPH |               \
 	 BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE)
 
+#define FAKE_LATENCY_UNITS 2u /* that a device with QUIET_LOAD sets apart when it is told of the latency class */
 #define FAKE_GRANULE_BYTES 65536u /* of exported memory */
 
 /*
@@ -152,6 +153,8 @@ struct fake_counters {
 	uint64_t graph_adds_at_once; /* the most nodes that were added while progress() was not called */
 	uint64_t flushes, progresses;
 	uint64_t lane_waits; /* for other lanes, of commands that were submitted */
+	uint64_t latency_tells; /* how often the device was told that there are sessions of the latency class, or none any more */
+	uint64_t quiet_misuses; /* lanes that had something in a moment that was called quiet */
 	/* alive now */
 	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events, graphs;
 	uint64_t memory_bytes; /* private memory of devices */

@@ -141,6 +141,33 @@ void fake_device_close(struct backend_device *device)
 	free(device);
 }
 
+void fake_latency_wanted(struct backend_device *device, bool is_wanted)
+{
+	fake_lock();
+	device->latency_wanted = is_wanted;
+	device->slot->counters.latency_tells++;
+	fake_unlock();
+}
+
+uint32_t fake_latency_units(struct backend_device *device)
+{
+	return device->latency_apart ? FAKE_LATENCY_UNITS : 0;
+}
+
+bool fake_quiet_wanted(struct backend_device *device)
+{
+	return device->latency_wanted != device->latency_apart;
+}
+
+void fake_quiet(struct backend_device *device)
+{
+	fake_lock();
+	for (const struct backend_lane *lane = device->lanes; lane; lane = lane->next)
+		device->slot->counters.quiet_misuses += lane->first != NULL;
+	device->latency_apart = device->latency_wanted;
+	fake_unlock();
+}
+
 int fake_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
 		     struct backend_fault *fault_out)
 {

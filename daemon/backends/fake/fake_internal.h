@@ -114,6 +114,7 @@ struct backend_device {
 	pthread_t worker;
 	pthread_cond_t work;
 	bool has_worker, quit;
+	bool latency_wanted, latency_apart; /* as it was told; as it has made of it in a quiet moment */
 };
 
 struct backend_memory {
@@ -275,6 +276,10 @@ void fake_image_sampler(struct fake_launch *launch);
 int fake_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
 		     struct backend_device **device_out, struct backend_fault *fault_out);
 void fake_device_close(struct backend_device *device);
+void fake_latency_wanted(struct backend_device *device, bool is_wanted);
+uint32_t fake_latency_units(struct backend_device *device);
+bool fake_quiet_wanted(struct backend_device *device);
+void fake_quiet(struct backend_device *device);
 int fake_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
 		     struct backend_fault *fault_out);
 void fake_lane_free(struct backend_lane *lane);

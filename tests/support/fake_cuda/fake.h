@@ -44,6 +44,13 @@ struct CUctx_st {
 	size_t limits[FAKE_LIMITS];
 };
 
+struct CUgreenCtx_st {
+	struct CUgreenCtx_st *next;
+	int device;
+	unsigned first, count; /* multiprocessors */
+	bool ended;
+};
+
 /* One thing that a stream does. `run` is called without the lock; `drop` always, with it, also when it never ran. */
 struct fake_op {
 	struct fake_op *next;
@@ -57,6 +64,7 @@ struct CUstream_st {
 	int number, device, priority;
 	unsigned flags;
 	struct CUctx_st *context;
+	struct CUgreenCtx_st *green; /* its kernels run there alone; NULL: anywhere */
 	struct fake_op *head, **tail;
 	uint64_t submitted, completed;
 	unsigned kernels; /* submitted and not complete */
@@ -183,6 +191,7 @@ struct fake_launch {
 	struct CUfunc_st *function;
 	unsigned grid[3], block[3], cluster[3], shared_bytes;
 	bool cooperative;
+	const struct CUgreenCtx_st *green; /* where it runs; NULL: anywhere. Nodes of graphs do, whatever their stream is */
 	unsigned char *bytes; /* the parameters, by the function's layout */
 };
 

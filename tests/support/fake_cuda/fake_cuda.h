@@ -23,6 +23,7 @@ struct fake_cuda_launch {
 	unsigned parameter_count;
 	const void *const *parameters; /* the bytes of each */
 	const size_t *parameter_bytes;
+	unsigned first_multiprocessor, multiprocessors; /* on which it may run */
 };
 
 /* Runs the whole grid. Called on the stream's own thread; must not call the driver. */
@@ -34,7 +35,8 @@ enum fake_cuda_record_kind {
 	FAKE_CUDA_IMPLICIT_SYNC = 3, /* a call that can make streams wait for each other, while kernels were running */
 	FAKE_CUDA_ADVICE = 4,        /* value: enum CUmem_advise; location_type, location_id */
 	FAKE_CUDA_PREFETCH = 5,      /* location_type, location_id */
-	FAKE_CUDA_LAUNCH = 6,        /* a kernel began to run; `text`: its name; value: its number */
+	/* A kernel began to run; `text`: its name; value: its number; address: its first multiprocessor; size_bytes: how many. */
+	FAKE_CUDA_LAUNCH = 6,
 	FAKE_CUDA_PEER_COPY = 7,     /* value: bytes; device: the source's; location_id: the destination's */
 	FAKE_CUDA_LAZY_LOAD = 8,     /* a first launch had to load its function; `text`: its name */
 };

@@ -31,6 +31,10 @@ static uint64_t special(const struct fake_grid *grid, const struct fake_block *b
 		return thread->index / 32;
 	case SPECIAL_NWARP:
 		return 64;
+	case SPECIAL_SM: /* in turn */
+		return grid->launch->first_multiprocessor +
+		       ((block->ctaid[2] * (uint64_t)grid->launch->grid[1] + block->ctaid[1]) * grid->launch->grid[0] + block->ctaid[0]) %
+			       grid->launch->multiprocessors;
 	case SPECIAL_NSM:
 		return 132;
 	case SPECIAL_CLOCK:

@@ -110,7 +110,8 @@ static CUresult check_cooperative(const struct fake_launch *launch)
 		blocks = 64 / ((threads + 31) / 32);
 	if (233472 / each < blocks)
 		blocks = 233472 / each;
-	if ((uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] > blocks * 132)
+	const size_t multiprocessors = launch->green ? launch->green->count : 132;
+	if ((uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] > blocks * multiprocessors)
 		return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 	return CUDA_SUCCESS;
 }
@@ -198,7 +199,9 @@ static void run_kernel(const struct fake_launch *launch, int device)
 	struct fake_cuda_launch call = {.name = function->name, .shared_bytes = launch->shared_bytes,
 					.cooperative = launch->cooperative, .device = device,
 					.parameter_count = function->parameter_count, .parameters = parameters,
-					.parameter_bytes = sizes};
+					.parameter_bytes = sizes,
+					.first_multiprocessor = launch->green ? launch->green->first : 0,
+					.multiprocessors = launch->green ? launch->green->count : 132};
 	jmp_buf buffer;
 	/* Written before setjmp and not after. */
 	fake_lock();
@@ -240,6 +243,8 @@ void fake_launch_run(const struct fake_launch *launch, struct CUstream_st *strea
 	record.stream = stream->number;
 	record.device = stream->device;
 	record.value = fake_number("launches") + 1;
+	record.address = launch->green ? launch->green->first : 0;
+	record.size_bytes = launch->green ? launch->green->count : 132;
 	(void)snprintf(record.text, sizeof(record.text), "%s", launch->function->name);
 	fake_record(&record);
 	CUresult fault = fake_launch_fault(stream->device);
@@ -314,6 +319,7 @@ static CUresult launch(CUfunction function, const struct launch_shape *shape, CU
 	if (result == CUDA_SUCCESS) {
 		memcpy(op->launch.cluster, shape->cluster, sizeof(shape->cluster));
 		op->launch.cooperative = shape->cooperative;
+		op->launch.green = stream->green;
 		result = fake_launch_check(&op->launch);
 		if (result != CUDA_SUCCESS)
 			fake_launch_free(&op->launch);

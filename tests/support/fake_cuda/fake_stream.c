@@ -275,6 +275,10 @@ struct CUstream_st *fake_stream_use(CUstream stream)
 		fake_misuse("stream %d was destroyed", stream->number);
 		return NULL;
 	}
+	if (stream->green && stream->green->ended) {
+		fake_misuse("stream %d is of a green context that has ended", stream->number);
+		return NULL;
+	}
 	if (stream->capture)
 		fake_capture_break(stream);
 	if (context && context != stream->context)

@@ -1,0 +1,281 @@
+/*
+ * TG9: a short kernel of the latency class beside a client that fills the GPU with long ones: how late it is, against alone, and what the
+ * other one keeps. The same as processes of their own, with time slices and under MPS.
+ */
+#include "bench_mps.h"
+#include "bench_statistics.h"
+#include "gpu_client.h"
+#include "gpu_compare.h"
+#include "gpu_direct.h"
+#include "gpu_place.h"
+#include "gpu_subjects.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	MULTIPROCESSORS = 8, /* set apart */
+	SHORT_US = 50, SHORT_BLOCKS = 64,
+	LONG_US = 500, LONG_BLOCKS = 132 * 32, /* as many as an H200 holds at one time */
+	LONG_BATCH = 8, /* before they are waited for */
+	PAUSE_NS = 500000,
+	WINDOW_MS = 2000, WARM_MS = 500, QUICK_MS = 10,
+	QUICK = GPU_SUBJECT_QUICK, SAMPLES_MAX = 1 << 16
+};
+
+/* What one of the two answers, and the others nothing of. */
+enum { P50, P99, RATE };
+
+/* What differs between a client and a process of its own. */
+struct side_calls {
+	bool (*launch)(void *state, unsigned blocks, uint32_t cycles);
+	bool (*wait)(void *state);
+	bool (*verify)(void *state);
+};
+
+static bool client_launch(void *state, unsigned blocks, uint32_t cycles)
+{
+	struct gpu_client *client = state;
+	return gpu_client_submit(client, client->crowd, blocks, cycles);
+}
+
+static bool client_wait(void *state)
+{
+	return gpu_client_wait(state);
+}
+
+static bool client_verify(void *state)
+{
+	return gpu_client_verify(state);
+}
+
+static bool direct_launch(void *state, unsigned blocks, uint32_t cycles)
+{
+	struct gpu_direct *direct = state;
+	return gpu_direct_launch(direct, direct->crowd, blocks, cycles);
+}
+
+static bool direct_wait(void *state)
+{
+	return gpu_direct_wait(state);
+}
+
+static bool direct_verify(void *state)
+{
+	return gpu_direct_verify(state);
+}
+
+static const struct side_calls client_calls = { client_launch, client_wait, client_verify };
+static const struct side_calls direct_calls = { direct_launch, direct_wait, direct_verify };
+
+/* One kernel, waited for, then a pause, for so many ms: microseconds. */
+static int measure_short(const struct side_calls *calls, void *state, uint64_t count, double values_out[AGENT_VALUES])
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	const uint32_t cycles = count & QUICK ? 0 : SHORT_US * GPU_CYCLES_PER_US;
+	const unsigned blocks = count & QUICK ? 1 : SHORT_BLOCKS;
+	const uint64_t end = clock_now_ns() + (count & ~(uint64_t)QUICK) * 1000000;
+	double *samples = malloc(SAMPLES_MAX * sizeof(*samples));
+	size_t done = 0;
+	bool good = samples != NULL;
+	while (good && done < SAMPLES_MAX && (done == 0 || clock_now_ns() < end)) {
+		uint64_t start = clock_now_ns();
+		good = calls->launch(state, blocks, cycles) && calls->wait(state);
+		samples[done++] = (double)(clock_now_ns() - start) / 1000;
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+	}
+	good = good && calls->verify(state);
+	if (good) {
+		statistics_sort(samples, done);
+		values_out[P50] = statistics_percentile(samples, done, 0.5);
+		values_out[P99] = statistics_percentile(samples, done, 0.99);
+	}
+	free(samples);
+	return good ? 0 : -EIO;
+}
+
+/* The GPU is kept full: kernels a second. */
+static int measure_long(const struct side_calls *calls, void *state, uint64_t count, double values_out[AGENT_VALUES])
+{
+	const uint32_t cycles = count & QUICK ? 0 : LONG_US * GPU_CYCLES_PER_US;
+	const unsigned blocks = count & QUICK ? 2 : LONG_BLOCKS;
+	const uint64_t start = clock_now_ns(), end = start + (count & ~(uint64_t)QUICK) * 1000000;
+	uint64_t done = 0;
+	bool good = true;
+	while (good && (done == 0 || clock_now_ns() < end)) {
+		for (int i = 0; i < LONG_BATCH && good; i++)
+			good = calls->launch(state, blocks, cycles);
+		good = good && calls->wait(state);
+		done += LONG_BATCH;
+	}
+	values_out[RATE] = (double)done * 1e9 / (double)(clock_now_ns() - start);
+	return good && calls->verify(state) ? 0 : -EIO;
+}
+
+static int client_short(void *state, uint64_t count, double values_out[AGENT_VALUES])
+{
+	return measure_short(&client_calls, state, count, values_out);
+}
+
+static int client_long(void *state, uint64_t count, double values_out[AGENT_VALUES])
+{
+	return measure_long(&client_calls, state, count, values_out);
+}
+
+static int direct_short(void *state, uint64_t count, double values_out[AGENT_VALUES])
+{
+	return measure_short(&direct_calls, state, count, values_out);
+}
+
+static int direct_long(void *state, uint64_t count, double values_out[AGENT_VALUES])
+{
+	return measure_long(&direct_calls, state, count, values_out);
+}
+
+static int open_latency(const char *place, void **state_out)
+{
+	(void)setenv("SYCLD_CLASS", "latency", 1);
+	return subject_gpu_client_open(place, state_out);
+}
+
+static int open_best_effort(const char *place, void **state_out)
+{
+	(void)setenv("SYCLD_CLASS", "best-effort", 1);
+	return subject_gpu_client_open(place, state_out);
+}
+
+static const struct agent_subject latency = { open_latency, client_short, subject_gpu_client_close };
+static const struct agent_subject best_effort = { open_best_effort, client_long, subject_gpu_client_close };
+static const struct agent_subject process_short = { subject_gpu_direct_open, direct_short, subject_gpu_direct_close };
+static const struct agent_subject process_long = { subject_gpu_direct_open, direct_long, subject_gpu_direct_close };
+
+struct pair {
+	struct private_service *service;
+	struct mps *mps;
+	struct agent quick, busy;
+};
+
+static void pair_end(struct pair *pair)
+{
+	agent_end(&pair->quick);
+	agent_end(&pair->busy);
+	pair->mps = mps_free(pair->mps);
+	pair->service = private_service_free(pair->service);
+}
+
+struct figures {
+	double alone[BENCH_RUNS_MAX], beside[BENCH_RUNS_MAX]; /* p99 of the short one */
+	double middle[BENCH_RUNS_MAX];                        /* its p50 beside */
+	double whole[BENCH_RUNS_MAX], kept[BENCH_RUNS_MAX];   /* rates of the long one */
+};
+
+/* The long one alone, before there is a latency session; then the short one alone and both together, by turns. */
+static int measure_pair(const struct bench *bench, struct pair *pair, const struct agent_subject *quick,
+			const struct agent_subject *busy, const char *place, struct figures *figures)
+{
+	const uint64_t window = bench->quick ? QUICK_MS | QUICK : WINDOW_MS, warm = bench->quick ? window : WARM_MS;
+	double values[AGENT_VALUES];
+	int r = agent_start(busy, place, &pair->busy);
+	if (r == 0)
+		r = agent_measure(&pair->busy, warm, values);
+	for (unsigned run = 0; run < bench->runs && r == 0; run++) {
+		r = agent_measure(&pair->busy, window, values);
+		figures->whole[run] = values[RATE];
+	}
+	if (r == 0)
+		r = agent_start(quick, place, &pair->quick);
+	if (r == 0)
+		r = agent_measure(&pair->quick, warm, values);
+	for (unsigned run = 0; run < bench->runs && r == 0; run++) {
+		r = agent_measure(&pair->quick, window, values);
+		figures->alone[run] = values[P99];
+		if (r == 0)
+			r = agent_ask(&pair->busy, window);
+		if (r == 0)
+			r = agent_measure(&pair->quick, window, values);
+		figures->beside[run] = values[P99];
+		figures->middle[run] = values[P50];
+		if (r == 0)
+			r = agent_answer(&pair->busy, values);
+		figures->kept[run] = values[RATE];
+	}
+	return r;
+}
+
+static int measure_side(const struct bench *bench, enum gpu_side side, struct figures *figures)
+{
+	CLEANUP(pair_end) struct pair pair = { .quick = AGENT_INIT, .busy = AGENT_INIT };
+	const bool is_client = side == GPU_SIDE_SERVICE;
+	struct gpu_place place = { .with = GPU_NOBODY };
+	char text[GPU_PLACE_BYTES], option[64];
+	int r = 0;
+	(void)snprintf(option, sizeof(option), "latency_multiprocessors = %d\n", MULTIPROCESSORS);
+	if (is_client)
+		r = gpu_service_with(option, false, &pair.service);
+	else if (side == GPU_SIDE_MPS)
+		r = mps_start(&pair.mps);
+	if (r < 0)
+		return r;
+	if (is_client)
+		(void)snprintf(place.with, sizeof(place.with), "%s", pair.service->endpoint);
+	else if (side == GPU_SIDE_MPS)
+		(void)snprintf(place.with, sizeof(place.with), "%s", pair.mps->pipes);
+	gpu_place_write(&place, text);
+	return measure_pair(bench, &pair, is_client ? &latency : &process_short, is_client ? &best_effort : &process_long,
+			    text, figures);
+}
+
+/* Without names of its own: a side's. */
+struct told {
+	enum gpu_side side;
+	const char *p50, *p99, *kept, *note;
+};
+
+static void tell(struct bench *bench, const struct told *told, const struct figures *figures)
+{
+	const bool bounded = told->side == GPU_SIDE_SERVICE;
+	struct bench_result p50 = { .name = told->p50, .unit = "us", .bound = BENCH_NO_TARGET };
+	struct bench_result p99 = { .name = told->p99, .unit = "us", .target = 1.10, .note = told->note };
+	struct bench_result kept = { .name = told->kept, .unit = "kernels/s", .target = 0.85 };
+	p99.bound = bounded ? BENCH_RATIO_AT_MOST : BENCH_NO_TARGET;
+	kept.bound = bounded ? BENCH_RATIO_AT_LEAST : BENCH_NO_TARGET;
+	bench_summarise(figures->middle, NULL, bench->runs, &p50);
+	bench_tell(bench, &p50);
+	bench_summarise(figures->beside, figures->alone, bench->runs, &p99);
+	bench_tell(bench, &p99);
+	bench_summarise(figures->kept, figures->whole, bench->runs, &kept);
+	bench_tell(bench, &kept);
+}
+
+int row_gpu_partition(struct bench *bench)
+{
+	static const struct told sides[] = {
+		{ GPU_SIDE_SERVICE, "TG9.p50", "TG9.p99", "TG9.kept", "8 multiprocessors set apart; alone" },
+		{ GPU_SIDE_DIRECT, "TG9.processes.p50", "TG9.processes.p99", "TG9.processes.kept", "time slices; alone" },
+		{ GPU_SIDE_MPS, "TG9.mps.p50", "TG9.mps.p99", "TG9.mps.kept", "MPS; alone" },
+	};
+	if (!gpu_row_possible(bench, "TG9", 1))
+		return 0;
+	for (size_t i = 0; i < sizeof(sides) / sizeof(*sides); i++) {
+		struct figures figures = { .alone = { 0 } };
+		if (sides[i].side == GPU_SIDE_MPS && !mps_installed()) {
+			bench_skip(bench, sides[i].p99, "MPS is not here");
+			continue;
+		}
+		int r = measure_side(bench, sides[i].side, &figures);
+		if (r < 0 && sides[i].side == GPU_SIDE_MPS) {
+			bench_skip(bench, sides[i].p99, "MPS does not work");
+			continue;
+		}
+		if (r < 0) {
+			bench_complain("the measurement failed: %s", strerror(-r));
+			return r;
+		}
+		tell(bench, &sides[i], &figures);
+	}
+	return 0;
+}
