@@ -48,6 +48,12 @@
 	F(cuModuleGetFunction, 2000)                                        \
 	F(cuModuleLoadDataEx, 2010)                                         \
 	F(cuModuleUnload, 2000)                                             \
+	F(cuDeviceGetDevResource, 12040)                                    \
+	F(cuDevSmResourceSplitByCount, 12040)                               \
+	F(cuDevResourceGenerateDesc, 12040)                                 \
+	F(cuGreenCtxCreate, 12040)                                          \
+	F(cuGreenCtxDestroy, 12040)                                         \
+	F(cuGreenCtxStreamCreate, 12050)                                    \
 	F(cuStreamCreateWithPriority, 5050)                                 \
 	F(cuStreamBeginCapture, 10010)                                      \
 	F(cuStreamBeginCaptureToGraph, 12030)                               \
