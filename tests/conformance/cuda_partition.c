@@ -169,6 +169,7 @@ Test(cuda_partition, the_latency_class_has_some_and_all_others_the_rest)
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 	expect_sum(&scene);
 	cr_assert_eq(double_count("green_contexts_created"), 6);
+	cr_assert_eq(scene.fixture.device->lanes->chains_refused, 0, "what is not asked for is not refused");
 	cr_assert_eq(double_count("green_contexts"), 0);
 	scene_close(&scene);
 }

@@ -66,6 +66,7 @@ Test(cuda_lanes_chain, F8_templates_of_a_lane_that_comes_later_are_made_when_not
 	cuda_flush(device);
 	cr_assert_eq(driver.counts.graphs_made, TEMPLATES);
 	cr_assert_eq(driver.counts.kernel_launches, 3);
+	cr_assert_eq(device->lanes->chains_refused, 0, "nobody was asked for one");
 	cr_assert_eq(finish_all(device), 4);
 
 	cuda_chains_make_wanted(device);

@@ -203,7 +203,9 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			add(&lanes->chain_launches, count);
 		} else {
 			send_plainly(state, at, count);
-			add(&lanes->chains_refused, 1);
+			/* What is not asked for is not refused. */
+			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
+				add(&lanes->chains_refused, 1);
 		}
 		state->sent_end += flights;
 		at += count;

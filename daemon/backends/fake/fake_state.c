@@ -290,6 +290,8 @@ static void add_counters(struct fake_counters *sum, const struct fake_counters *
 	sum->flushes += more->flushes;
 	sum->progresses += more->progresses;
 	sum->lane_waits += more->lane_waits;
+	sum->latency_tells += more->latency_tells;
+	sum->quiet_misuses += more->quiet_misuses;
 	sum->backends += more->backends;
 	sum->devices += more->devices;
 	sum->lanes += more->lanes;
