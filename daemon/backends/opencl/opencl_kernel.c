@@ -103,6 +103,43 @@ static int get_variant(struct backend_kernel *kernel, uint32_t variant, cl_kerne
 	return 0;
 }
 
+static bool is_usm(const struct backend_argument *argument)
+{
+	return argument->kind == BACKEND_ARGUMENT_GLOBAL && !argument->global.memory && argument->global.usm;
+}
+
+/*
+ * An argument that was USM and is a buffer now, or the other way round. NVIDIA's driver (580) refuses such a launch, so it gets a kernel
+ * that knows of neither; what has been sent keeps its own.
+ */
+static int renew_if_changed(struct backend_kernel *kernel, uint32_t variant, const struct backend_argument *arguments,
+			    uint32_t count, struct backend_fault *fault_out)
+{
+	cl_kernel old = kernel->kernels[variant], made = NULL;
+	bool changed = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct opencl_place *place = &kernel->places[i];
+		if (arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
+			changed |= is_usm(&arguments[i]) ? place->was_memory[variant] : place->was_usm[variant];
+	}
+	if (changed) {
+		kernel->kernels[variant] = NULL;
+		int error = get_variant(kernel, variant, &made, fault_out);
+		if (error < 0) {
+			kernel->kernels[variant] = old;
+			return error;
+		}
+		(void)kernel->program->device->cl->ReleaseKernel(old);
+		kernel->usm_changes[variant] = 0;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		kernel->places[i].was_usm[variant] = is_usm(&arguments[i]);
+		kernel->places[i].was_memory[variant] = arguments[i].kind == BACKEND_ARGUMENT_GLOBAL && !is_usm(&arguments[i]);
+	}
+	return 0;
+}
+
 static int out_of_memory(struct backend_fault *fault_out)
 {
 	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
@@ -385,7 +422,9 @@ int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions, co
 		return -EINVAL;
 	}
 	uint32_t variant = opencl_program_variant(kernel->program, dimensions);
-	int error = get_variant(kernel, variant, &to, fault_out);
+	int error = kernel->is_native ? 0 : renew_if_changed(kernel, variant, arguments, count, fault_out);
+	if (error == 0)
+		error = get_variant(kernel, variant, &to, fault_out);
 	if (error == 0 && kernel->is_native)
 		error = copy_native(kernel, &to, fault_out);
 	if (local_bytes > device_bytes)

@@ -110,6 +110,8 @@ struct backend_event {
 struct opencl_place {
 	cl_uint index;
 	bool is_pair;
+	/* By variant: was it USM, was it something else in global memory, when it was set last? */
+	bool was_usm[OPENCL_VARIANTS], was_memory[OPENCL_VARIANTS];
 };
 
 struct backend_kernel {

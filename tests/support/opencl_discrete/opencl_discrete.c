@@ -3,6 +3,7 @@
 #include <CL/cl_layer.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ static struct {
 		cl_kernel kernel;
 		void **pointers;
 		size_t count;
+		uint64_t usm;  /* arguments that were USM */
+		bool is_mixed; /* and one of these is none any more */
 	} told[ENTRIES];
 	size_t told_count;
 	void *freed[ENTRIES]; /* and not given out again since */
@@ -89,6 +92,35 @@ static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, 
 	return code;
 }
 
+/* Room for what this kernel is told; NULL: there is none. Locked. */
+static struct told *told_of(cl_kernel kernel, bool make)
+{
+	for (size_t i = 0; i < state.told_count; i++)
+		if (state.told[i].kernel == kernel)
+			return &state.told[i];
+	if (!make || state.told_count == ENTRIES)
+		return NULL;
+	state.told[state.told_count] = (struct told){.kernel = kernel};
+	return &state.told[state.told_count++];
+}
+
+static void note_argument(cl_kernel kernel, cl_uint index, bool usm)
+{
+	(void)pthread_mutex_lock(&state.lock);
+	struct told *told = told_of(kernel, usm);
+	if (told && index < 64) {
+		told->is_mixed |= !usm && (told->usm >> index & 1);
+		told->usm |= (uint64_t)usm << index;
+	}
+	(void)pthread_mutex_unlock(&state.lock);
+}
+
+static cl_int CL_API_CALL set_pointer(cl_kernel kernel, cl_uint index, const void *pointer)
+{
+	note_argument(kernel, index, true);
+	return next->clSetKernelArgSVMPointer(kernel, index, pointer);
+}
+
 static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
 	cl_mem buffer = NULL;
@@ -97,6 +129,7 @@ static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t b
 		memcpy((void *)&buffer, value, sizeof(cl_mem));
 		place(buffer);
 	}
+	note_argument(kernel, index, false);
 	return next->clSetKernelArg(kernel, index, bytes, value);
 }
 
@@ -186,18 +219,6 @@ static cl_int CL_API_CALL enqueue_svm_free(cl_command_queue queue, cl_uint count
 	return next->clEnqueueSVMFree(queue, count, pointers, call, data, waits, list, event);
 }
 
-/* Room for what this kernel is told; NULL: there is none. Locked. */
-static struct told *told_of(cl_kernel kernel, bool make)
-{
-	for (size_t i = 0; i < state.told_count; i++)
-		if (state.told[i].kernel == kernel)
-			return &state.told[i];
-	if (!make || state.told_count == ENTRIES)
-		return NULL;
-	state.told[state.told_count] = (struct told){.kernel = kernel};
-	return &state.told[state.told_count++];
-}
-
 static cl_int CL_API_CALL exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t bytes, const void *value)
 {
 	if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS && bytes >= sizeof(void *)) {
@@ -222,8 +243,11 @@ static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name,
 
 	(void)pthread_mutex_lock(&state.lock);
 	struct told *told = told_of(made, false);
-	if (told)
+	if (told) {
 		told->count = 0;
+		told->usm = 0;
+		told->is_mixed = false;
+	}
 	(void)pthread_mutex_unlock(&state.lock);
 	return made;
 }
@@ -236,6 +260,7 @@ static cl_int CL_API_CALL launch(cl_command_queue q, cl_kernel kernel, cl_uint d
 
 	(void)pthread_mutex_lock(&state.lock);
 	const struct told *told = told_of(kernel, false);
+	stale |= told && told->is_mixed;
 	for (size_t i = 0; told && i < told->count; i++)
 		stale |= find_freed(told->pointers[i]) < state.freed_count;
 	(void)pthread_mutex_unlock(&state.lock);
@@ -267,6 +292,7 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	table.clCreateSubBuffer = create_sub_buffer;
 	table.clGetDeviceInfo = device_info;
 	table.clSetKernelArg = set_argument;
+	table.clSetKernelArgSVMPointer = set_pointer;
 	table.clSVMAlloc = svm_alloc;
 	table.clSVMFree = svm_free;
 	table.clEnqueueSVMFree = enqueue_svm_free;
@@ -274,9 +300,9 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	table.clCreateKernel = create_kernel;
 	table.clEnqueueNDRangeKernel = launch;
 	OWN(clEnqueueWriteBuffer)
-	OWN(clEnqueueReadBuffer) OWN(clEnqueueWriteBufferRect) OWN(clEnqueueReadBufferRect) OWN(clEnqueueFillBuffer)
-		OWN(clEnqueueCopyBuffer) OWN(clEnqueueCopyBufferRect) *entries_out =
-			sizeof(table) / sizeof(table.clGetPlatformIDs);
+	OWN(clEnqueueReadBuffer)
+	OWN(clEnqueueWriteBufferRect) OWN(clEnqueueReadBufferRect) OWN(clEnqueueFillBuffer) OWN(clEnqueueCopyBuffer)
+		OWN(clEnqueueCopyBufferRect) *entries_out = sizeof(table) / sizeof(table.clGetPlatformIDs);
 	*dispatch_out = &table;
 	return CL_SUCCESS;
 }
