@@ -83,13 +83,19 @@ begun() {
 		END { for (name in begun) printf " %s", name }' "$out/logs/$1.log"
 }
 
+# ended_before NAME: what its log says of the tests that had ended when it was ended itself, which leaves no TAP file.
+ended_before() {
+	awk -v name="$1" '/^\[(PASS|FAIL|SKIP)\] / && !/Test is disabled/ { result = tolower(substr($1, 2, 4)); sub(/:$/, "", $2)
+		print result, name "::" $2 }' "$out/logs/$1.log"
+}
+
 # result_of NAME STATUS SECONDS LIMIT: from the TAP file if the program wrote one, else from how it ended.
 result_of() {
 	local name=$1 status=$2 took=$3 limit=$4 tap=$scratch/$1.tap passed failed skipped state=ok text=''
 	if [ -s "$tap" ]; then
 		awk -f "$here/tests/support/results.awk" "$tap" | sed "s/^\([a-z]*\) /\1 $name::/" >"$scratch/$name.results"
 	else
-		: >"$scratch/$name.results"
+		ended_before "$name" >"$scratch/$name.results"
 	fi
 	passed=$(grep -c '^pass ' "$scratch/$name.results")
 	failed=$(grep -c '^fail ' "$scratch/$name.results")
@@ -103,6 +109,7 @@ result_of() {
 	fi
 	if [ "$status" = 124 ] || [ "$status" = 137 ]; then
 		text="ended after $limit s$(begun "$name")"
+		[ $((passed + skipped)) -eq 0 ] || { failed=$((failed + 1)) && printf 'fail %s\n' "$name" >>"$scratch/$name.results"; }
 	elif [ "$status" -ge 126 ]; then
 		text="status $status"
 	elif [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ "$failed" -eq 0 ]; then
