@@ -116,7 +116,8 @@ SYCL_API sycl_result sycl_graph_get_device(sycl_graph graph, sycl_device *device
  * What a graph cannot record is SYCL_ERROR_INVALID when it is submitted: a buffer that is written back to host memory
  * (L11). Copies between USM and memory of the program's own are SYCL_ERROR_FEATURE_NOT_SUPPORTED: use host tasks for
  * these, or USM of the host. A copy from the program's memory to a buffer reads that memory at each
- * launch: it must stay. A host task for native handles has what its node comes behind done when it begins, and nothing else.
+ * launch: it must stay. A host task for native handles has what its node comes behind done when it begins, and nothing else. Through a
+ * service neither it nor a native command can be recorded (native_command.h): SYCL_ERROR_FEATURE_NOT_SUPPORTED.
  *
  * As long as a graph uses a buffer, a host accessor on it is SYCL_ERROR_INVALID (L11): release the graph first. Its
  * executable graphs do not forbid it.

@@ -3,16 +3,16 @@
  * @file native_command.h Native commands: a function of this program as the action of a command group, which sends
  * work of the vendor's own to the group's queue (K6 - K12; SYCL's extension sycl_ext_codeplay_enqueue_native_command).
  *
- * A vendor's handle means nothing in another process (S8). So a queue has one of these bridges, or none, as
+ * A vendor's handle means nothing in another process (I18). So a queue has one of these bridges, or none, as
  * sycl_queue_get_native_bridge tells:
  *
  * - SYCL_NATIVE_BRIDGE_IN_PROCESS: the engine runs in this process ("embedded:"). Handles are the engine's own.
  * - SYCL_NATIVE_BRIDGE_IPC: CUDA through a service. Handles are this program's own; see below.
  *
- * The function is called exactly once for each submission, or never, if its group fails before. That may be before
- * sycl_handler_submit returns or after it, and before what the group depends on is complete (K7): it only sends. What
- * it sends to the native queue starts when all of that is complete, wherever it runs (K8), and the group is complete
- * when all that it sent is (K9). So other threads, streams and queues may take part, if the native queue waits for
+ * The function is called exactly once for each submission, or never, if its group fails before; through a service also if the
+ * connection ends before its turn. The call may come before sycl_handler_submit returns or after it, and before what the group
+ * depends on is complete (K7): it only sends. What it sends to the native queue starts when all of that is complete, wherever it
+ * runs (K8), and the group is complete when all that it sent is (K9). So other threads, streams and queues may take part, if the native queue waits for
  * them before the function returns.
  *
  * Who calls it: in process a thread of the engine's, on which the device's work of the whole program is sent. So the function
@@ -35,13 +35,15 @@
  *   in the context when a function first needs it, in one round trip, and closed when the buffer ends, which with
  *   SYCL_SHARE_CUDA_IPC waits for what runs in this program's context. USM means nothing in that context.
  * - The function is called where host tasks are (host_task.h): by helper threads, or by whoever waits on the connection, when all
- *   that the group depends on is complete. A thread of the library's then waits for the work; the function's thread does not.
+ *   that the group depends on is complete. Without helper threads nothing is called while nobody waits. A thread of the library's
+ *   then waits for the work; the function's thread does not. Until that is complete the command counts as a host task: sycl_handler_submit
+ *   also has SYCL_ERROR_QUOTA.
  * - The driver is loaded when this is first used: libcuda.so.1, or what SYCLD_CUDA_LIBRARY names. An error of the context fails
  *   the group with the driver's code, and nobody else's.
  * - The service neither sees nor schedules the work: it is no part of a session's share of the device.
  * - Not as a node of a graph: recording or adding it gives SYCL_ERROR_FEATURE_NOT_SUPPORTED.
  *
- * As a node of a graph (graph.h) the function is called by sycl_graph_finalize, once for each executable graph and not by its launches
+ * In process, as a node of a graph (graph.h), the function is called by sycl_graph_finalize, once for each executable graph and not by its launches
  * (K15). sycl_interop_get_native_graph gives a graph to add nodes to, which is empty on CUDA, and on OpenCL the command buffer
  * itself; what it adds comes behind the node's predecessors and before its successors (K16). The native queue is one of the
  * engine's own, idle, for capturing into that graph and nothing else (K17): on CUDA cuStreamBeginCaptureToGraph, and the capture is
@@ -67,8 +69,8 @@ typedef enum sycl_native_bridge {
 } sycl_native_bridge;
 
 /**
- * Which bridge the queue has for native commands (S8). Blocks the first time while this program's driver starts; never for a
- * device.
+ * Which bridge the queue has for native commands (I18). Blocks the first time while this program's driver starts; never waits for
+ * a device's work.
  *
  * @param[out] bridge_out  SYCL_NATIVE_BRIDGE_NONE also where this program has no driver or does not see the GPU:
  *                         sycl_handler_native_command says why. In process, a device may still lack them.

@@ -41,7 +41,7 @@ struct sycl_open_options {
 	uint32_t reserved; /**< 0 */
 };
 #define SYCL_OPEN_OPTIONS_INIT { sizeof(struct sycl_open_options), 0, 0, 0, 0, 0, 0, 0 }
-/** No thread but those that were asked for: sycl_open_options.copy_threads. */
+/** No threads for copies but the helper threads: sycl_open_options.copy_threads. Native commands through a service (native_command.h) have one all the same. */
 #define SYCL_COPY_THREADS_NONE 0xffffffffu
 
 /**

@@ -15,7 +15,8 @@
  *   each wait and each later call returns SYCL_ERROR_DEVICE_LOST. The detail has the vendor's code (I11), its sentence, and
  *   whose command group it was: one of "this session", or another session's; several when several were running (M10, F12).
  *   A new connection works at once. Other users notice nothing.
- * - It never prints, exits, aborts, raises SIGPIPE or starts a thread ("embedded:" runs the engine's own threads).
+ * - It never prints, exits, aborts or raises SIGPIPE. It starts no threads but helper and copy threads (struct sycl_open_options), and
+ *   one for each connection with native commands through a service (native_command.h); "embedded:" runs the engine's own threads.
  * - It blocks only where its comment says so. "A round trip" waits for the service, never for a device (D18).
  */
 #ifndef SYCLCLIENT_RESULT_H

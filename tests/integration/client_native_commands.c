@@ -1,4 +1,4 @@
-/* Native commands without an engine in this program: told at the call (I18, S8). */
+/* Native commands without an engine in this program, with the fake devices: told at the call (I18, S8). CUDA's bridge: tests/gpu/bridge.c. */
 #include "client_test.h"
 
 TestSuite(client_native_commands, .timeout = 60, .init = with_service, .fini = without_service);

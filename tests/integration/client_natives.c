@@ -1,4 +1,4 @@
-/* Native handles over a connection to another process's engine: none, and said at once (I18, S8). */
+/* Native handles over a connection to another process's engine, with the fake devices: none, and said at once (I18, S8). CUDA's bridge: tests/gpu/bridge.c. */
 #include "client_test.h"
 
 #define REFUSED(call) cr_assert(eq(int, (call), SYCL_ERROR_FEATURE_NOT_SUPPORTED), "%s", #call)
