@@ -57,6 +57,8 @@ void bridge_init(struct bridge *bridge);
 void bridge_look(struct bridge *bridge);
 /* bridge_calls.c: ends the bridge's thread, or lets it end itself if it is the caller. No command is under way: each holds the connection. */
 void bridge_stop(struct bridge *bridge);
+/* In a child, before anything else is done there. */
+void bridge_forget_after_fork(void);
 /* Behind bridge_stop. */
 void bridge_fini(struct bridge *bridge);
 

@@ -195,14 +195,17 @@ static void tell(struct bridge_call *call, cuda_result how)
 	host_task_over(c, task, status, &why);
 }
 
-/* Through with it? What is noted is, and what has failed: a note of that may never come. */
+/*
+ * Through with it? What is noted is, and what the driver says is over or has failed: a note may never come, or late, behind what the
+ * program's own functions do there.
+ */
 static bool settle(struct bridge_call *call)
 {
 	(void)pthread_mutex_lock(&notes_lock);
 	bool noted = call->noted;
 	(void)pthread_mutex_unlock(&notes_lock);
 	cuda_result how = look(cuda_driver_get(), call);
-	if (!noted && (how == CUDA_OK || how == CUDA_NOT_READY))
+	if (!noted && how == CUDA_NOT_READY)
 		return false;
 	tell(call, how);
 	return true;
@@ -329,8 +332,15 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 	tell(call, how);
 }
 
+void bridge_forget_after_fork(void)
+{
+	(void)pthread_mutex_init(&notes_lock, NULL); /* whoever held it is not here */
+}
+
 void bridge_stop(struct bridge *bridge)
 {
+	if (!bridge->contexts)
+		return; /* nothing was ever sent, so there is no thread and no note to come */
 	(void)pthread_mutex_lock(&notes_lock);
 	bool has_thread = bridge->has_thread;
 	bridge->stop = true;

@@ -1,6 +1,7 @@
 /* A page with MADV_WIPEONFORK: it reads 0 in a child, whatever call made the child. */
 #include "fork_guard.h"
 
+#include "bridge.h"
 #include "handles.h"
 
 #include <sched.h>
@@ -51,6 +52,7 @@ void fork_child_settle(void)
 	if (atomic_compare_exchange_strong(fork_word, &expected, FORK_CHILD_RESETTING)) {
 		atomic_fetch_add_explicit(&depth, 1, memory_order_relaxed);
 		handles_forget_after_fork();
+		bridge_forget_after_fork();
 		atomic_store_explicit(fork_word, FORK_SETTLED, memory_order_release);
 		return;
 	}

@@ -119,7 +119,9 @@ static sycl_result export_buffer(struct buffer *buffer, bool at_once, uint64_t d
 	struct pending_grant grant = {.buffer = buffer->remote.id, .descriptor = -1};
 	result = ask(buffer, at_once, deadline_ns, &exported, &grant);
 	bool complete = exported.kind == (uint32_t)buffer->share &&
-			(buffer->share == SYCL_SHARE_VMM ? grant.descriptor >= 0 : exported.has_handle);
+			(buffer->share == SYCL_SHARE_VMM
+				 ? grant.descriptor >= 0 && exported.mapped_bytes >= buffer->size_bytes
+				 : exported.has_handle);
 	if (!result && !complete)
 		result = error_set(SYCL_ERROR_RUNTIME, "the service exported something else than was asked for");
 	if (result) {

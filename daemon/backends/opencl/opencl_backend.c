@@ -14,6 +14,14 @@
 #include "opencl_usm.h"
 #include "opencl_watch.h"
 
+static uint32_t progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity)
+{
+	const uint32_t count = opencl_progress(device, completions, capacity);
+
+	opencl_usm_go_on(device); /* what ended may have been the last that needed some of it */
+	return count;
+}
+
 const struct backend_ops backend_opencl_ops = {
 	.version = BACKEND_OPS_VERSION,
 	.kind = BACKEND_KIND_OPENCL,
@@ -55,5 +63,5 @@ const struct backend_ops backend_opencl_ops = {
 	.kernel_free = opencl_kernel_drop,
 	.submit = opencl_submit,
 	.flush = opencl_flush,
-	.progress = opencl_progress,
+	.progress = progress,
 };

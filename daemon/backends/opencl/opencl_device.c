@@ -93,8 +93,8 @@ void opencl_device_close(struct backend_device *device)
 
 	opencl_graphs_close(device);
 	opencl_samplers_close(device);
-	opencl_usm_close(device);
 	opencl_aside_close(device);
+	opencl_usm_close(device);
 	(void)device->cl->ReleaseContext(device->context);
 	(void)pthread_cond_destroy(&device->callback_ended);
 	(void)pthread_mutex_destroy(&device->lock);

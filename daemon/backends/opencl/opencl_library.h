@@ -79,8 +79,7 @@
 	X(SVMFree)                                                                                                     \
 	X(SetKernelArgSVMPointer)                                                                                      \
 	X(SetKernelExecInfo)                                                                                           \
-	X(EnqueueSVMMemcpy)                                                                                            \
-	X(EnqueueSVMFree)
+	X(EnqueueSVMMemcpy)
 
 struct opencl_library {
 	void *handle;

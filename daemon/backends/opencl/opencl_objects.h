@@ -41,10 +41,12 @@ struct backend_device {
 	size_t usm_count, usm_capacity;
 	uint64_t usm_changes;           /* how often one came or went */
 	void *usm_nothing;              /* an allocation that nobody uses; NULL: there was no other so far */
+	struct opencl_leaving *usm_leaving, *usm_leaving_last; /* freed, and maybe needed by what was sent before; the oldest first */
+	uint64_t usm_leaving_bytes;
 	struct opencl_graphs *graphs;   /* opencl_graph.c; NULL: it has none */
 	struct backend_lane *lanes;     /* all, linked by `next` */
 	struct backend_lane *unflushed; /* linked by `next_unflushed` */
-	cl_command_queue aside;         /* in order, for what belongs to no lane; NULL: not needed so far */
+	cl_command_queue settling, leaving; /* opencl_aside.h; NULL: not needed so far */
 
 	backend_wake *wake;
 	void *token;

@@ -1,13 +1,14 @@
 #include "opencl_usm.h"
 
+#include "opencl_aside.h"
 #include "opencl_aspects.h"
 #include "opencl_fault.h"
 #include "opencl_lane.h"
 #include "opencl_query.h"
-#include "opencl_aside.h"
 #include "protocol_limits.h"
 #include "status.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -15,6 +16,7 @@
 #define FILL_BLOCK_BYTES 65536u
 #define FIRST_CAPACITY   16u
 #define NOTHING_BYTES    64u
+#define LEAVING_PART     16u /* of the device's memory */
 
 /* One allocation. The driver may align to less than was asked for. */
 struct opencl_usm {
@@ -24,10 +26,17 @@ struct opencl_usm {
 	enum backend_usm_kind kind;
 };
 
+struct opencl_leaving {
+	struct opencl_leaving *next;
+	void *base;
+	uint64_t size_bytes;
+	cl_event after; /* NULL: at the end */
+};
+
 static bool can_call(const struct opencl_library *cl)
 {
 	return cl->SVMAlloc && cl->SVMFree && cl->SetKernelArgSVMPointer && cl->SetKernelExecInfo &&
-	       cl->EnqueueSVMMemcpy && cl->EnqueueSVMFree;
+	       cl->EnqueueSVMMemcpy;
 }
 
 void opencl_usm_facts(const struct opencl_library *cl, cl_device_id device, bool runs_here,
@@ -98,28 +107,71 @@ static int out_of_memory(uint64_t size_bytes, struct backend_fault *fault_out)
 	return -ENOMEM;
 }
 
-/*
- * When all is over that has been sent until now: every kernel was told of all allocations (opencl_usm_announce), so that its driver
- * needs them, whether it uses them or not.
- */
-static void give_later(struct backend_device *device, void *base)
+static bool is_over(const struct opencl_library *cl, cl_event event)
+{
+	cl_int status = CL_QUEUED;
+
+	return cl->GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) != CL_SUCCESS ||
+	       status <= CL_COMPLETE;
+}
+
+/* Those whose time has come; `all`: whatever it is, as nothing runs any more. */
+static void let_go(struct backend_device *device, bool all)
 {
 	const struct opencl_library *cl = device->cl;
-	cl_int code = CL_SUCCESS;
-	cl_command_queue queue = opencl_aside(device, &code);
+
+	while (device->usm_leaving && (all || (device->usm_leaving->after && is_over(cl, device->usm_leaving->after)))) {
+		struct opencl_leaving *leaving = device->usm_leaving;
+		device->usm_leaving = leaving->next;
+		device->usm_leaving_bytes -= leaving->size_bytes;
+		if (leaving->after)
+			(void)cl->ReleaseEvent(leaving->after);
+		cl->SVMFree(device->context, leaving->base);
+		free(leaving);
+	}
+	if (!device->usm_leaving)
+		device->usm_leaving_last = NULL;
+}
+
+/* An event behind all that the lanes have been sent; NULL: none can be made. */
+static cl_event mark_all(struct backend_device *device)
+{
+	const struct opencl_library *cl = device->cl;
+	cl_command_queue queue = opencl_leaving_queue(device);
+	cl_event after = NULL, open = NULL;
 
 	for (struct backend_lane *lane = device->lanes; lane && queue; lane = lane->next) {
-		cl_event open = NULL;
 		if (opencl_lane_event(lane, lane->last_sequence, &open) < 0 || !open)
 			continue;
 		(void)cl->Flush(lane->queue);
 		if (cl->EnqueueMarkerWithWaitList(queue, 1, &open, NULL) != CL_SUCCESS)
-			(void)cl->Finish(lane->queue);
+			return NULL;
 	}
-	if (!queue || cl->EnqueueSVMFree(queue, 1, &base, NULL, NULL, 0, NULL, NULL) != CL_SUCCESS)
-		cl->SVMFree(device->context, base);
+	if (!queue || cl->EnqueueMarkerWithWaitList(queue, 0, NULL, &after) != CL_SUCCESS)
+		return NULL;
+	(void)cl->Flush(queue);
+	return after;
+}
+
+/*
+ * When all is over that has been sent until now: every kernel was told of all allocations (opencl_usm_announce), so that its driver
+ * needs them, whether it uses them or not. Looked at when USM comes and goes; where nothing can be marked, or noted, the device's end frees
+ * it, or the driver's.
+ */
+static void give_later(struct backend_device *device, const struct opencl_usm *usm)
+{
+	struct opencl_leaving *leaving = malloc(sizeof(*leaving));
+
+	if (!leaving)
+		return;
+	*leaving = (struct opencl_leaving){.base = usm->base, .size_bytes = usm->size_bytes, .after = mark_all(device)};
+	if (device->usm_leaving_last)
+		device->usm_leaving_last->next = leaving;
 	else
-		(void)cl->Flush(queue);
+		device->usm_leaving = leaving;
+	device->usm_leaving_last = leaving;
+	device->usm_leaving_bytes += usm->size_bytes;
+	let_go(device, false);
 }
 
 static void give(struct backend_device *device, const struct opencl_usm *usm)
@@ -127,7 +179,7 @@ static void give(struct backend_device *device, const struct opencl_usm *usm)
 	if (reaches_all(device))
 		(void)munmap(usm->base, usm->size_bytes);
 	else
-		give_later(device, usm->base);
+		give_later(device, usm);
 }
 
 /* Pages are aligned to all that may be asked for; others get room to align in. */
@@ -184,6 +236,14 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 				   (int)kind);
 		return -ENOTSUP;
 	}
+	let_go(device, false);
+	/* What a program has given back, and the device still needs, is nobody's share: so there is not much of it. */
+	if (device->usm_leaving_bytes > device->facts->global_mem_bytes / LEAVING_PART) {
+		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
+				   "%llu bytes of USM that were freed are needed until kernels end that were sent before",
+				   (unsigned long long)device->usm_leaving_bytes);
+		return -ENOMEM;
+	}
 	if (size_bytes > device->facts->max_mem_alloc_bytes || reserve(device) < 0 ||
 	    take(device, &usm, alignment_bytes) < 0)
 		return out_of_memory(size_bytes, fault_out);
@@ -211,9 +271,16 @@ void opencl_usm_free(struct backend_device *device, enum backend_usm_kind kind, 
 
 void opencl_usm_close(struct backend_device *device)
 {
+	let_go(device, true);
 	if (device->usm_nothing)
 		device->cl->SVMFree(device->context, device->usm_nothing);
 	free(device->usm);
+}
+
+void opencl_usm_go_on(struct backend_device *device)
+{
+	if (device->usm_leaving)
+		let_go(device, false);
 }
 
 int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant, struct backend_fault *fault_out)

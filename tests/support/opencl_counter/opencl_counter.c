@@ -170,18 +170,6 @@ static void CL_API_CALL own_clSVMFree(cl_context context, void *pointer)
 	next->clSVMFree(context, pointer);
 }
 
-static cl_int CL_API_CALL own_clEnqueueSVMFree(cl_command_queue queue, cl_uint count, void **pointers,
-						void(CL_CALLBACK *call)(cl_command_queue, cl_uint, void **, void *),
-						void *data, cl_uint waits, const cl_event *list, cl_event *event)
-{
-	cl_int result = next->clEnqueueSVMFree(queue, count, pointers, call, data, waits, list, event);
-	for (cl_uint i = 0; result == CL_SUCCESS && i < count; i++)
-		GIVES(OPENCL_SVM);
-	if (result == CL_SUCCESS && event)
-		TAKES(OPENCL_EVENTS);
-	return result;
-}
-
 VISIBLE cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t bytes, void *value, size_t *bytes_out)
 {
 	if (name != CL_LAYER_API_VERSION || (value && bytes < sizeof(cl_layer_api_version)))
@@ -231,7 +219,7 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	OWN(clEnqueueNDRangeKernel) OWN(clEnqueueCopyBuffer) OWN(clEnqueueCopyBufferRect)
 	OWN(clEnqueueWriteBuffer) OWN(clEnqueueReadBuffer) OWN(clEnqueueWriteBufferRect) OWN(clEnqueueReadBufferRect)
 	OWN(clEnqueueFillBuffer) OWN(clEnqueueCopyImage) OWN(clEnqueueWriteImage) OWN(clEnqueueReadImage)
-	OWN(clEnqueueMarkerWithWaitList) OWN(clEnqueueSVMMemcpy) OWN(clEnqueueSVMFree)
+	OWN(clEnqueueMarkerWithWaitList) OWN(clEnqueueSVMMemcpy)
 	if (getenv("OPENCL_COUNTER_REFUSES_BOXES")) {
 		table.clEnqueueWriteBufferRect = refused_write;
 		table.clEnqueueReadBufferRect = refused_read;
