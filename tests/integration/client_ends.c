@@ -365,6 +365,7 @@ Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 	/* Held by whom it is never given back by in time. */
 	MUST(sycl_buffer_create_with(platform, &options, &buffer));
 	run_fill(queue, fill, buffer, 3, NULL);
+	MUST(sycl_queue_wait_for(queue, LONG_NS)); /* so that nothing but the mutex is in the way */
 	(void)pthread_mutex_lock(&page->mutex);
 	sycl_result mine = sycl_buffer_release_for(buffer, SHORT_NS);
 	/* This thread's own: the mutex says so at once, and the buffer ends; another's would be waited for. */

@@ -88,6 +88,7 @@ Test(cuda_double_green, kernels_run_on_the_multiprocessors_of_their_stream)
 	CUfunction function = driver_function(&driver, driver_load(&driver, where_ptx), "where");
 	CUdeviceptr memory = driver_memory(&driver, sizeof(where));
 	void *parameters[] = {&memory};
+	OK(driver.cu.cuStreamSynchronize(driver.stream)); /* other streams have the memory from here on */
 	OK(split(&driver, 16, &parts[0], &parts[1], &groups));
 	for (unsigned i = 0; i < 2; i++) {
 		OK(driver.cu.cuDevResourceGenerateDesc(&description, &parts[i], 1));
