@@ -277,7 +277,8 @@ Test(succession, a_stop_ends_engines_that_did_not_come_back)
 			cr_assert(eq(int, kill(service.pid, SIGTERM), 0));
 			cr_assert(wait_until(log_says, (void *)(uintptr_t) "which has not come back"));
 		}
-		cr_assert(eq(int, service_stop(&service), 0));
+		/* It was told to stop already where an engine hangs: a second word may find it beyond hearing. */
+		cr_assert(eq(int, cases[i].hangs ? service_wait(&service) : service_stop(&service), 0));
 		cr_assert(eq(ptr, client_receive(first.socket), NULL), "case %zu", i);
 		close_fd(&first.socket);
 		if (i + 1 < sizeof(cases) / sizeof(*cases))
