@@ -1,4 +1,4 @@
-/* A buffer has its place on the device before a kernel is given a part of it. */
+/* Queues beside the lanes: where a new buffer gets its place on the device, and where freed USM waits for what was sent. */
 #ifndef SYCL_BACKENDS_OPENCL_ASIDE_H
 #define SYCL_BACKENDS_OPENCL_ASIDE_H
 

@@ -210,15 +210,6 @@ static void CL_API_CALL svm_free(cl_context context, void *pointer)
 	next->clSVMFree(context, pointer);
 }
 
-static cl_int CL_API_CALL enqueue_svm_free(cl_command_queue queue, cl_uint count, void **pointers,
-					   void(CL_CALLBACK *call)(cl_command_queue, cl_uint, void **, void *),
-					   void *data, cl_uint waits, const cl_event *list, cl_event *event)
-{
-	for (cl_uint i = 0; i < count; i++)
-		note_freed(pointers[i]);
-	return next->clEnqueueSVMFree(queue, count, pointers, call, data, waits, list, event);
-}
-
 static cl_int CL_API_CALL exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t bytes, const void *value)
 {
 	if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS && bytes >= sizeof(void *)) {
@@ -295,7 +286,6 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	table.clSetKernelArgSVMPointer = set_pointer;
 	table.clSVMAlloc = svm_alloc;
 	table.clSVMFree = svm_free;
-	table.clEnqueueSVMFree = enqueue_svm_free;
 	table.clSetKernelExecInfo = exec_info;
 	table.clCreateKernel = create_kernel;
 	table.clEnqueueNDRangeKernel = launch;
