@@ -34,6 +34,7 @@ static sycl_result announce(const struct buffer *buffer, const Sycl__V1__ArenaRa
 	create.initialised = buffer->kind != SYCL_HOST_NONE;
 	create.export_kind = (Sycl__V1__ExportKind)plan->share;
 	create.device = plan->device;
+	create.graph_temporary = plan->is_temporary;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_CREATE;
 	command.buffer_create = &create;
@@ -69,7 +70,7 @@ static sycl_result equip(struct connection *c, struct buffer *buffer, const stru
 	void *address = NULL;
 	const void *host = plan->block ? plan->block->memory : plan->host;
 	sycl_result result = SYCL_SUCCESS;
-	if (buffer->size_bytes > 0)
+	if (buffer->size_bytes > 0 && !plan->is_temporary)
 		result = arenas_take(c, buffer->size_bytes, &range, &address);
 	if (result)
 		return result;
@@ -120,6 +121,7 @@ static void fill_in(struct buffer *buffer, const struct buffer_plan *plan)
 	}
 	buffer->kind = plan->kind;
 	buffer->share = plan->share;
+	buffer->is_temporary = plan->is_temporary;
 	buffer->share_device = plan->device;
 	buffer->host = plan->kind == SYCL_HOST_BORROWED ? plan->host : NULL;
 	buffer->use_mutex = plan->use_mutex;
@@ -177,6 +179,17 @@ SYCL_API sycl_result sycl_buffer_create(sycl_platform handle, void *host, uint64
 		return error_set(SYCL_ERROR_INVALID, "this kind of host memory needs sycl_buffer_create_with");
 	struct buffer_plan plan = {.host = host, .size_bytes = size_bytes, .kind = kind};
 	return buffer_make(platform->object.connection, &plan, buffer_out);
+}
+
+SYCL_API sycl_result sycl_buffer_create_temporary(sycl_platform handle, uint64_t size_bytes, sycl_buffer *buffer_out)
+{
+	PIN(platform, platform, handle);
+	REQUIRE_OUTPUT(buffer_out);
+	struct connection *c = platform->object.connection;
+	if (!c->has_temporaries)
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "this service is older: its graphs have no temporaries");
+	const struct buffer_plan plan = {.size_bytes = size_bytes, .kind = SYCL_HOST_NONE, .is_temporary = true};
+	return buffer_make(c, &plan, buffer_out);
 }
 
 static sycl_result check_options(const struct sycl_buffer_options *options)
@@ -253,6 +266,8 @@ SYCL_API sycl_result sycl_buffer_set_final_data(sycl_buffer handle, void *final_
 	PIN(buffer, buffer, handle);
 	if (buffer->is_part)
 		return error_set(SYCL_ERROR_INVALID, "a sub-buffer is not written back for itself");
+	if (final_data && buffer_root(buffer)->is_temporary)
+		return error_set(SYCL_ERROR_INVALID, "a temporary of graphs leaves no contents behind");
 	atomic_store_explicit(&buffer_root(buffer)->final_data, final_data, memory_order_relaxed);
 	atomic_store_explicit(&buffer_root(buffer)->final_data_set, 1, memory_order_release);
 	return SYCL_SUCCESS;

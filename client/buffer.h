@@ -19,6 +19,7 @@ struct buffer_plan {
 	sycl_result (*announce)(const struct buffer *buffer, const Sycl__V1__ArenaRange *place,
 				const struct buffer_plan *plan, bool *told_out);
 	const struct sycl_shared_memory *shared; /* what `announce` imports */
+	bool is_temporary; /* of graphs: without shared memory */
 	uint32_t image_format; /* 0: a buffer */
 	sycl_range image_range;
 };

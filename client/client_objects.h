@@ -83,6 +83,7 @@ struct buffer {
 	_Atomic uint32_t host_accessors; /* held now */
 	_Atomic uint32_t graphs;         /* that can be changed, and use it (L11) */
 	_Atomic uint32_t pages;          /* enum own_pages: where the first contents are; changes under the state lock */
+	bool is_temporary;               /* of graphs: without memory of its own, `address` is NULL; of a root */
 	sycl_share_kind share;           /* how it can be exported, or was imported */
 	uint32_t share_device;           /* where it lives then: the service's number */
 	struct bridge_import *imports;   /* of a root, where it is open in contexts of the program's (bridge_memory.c); under open_lock */

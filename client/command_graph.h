@@ -85,6 +85,10 @@ DEFINE_PIN(executable_graph, sycl_executable_graph, HANDLE_EXECUTABLE_GRAPH)
 
 /* graph_accesses.c. With the graph lock. May these be used in a graph at all? (L11) */
 sycl_result graph_check_buffers(const struct handler *handler);
+/* graph_temporaries.c: of a group that becomes no node. */
+sycl_result graph_check_no_temporaries(const struct handler *handler);
+/* Of one that does: no host task, no update and no copy from the program looks at a temporary. */
+sycl_result graph_check_temporary(const struct handler *handler, struct buffer *buffer);
 /* The edges that a new node's accesses ask for; on failure some are there. graph_accesses_enter then cannot fail. */
 sycl_result graph_accesses_connect(struct graph *graph, uint32_t node, const struct handler *handler);
 void graph_accesses_enter(struct graph *graph, uint32_t node, const struct handler *handler);

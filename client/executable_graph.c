@@ -303,6 +303,8 @@ static sycl_result make(struct graph *from, uint32_t flags, struct executable_gr
 	graph->origin = from->number;
 	(void)pthread_mutex_lock(&c->graph_lock);
 	sycl_result result = graph_flatten(from, graph);
+	if (!result)
+		result = graph_check_flattened(graph);
 	(void)pthread_mutex_unlock(&c->graph_lock);
 	if (!result)
 		result = remote_name(c, OBJECT_GRAPH, &graph->remote);

@@ -10,7 +10,7 @@
 /* Will its last release write to memory of the program's? */
 static bool is_written_back(const struct buffer *buffer)
 {
-	if (buffer->size_bytes == 0 || !atomic_load_explicit(&buffer->write_back, memory_order_relaxed))
+	if (buffer->size_bytes == 0 || buffer->is_temporary || !atomic_load_explicit(&buffer->write_back, memory_order_relaxed))
 		return false;
 	if (atomic_load_explicit(&buffer->final_data_set, memory_order_acquire))
 		return atomic_load_explicit(&buffer->final_data, memory_order_relaxed) != NULL;
@@ -21,6 +21,9 @@ sycl_result graph_check_buffers(const struct handler *handler)
 {
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		struct buffer *buffer = handler_requirement_at(handler, i)->buffer;
+		sycl_result result = graph_check_temporary(handler, buffer);
+		if (result)
+			return result;
 		if (is_written_back(buffer_root(buffer)))
 			return error_set_object(
 				SYCL_ERROR_INVALID, buffer->remote.id,

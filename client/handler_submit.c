@@ -311,6 +311,9 @@ static sycl_result send(struct handler *handler, struct handler *origin, bool is
 		return result;
 	if (!is_step && graph_records(handler))
 		return graph_record(handler, origin, event_out);
+	result = graph_check_no_temporaries(handler);
+	if (result)
+		return result;
 	if (usm_is_staged(handler))
 		return usm_send_staged(handler, event_out);
 	CLEANUP(submission_fini) struct submission s; /* large: nothing is written that is not needed */

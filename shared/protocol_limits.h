@@ -13,6 +13,7 @@
 #define FEATURE_RESUBMIT (1ull << 0) /* shapes, and fixed-layout RESUBMIT records (resubmit.h) */
 #define FEATURE_GRAPHS   (1ull << 1) /* executable graphs that are sent once, launches of them */
 #define FEATURE_NATIVE   (1ull << 2) /* native commands of clients in other processes: HostTask.on_device, BufferExport.at_once */
+#define FEATURE_TEMPORARIES (1ull << 3) /* temporaries of graphs: BufferCreate.graph_temporary */
 
 #define PACKET_BYTES_MAX 65536u      /* a datagram, and a record of a ring, at most */
 #define PACKET_DESCRIPTORS_MAX 8u    /* descriptors with one datagram, at most */
@@ -45,6 +46,7 @@
 #define GRAPH_REQUIREMENTS_MAX 131072u   /* of all nodes of a graph */
 #define GRAPH_JOINS_MAX 4194304u         /* of a launch: what it waits for times nodes that come behind none */
 #define GRAPH_VISITS_MAX 524288u         /* of a launch, node by node: parts of buffers that its nodes use */
+#define GRAPH_TEMPORARIES_MAX 1024u      /* of a graph: temporaries that its nodes use */
 #define GRAPH_EDGES_SENT_MAX 8192u       /* in one record */
 #define GRAPH_BYTES_MAX (256ull << 20)   /* of a session: what the engine keeps of its graphs */
 #define CLUSTER_GROUPS_MAX 8u   /* what every device with clusters takes */

@@ -33,6 +33,8 @@ int command_host_access(struct session *session, const Sycl__V1__HostAccess *mes
 		return r;
 	if (r == 0 && !access_mode_valid(message->mode))
 		r = fault_set(&fault, STATUS_ACCESSOR, "%u is no access mode", message->mode);
+	if (r == 0 && buffer->temporary)
+		r = fault_set(&fault, STATUS_INVALID, "a temporary of graphs has no contents outside of their launches");
 	struct task_requirement requirement = {.mode = message->mode,
 					       .offset_bytes = message->offset_bytes,
 					       .size_bytes = message->size_bytes,

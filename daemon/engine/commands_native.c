@@ -227,6 +227,8 @@ static int check_ready(const Sycl__V1__NativeGet *message, const struct object *
 	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM && !bundle->program)
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 				 "the bundle has no program yet: what was compiled here is no native object");
+	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY && ((const struct buffer *)object)->temporary)
+		return fault_set(fault, STATUS_INVALID, "a temporary of graphs has no memory outside of their launches");
 	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY && !((const struct buffer *)object)->sched)
 		return fault_set(fault, STATUS_INVALID, "the buffer could not be made");
 	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL && !((const struct kernel *)object)->ready)

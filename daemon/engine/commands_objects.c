@@ -261,16 +261,51 @@ static int make_shared(struct session *session, struct buffer *buffer, const Syc
 	return 0;
 }
 
+/* Without memory: graphs that use it have it (graph_temporary.h). Its bytes count all the same, so that there is an end to them. */
+static int make_temporary(struct session *session, struct buffer *buffer, const Sycl__V1__BufferCreate *message,
+			  struct backend_fault *fault)
+{
+	const struct session_limits *limits = &session->limits;
+	if (!range_inside(session->usage.buffer_bytes, message->size_bytes, limits->buffer_bytes))
+		return fault_set(fault, STATUS_QUOTA, "a session's buffers may have %" PRIu64 " bytes together",
+				 limits->buffer_bytes);
+	buffer->size_bytes = buffer->charged_bytes = message->size_bytes;
+	buffer->temporary = ++session->temporary_count;
+	session->usage.buffer_bytes += message->size_bytes;
+	return 0;
+}
+
+static int check_temporary(struct session *session, const Sycl__V1__BufferCreate *message)
+{
+	if (!(session->features & FEATURE_TEMPORARIES))
+		return session_violation(session, "a temporary of graphs is made, and such were not agreed on");
+	if (message->range || message->initialised || message->device ||
+	    message->export_kind != SYCL__V1__EXPORT_KIND__EXPORT_KIND_NONE)
+		return session_violation(session, "a temporary of graphs has host memory, contents or a device");
+	return 0;
+}
+
+static int make_buffer(struct session *session, struct buffer *buffer, const Sycl__V1__BufferCreate *message,
+		       struct backend_fault *fault)
+{
+	if (message->graph_temporary)
+		return make_temporary(session, buffer, message, fault);
+	return message->export_kind == SYCL__V1__EXPORT_KIND__EXPORT_KIND_NONE
+		       ? make_private(session, buffer, message, fault)
+		       : make_shared(session, buffer, message, fault);
+}
+
 int command_buffer_create(struct session *session, const Sycl__V1__BufferCreate *message)
 {
 	struct buffer *buffer;
-	int r = object_new(session, message->buffer, OBJECT_BUFFER, 0, &buffer);
+	int r = message->graph_temporary ? check_temporary(session, message) : 0;
+	if (r < 0)
+		return r;
+	r = object_new(session, message->buffer, OBJECT_BUFFER, 0, &buffer);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	struct backend_fault fault;
-	if (message->export_kind == SYCL__V1__EXPORT_KIND__EXPORT_KIND_NONE
-		    ? make_private(session, buffer, message, &fault)
-		    : make_shared(session, buffer, message, &fault))
+	if (make_buffer(session, buffer, message, &fault))
 		object_fail(&buffer->object, 0, &fault);
 	return 0;
 }

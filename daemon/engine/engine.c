@@ -41,6 +41,8 @@ static void on_buffer_freed(void *context, void *owner)
 {
 	(void)context;
 	struct buffer *buffer = owner;
+	if (!buffer)
+		return; /* a temporary of a graph: nothing of a client's was in it */
 	struct session *session = buffer->object.session;
 	buffer->sched = NULL;
 	object_unref(&buffer->object);

@@ -45,6 +45,8 @@ struct graph {
 	struct group *last;        /* the latest launch, while it is open */
 	struct graph_run *spare;   /* memory of a launch that is over, for the next one; or NULL */
 	struct graph_whole *whole; /* launches as one (graph_whole.h); NULL before the first launch */
+	struct graph_temporary *temporaries; /* that nodes use: graph_temporary.h */
+	uint32_t temporary_count, temporary_capacity;
 };
 
 /*

@@ -194,8 +194,16 @@ static int need(struct graph_order *order, struct graph_tracker *tracker, const 
 {
 	struct task_requirement wanted = *requirement;
 	order->steps += tracker->need_count;
+	/* Nothing is in it before: all that matters is that the launch before is through with it. */
+	if (buffer->temporary) {
+		if (tracker->need_count > 0)
+			return 0;
+		wanted.mode = ACCESS_MODE_WRITE_NO_INIT;
+		wanted.offset_bytes = wanted.order_offset_bytes = wanted.order_size_bytes = 0;
+		wanted.size_bytes = buffer->size_bytes;
+	}
 	/* What does nothing leaves the contents where they are. */
-	if (only_orders)
+	if (only_orders && !buffer->temporary)
 		wanted.mode |= ACCESS_KEEP_BIT;
 	for (uint32_t i = tracker->needs; i > 0; i = order->needs[i - 1].next) {
 		struct graph_need *other = &order->needs[i - 1];

@@ -1,6 +1,7 @@
 #include "graph_run.h"
 
 #include "clock.h"
+#include "graph_temporary.h"
 #include "graph_whole.h"
 #include "session.h"
 
@@ -180,7 +181,7 @@ static int submit_node(struct launch *launch, uint32_t index, struct backend_fau
 	struct graph_node_run *node_run = &launch->run->nodes[index];
 	struct task_request request = request_of(launch, node_run);
 	session->engine->scratch.arena = NULL;
-	int r = group_check_requirements(session, node->group, &request, fault);
+	int r = graph_check_requirements(launch->graph, node->group, &request, fault);
 	if (r == 0)
 		r = group_check_action(session, launch->queue, node->group, &request, fault);
 	if (r != 0)

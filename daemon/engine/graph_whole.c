@@ -1,6 +1,7 @@
 #include "graph_whole.h"
 
 #include "clock.h"
+#include "graph_temporary.h"
 #include "session.h"
 
 #include <errno.h>
@@ -92,13 +93,13 @@ static void note_objects(struct session *session, const Sycl__V1__CommandGroup *
 }
 
 /* As for a launch of its own. 0; 1 with a fault; negative: a violation. */
-static int check_node(struct session *session, const struct queue *queue, const struct graph *graph, uint32_t index,
+static int check_node(struct session *session, const struct queue *queue, struct graph *graph, uint32_t index,
 		      struct task_request *request_out, struct backend_fault *fault)
 {
 	const Sycl__V1__CommandGroup *group = graph->nodes[index].group;
 	session->engine->scratch.arena = NULL;
 	*request_out = (struct task_request){.device = queue->device, .account = session->work};
-	int r = group_check_requirements(session, group, request_out, fault);
+	int r = graph_check_requirements(graph, group, request_out, fault);
 	if (r == 0 && graph->nodes[index].is_native)
 		r = group_check_native_command(session, queue, group->native, BACKEND_FEATURE_GRAPH_NATIVE, request_out, fault);
 	else if (r == 0)

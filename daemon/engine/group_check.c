@@ -1,6 +1,7 @@
 #include "group_check.h"
 #include "access_mode.h"
 #include "graph_run.h"
+#include "graph_temporary.h"
 #include "range_check.h"
 #include "session.h"
 #include "shares.h"
@@ -178,7 +179,10 @@ static int check_requirement(struct session *session, const Sycl__V1__Requiremen
 					       .size_bytes = message->size_bytes,
 					       .order_offset_bytes = message->order_offset_bytes,
 					       .order_size_bytes = message->order_size_bytes};
-	r = group_check_ranges(&requirement, buffer->size_bytes, fault);
+	if (buffer->temporary)
+		r = graph_temporary_find(scratch->graph, buffer, &requirement.buffer, fault);
+	if (r == 0)
+		r = group_check_ranges(&requirement, buffer->size_bytes, fault);
 	if (r == 0)
 		r = group_check_image_whole(buffer, &requirement, fault);
 	if (r != 0)

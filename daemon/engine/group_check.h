@@ -32,6 +32,8 @@ struct group_scratch {
 	struct backend_rect rect;        /* of a copy */
 	struct arena *arena;             /* that a copy reads or writes, or NULL */
 	uint64_t gathering;              /* counts collections of dependencies */
+	struct graph *graph;             /* whose node is looked at: it has memory for temporaries; NULL: none may be used */
+	struct scheduler_device *graph_device; /* of it */
 	bool waits_for_all;              /* a barrier: it stands for every group of its queue before it */
 };
 

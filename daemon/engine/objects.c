@@ -1,5 +1,6 @@
 #include "objects.h"
 #include "graph.h"
+#include "graph_temporary.h"
 #include "graph_whole.h"
 #include "session.h"
 
@@ -163,6 +164,7 @@ static struct object *end(struct object *object)
 		struct graph *graph = (struct graph *)object;
 		session->graph_bytes -= graph->charged_bytes;
 		graph_whole_free(graph);
+		graph_temporaries_end(graph);
 		graph_natives_end(graph);
 		graph_fini(graph);
 		return graph->context ? &graph->context->object : NULL;

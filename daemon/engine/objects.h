@@ -66,7 +66,7 @@ struct queue {
 struct buffer {
 	struct object object;
 	struct sched_buffer *sched;
-	struct arena *arena; /* NULL: 0 bytes */
+	struct arena *arena; /* NULL: 0 bytes, or a temporary */
 	uint64_t size_bytes;
 	struct backend_image image; /* dimensions 0: a plain buffer */
 	uint64_t charged_bytes; /* to the session's limit */
@@ -77,6 +77,7 @@ struct buffer {
 	struct list shared_link;      /* of shared->buffers */
 	bool is_shared;               /* counts as a shared one of its session */
 	uint64_t number;              /* of the import to answer; 0: none */
+	uint64_t temporary;           /* of graphs (graph_temporary.h): never used again; `sched` is NULL. 0: it is none */
 };
 
 struct shared_event {

@@ -49,6 +49,19 @@ int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *
 	return 0;
 }
 
+int sched_buffer_create_temporary(struct scheduler_device *device, uint64_t size_bytes, struct sched_buffer **buffer_out)
+{
+	struct sched_buffer *buffer;
+	int result = sched_buffer_create(device->scheduler, size_bytes, NULL, false, NULL, &buffer);
+	if (result < 0)
+		return result;
+	/* A place of its own, also with unified memory: there is no host range to be it. */
+	buffer->own.home_device = device;
+	buffer->own.is_temporary = true;
+	*buffer_out = buffer;
+	return 0;
+}
+
 int sched_buffer_create_image(struct scheduler *scheduler, const struct backend_image *image, uint64_t size_bytes, void *host,
 			      bool initialised, void *owner, struct sched_buffer **buffer_out)
 {
@@ -171,6 +184,7 @@ static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer, st
 		.size_bytes = contents->size_bytes,
 		.host = in_place ? buffer->host : NULL,
 		.image = contents->image,
+		.is_temporary = contents->is_temporary,
 		.shared.descriptor = -1,
 	};
 	memory->spill.owner = account;

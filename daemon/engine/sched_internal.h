@@ -191,6 +191,7 @@ struct sched_memory {
 	bool imported; /* made from `shared` or `native`, never again */
 	struct sched_account *account; /* whose device memory it is; NULL: nobody's */
 	uint64_t native; /* the application's memory; 0: none */
+	bool is_temporary; /* of a graph */
 	uint64_t gathered; /* device thread: the latest making of a graph that has it in its list */
 	struct backend_shared_memory shared;
 	struct backend_fault fault; /* device thread: why it could not be imported */
@@ -209,7 +210,8 @@ struct sched_contents {
 	struct backend_image image;    /* dimensions 0: a buffer */
 	struct sched_memory *memories; /* of devices with memory of their own; of an image of all devices */
 	struct sched_memory *home;     /* one of them: shared, and here for good; NULL: not shared */
-	struct scheduler_device *home_device; /* its device, set before it is made */
+	struct scheduler_device *home_device; /* its device, set before it is made; of a temporary: the only one */
+	bool is_temporary;
 	uint32_t home_place;
 	struct interval_map spans, pieces; /* of [0, size_bytes), or of [0, 1) if there are no bytes */
 	struct sched_span first_span;
@@ -1017,8 +1019,8 @@ void sched_contents_init(struct sched_contents *contents, struct sched_buffer *b
 			 uint64_t valid);
 void sched_contents_fini(struct sched_contents *contents);
 /*
- * An image's memory is opaque to the host, also on a device with unified memory, and so is the application's own: there it is a
- * place of its own, which is the device's index + 1 as everywhere else.
+ * An image's memory is opaque to the host, also on a device with unified memory, and so is the application's own, and a temporary's
+ * has no host range: there it is a place of its own, which is the device's index + 1 as everywhere else.
  */
 static inline uint32_t sched_place_of(const struct sched_contents *contents, const struct scheduler_device *device)
 {

@@ -250,10 +250,15 @@ int sched_usm_allocate(struct scheduler_device *device, enum backend_usm_kind ki
 		       uint64_t alignment_bytes, void *owner, struct sched_usm **usm_out);
 void sched_usm_release(struct sched_usm *usm);
 
-/* `host`: page-aligned shared memory of size_bytes that lives until on_buffer_freed; NULL only for 0 bytes.
+/* `host`: page-aligned shared memory of size_bytes that lives until on_buffer_freed, with `owner`; NULL only for 0 bytes.
  * `initialised`: host holds the contents. The buffer is released once; work that uses it goes on. */
 int sched_buffer_create(struct scheduler *scheduler, uint64_t size_bytes, void *host, bool initialised, void *owner,
 			struct sched_buffer **buffer_out);
+/*
+ * A temporary: a buffer of one device, without host memory and contents. Only that device's tasks require it; the host is never one
+ * of its places. on_buffer_freed comes with NULL.
+ */
+int sched_buffer_create_temporary(struct scheduler_device *device, uint64_t size_bytes, struct sched_buffer **buffer_out);
 /*
  * An image: a buffer whose `host` holds tightly packed pixels, size_bytes of them, and whose memory on devices is opaque.
  * Requirements name all of it; it is used by launches, copied to images that are alike, and brought to the host.

@@ -98,6 +98,7 @@ struct session {
 	struct list held_tasks;   /* host tasks that the client runs: group.held_link */
 	struct list held_nodes;   /* the same of launches of graphs: graph_node_run.held_link */
 	uint64_t graph_bytes;     /* of executable graphs */
+	uint64_t temporary_count; /* temporaries of graphs that were ever made */
 	uint64_t graph_releases; /* of objects that graphs name: graph_whole.h */
 	struct graph *awaited;    /* it is not read until this graph is made; NULL: it is */
 	uint8_t *deferred;        /* the record that has come to it, to be run then; NULL: none */

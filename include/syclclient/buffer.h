@@ -82,6 +82,30 @@ SYCL_API sycl_result sycl_buffer_create_with(sycl_platform platform, const struc
 					     sycl_buffer *buffer_out);
 
 /**
+ * Make a temporary of graphs: what kernels of a graph hand to each other, and nobody else wants. It has no host memory and no memory of
+ * its own on a device: each executable graph that uses it has some for it, on its device, as long as the graph is there, so two graphs with
+ * the same temporary do not wait for each other, and their launches see nothing of each other's.
+ *
+ * Its contents are undefined when a launch begins. So what a node needs of it nodes before must have written, with
+ * SYCL_ACCESS_WRITE_NO_INIT, SYCL_ACCESS_READ_WRITE_NO_INIT, a fill or a copy: sycl_graph_finalize refuses the graph otherwise. What an update
+ * of nodes makes of that is not looked at; then contents that nothing has written are undefined.
+ *
+ * Kernels, fills, copies between buffers and native commands of graphs may use it, and parts and views of it (sycl_buffer_create_sub,
+ * sycl_buffer_reinterpret). A command group that is no node, a host task, a copy from or to the program's memory and an update of the host
+ * get SYCL_ERROR_INVALID when they are submitted or added, and a host accessor when it is made. It cannot be exported, has no native handle
+ * outside of native commands, and is never written back. Never blocks.
+ *
+ * @param platform         Any platform of the connection.
+ * @param size_bytes       Any size, 0 also. It counts to the session's limit of buffer bytes; what graphs have for it counts to the
+ *                         limits of memory on devices (SYCL_ERROR_QUOTA of the launch).
+ * @param[out] buffer_out  The caller's: sycl_buffer_release. Graphs that use it keep it.
+ * @retval SYCL_ERROR_QUOTA                  More objects or buffer bytes than the session may have.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The service is older than this call.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_buffer_create_temporary(sycl_platform platform, uint64_t size_bytes, sycl_buffer *buffer_out);
+
+/**
  * A counted block of memory that a buffer and the program share (D12). It belongs to no connection. Never blocks.
  *
  * @param memory          Of size_bytes, given away if the call succeeds; NULL: the library allocates it, filled with 0.

@@ -193,7 +193,8 @@ SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event eve
  *
  * @param properties      NULL: none.
  * @param[out] graph_out  The caller's: sycl_executable_graph_release. It keeps what its nodes use (L16).
- * @retval SYCL_ERROR_INVALID  Wrong struct_bytes or flags.
+ * @retval SYCL_ERROR_INVALID  Wrong struct_bytes or flags; a node needs what none before it has written of a temporary
+ *                             (sycl_buffer_create_temporary).
  * @retval SYCL_ERROR_QUOTA    More nodes, with those of sub-graphs, than a graph may have; more objects than the
  * session may have.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  There are native commands in it, and the device has not SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH

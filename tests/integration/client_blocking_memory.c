@@ -48,6 +48,8 @@ void call_buffers(const struct gated *gated)
 	uint32_t number = 0;
 	options.size_bytes = WORDS_BYTES;
 	CALL_MUST(sycl_buffer_create_with, gated->platform, &options, &buffer);
+	CALL_MUST(sycl_buffer_create_temporary, gated->platform, WORDS_BYTES, &part);
+	MUST(sycl_buffer_release(part));
 	CALL_MUST(sycl_buffer_create_sub, buffer, 0, 1024, &part);
 	MUST(sycl_buffer_release(part));
 	CALL_MUST(sycl_buffer_reinterpret, buffer, 4, sycl_range1(WORDS), &part);

@@ -202,3 +202,33 @@ Test(opencl_graphs, K15_L13_what_was_called_once_is_not_made_anew)
 	MUST(sycl_graph_release(scene.graph));
 	end(&scene);
 }
+
+/* A temporary of the graph is memory as any there. */
+Test(opencl_graphs, K12_K16_a_command_of_the_application_gets_a_temporary)
+{
+	struct scene scene;
+	struct work work = {.result = 0};
+	sycl_executable_graph executable = NULL;
+	sycl_buffer temporary = NULL;
+	sycl_handler handler = NULL;
+	const uint32_t word = 40;
+	if (!has_graphs())
+		cr_skip_test("no command buffers");
+	begin(&scene);
+	MUST(sycl_buffer_create_temporary(platform, BYTES, &temporary));
+	MUST(sycl_handler_begin(scene.queue, &handler));
+	MUST(sycl_handler_fill(handler, temporary, 0, BYTES, &word, sizeof(word)));
+	MUST(sycl_graph_add(scene.graph, handler, 0, NULL, NULL));
+	add_increment(scene.graph, scene.queue, scene.increment, temporary);
+	add_native(scene.graph, scene.queue, &work, temporary, scene.to);
+	MUST(sycl_graph_finalize(scene.graph, NULL, &executable));
+	MUST(sycl_graph_release(scene.graph));
+	MUST(sycl_buffer_release(temporary));
+	for (int round = 0; round < 5; round++) {
+		MUST(sycl_queue_graph(scene.queue, executable, 0, NULL, NULL));
+		expect(scene.to, 41);
+	}
+	cr_assert(eq(u32, atomic_load(&work.calls), 1));
+	MUST(sycl_executable_graph_release(executable));
+	end(&scene);
+}
