@@ -122,9 +122,10 @@ static json_t *graphs_object(const Sycl__V1__EngineFacts *engine)
 				    "node", number(engine->graph_replays_node),
 				    "contents", number(engine->graph_replays_contents),
 				    "change", number(engine->graph_replays_change));
-	return json_pack("{s:I, s:I, s:o}",
+	return json_pack("{s:I, s:I, s:I, s:o}",
 			 "built", number(engine->graphs_built),
 			 "launches", number(engine->graph_launches),
+			 "memories", number(engine->graph_memories),
 			 "replays", replays);
 }
 

@@ -24,7 +24,7 @@
 
 #include "native_scope.h"
 
-#define BACKEND_OPS_VERSION 5u
+#define BACKEND_OPS_VERSION 6u
 #define BACKEND_TEXT_BYTES 256
 #define BACKEND_LOG_BYTES_MAX (48u << 10)
 
@@ -671,6 +671,14 @@ struct backend_ops {
 	int (*graph_create)(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out);
 	int (*graph_add)(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
 			 uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out);
+	/*
+	 * Optional (GRAPH). Memory of a graph that is not finished: a node may name it, and nothing else. It is there while a launch runs,
+	 * from before the first node that names it to behind the last one, with undefined contents; its place is the graph's for good.
+	 * Launches of several graphs that do not run at one time may have the same of the device's. It goes with the graph: neither
+	 * memory_free nor any entry but graph_add and graph_update may get it. -EOPNOTSUPP: this graph can have none.
+	 */
+	int (*graph_temporary)(struct backend_graph *graph, uint64_t size_bytes, struct backend_memory **memory_out,
+			       struct backend_fault *fault_out);
 	/* Then it can be submitted, and nothing can be added. `updatable`: graph_update will be called. May take milliseconds; with QUIET_LOAD it may wait for what runs. */
 	int (*graph_finish)(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
 	/*

@@ -240,8 +240,10 @@ void scheduler_counters(const struct scheduler *scheduler, struct scheduler_coun
 		counters_out->spill.returned_bytes += spill.returned_bytes;
 		counters_out->spill.away_bytes += spill.away_bytes;
 		add_sendings(scheduler->devices[i], counters_out);
-		if (scheduler->devices[i])
-			counters_out->latency_units += scheduler_latency_units(scheduler->devices[i]);
+		if (!scheduler->devices[i])
+			continue;
+		counters_out->latency_units += scheduler_latency_units(scheduler->devices[i]);
+		counters_out->graph_memories += atomic_load_explicit(&scheduler->devices[i]->graph_memories, memory_order_relaxed);
 	}
 }
 

@@ -171,6 +171,11 @@ int sched_worker_memory(struct scheduler_device *device, struct sched_memory *me
 {
 	if (!memory)
 		return 0;
+	if (memory->is_temporary && device->worker.making && !device->worker.unusable) {
+		int result = sched_graph_need(device, memory, fault);
+		if (result < 0 || sched_graph_memory(memory))
+			return result;
+	}
 	if (atomic_load_explicit(&memory->handle, memory_order_relaxed)) {
 		memory->spill.entry.used = device->worker.spill.order.clock;
 		return 0;
@@ -207,7 +212,8 @@ int sched_execute_need_lane(struct scheduler_device *device, uint32_t index, str
 
 static struct backend_memory *handle_of(const struct sched_memory *memory)
 {
-	return atomic_load_explicit(&memory->handle, memory_order_relaxed);
+	struct backend_memory *own = memory->is_temporary ? sched_graph_memory(memory) : NULL;
+	return own ? own : atomic_load_explicit(&memory->handle, memory_order_relaxed);
 }
 
 static int fill_launch(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)

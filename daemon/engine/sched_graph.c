@@ -285,6 +285,7 @@ static void destroy(struct sched_graph *graph)
 	free((void *)graph->nodes);
 	free((void *)graph->retired);
 	free(graph->memories);
+	free(graph->temporaries);
 	free(graph);
 }
 

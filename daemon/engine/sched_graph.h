@@ -8,12 +8,17 @@
  * Nodes belong to the front until the build is asked for, then to the device's thread, which alone replaces them: by those that
  * a launch brings along. Such a launch goes alone, so that nothing is changed of what is in flight. What was replaced goes back
  * with its task. A memory that lies elsewhere than when the graph was made (its handle says so) has the graph made anew.
+ *
+ * A temporary (sched_buffer_create_temporary) lies in memory of the backend's graph, where that can have some (graph_temporary): made with
+ * the graph, gone with it, there for its launches alone. So such memory is never in sched_memory.handle, which is for nodes that
+ * are launched one by one. One that has a handle already, because its graph was launched so before, keeps to that.
  */
 #ifndef SYCL_ENGINE_SCHED_GRAPH_H
 #define SYCL_ENGINE_SCHED_GRAPH_H
 
 #include "sched_internal.h"
 
+#define SCHED_GRAPH_TEMPORARIES 64u /* of a backend's graph; others lie in memory as any */
 #define SCHED_GRAPH_SLICE 64u /* nodes that the device's thread adds before it looks at its other mail */
 
 /* A command of the graph. In one piece of memory with what it points to. */
@@ -64,6 +69,8 @@ struct sched_graph {
 	uint64_t stamp;  /* of the making at hand */
 	struct sched_graph_memory *memories;
 	uint32_t memory_count, memory_capacity;
+	struct sched_graph_memory *temporaries; /* in memory of the handle's; NULL: there was none yet */
+	uint32_t temporary_count;
 	struct backend_fault fault; /* of the build, until it comes back */
 };
 
@@ -90,6 +97,14 @@ void sched_graph_destroy(struct sched_graph *graph);
 /* sched_graph_worker.c, device thread */
 /* False: it was set aside. */
 bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph);
+/*
+ * Where a temporary lies in the graph that is being filled in; NULL: nowhere but in its handle. `need` makes it if that can be: 0 when
+ * it has or cannot, or negative with a fault.
+ */
+struct backend_memory *sched_graph_memory(const struct sched_memory *memory);
+int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault);
+/* Would the next making of the graph have memory of its own for it? */
+bool sched_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory);
 /* Before a launch: it is as this launch wants it. Fills in the command's graph. */
 int sched_graph_prepare(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault);
 

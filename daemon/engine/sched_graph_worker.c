@@ -21,11 +21,69 @@ static int no_memory(struct backend_fault *fault)
 	return refuse(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph", -ENOMEM);
 }
 
+/* --- temporaries --------------------------------------------------------------------------------------------------- */
+
+static struct backend_memory *find_temporary(const struct sched_graph *graph, const struct sched_memory *memory)
+{
+	for (uint32_t i = 0; i < graph->temporary_count; i++)
+		if (graph->temporaries[i].memory == memory)
+			return graph->temporaries[i].handle;
+	return NULL;
+}
+
+/* One that lies in a handle stays there: its session pays for one of both. */
+static bool may_have(const struct sched_graph *graph, const struct sched_memory *memory)
+{
+	return memory->is_temporary && graph->device->ops->graph_temporary && !graph->has_native &&
+	       graph->temporary_count < SCHED_GRAPH_TEMPORARIES &&
+	       !atomic_load_explicit(&memory->handle, memory_order_relaxed);
+}
+
+struct backend_memory *sched_graph_memory(const struct sched_memory *memory)
+{
+	const struct sched_graph *making = memory->is_temporary ? memory->device->worker.making : NULL;
+	return making ? find_temporary(making, memory) : NULL;
+}
+
+bool sched_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory)
+{
+	return memory->is_temporary && (find_temporary(graph, memory) || may_have(graph, memory));
+}
+
+int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+{
+	struct sched_graph *graph = device->worker.making;
+	if (!graph || !may_have(graph, memory) || find_temporary(graph, memory))
+		return 0;
+	if (!graph->temporaries)
+		graph->temporaries = calloc(SCHED_GRAPH_TEMPORARIES, sizeof(*graph->temporaries));
+	if (!graph->temporaries)
+		return no_memory(fault);
+	struct sched_graph_memory made = {.memory = memory};
+	int result = device->ops->graph_temporary(graph->handle, memory->size_bytes, &made.handle, fault);
+	if (result == 0) {
+		graph->temporaries[graph->temporary_count++] = made;
+		atomic_fetch_add_explicit(&device->graph_memories, 1, memory_order_relaxed);
+	}
+	if (result != -EOPNOTSUPP)
+		return result;
+	*fault = (struct backend_fault){.status = STATUS_SUCCESS};
+	return 0;
+}
+
+static int fill_node(struct sched_graph *graph, struct sched_graph_node *node, struct backend_fault *fault)
+{
+	graph->device->worker.making = graph;
+	int result = sched_execute_fill(graph->device, &node->send, fault);
+	graph->device->worker.making = NULL;
+	return result;
+}
+
 /* --- making -------------------------------------------------------------------------------------------------------- */
 
 static int gather(struct sched_graph *graph, struct sched_memory *memory, struct backend_fault *fault)
 {
-	if (!memory || memory->gathered == graph->stamp)
+	if (!memory || memory->gathered == graph->stamp || (memory->is_temporary && find_temporary(graph, memory)))
 		return 0;
 	if (graph->memory_count == graph->memory_capacity) {
 		uint32_t capacity = graph->memory_capacity ? graph->memory_capacity * 2 : FIRST_CAPACITY;
@@ -60,10 +118,10 @@ static int gather_all(struct sched_graph *graph, const struct task_send *send, s
 
 static int add_node(struct sched_graph *graph, struct backend_fault *fault)
 {
-	struct scheduler_device *device = graph->device;
+	const struct scheduler_device *device = graph->device;
 	struct sched_graph_node *node = graph->nodes[graph->next];
 	uint32_t place = 0;
-	int result = sched_execute_fill(device, &node->send, fault);
+	int result = fill_node(graph, node, fault);
 	if (result == 0)
 		result = gather_all(graph, &node->send, fault);
 	if (result == 0)
@@ -100,6 +158,7 @@ static void forget(struct sched_graph *graph)
 	if (graph->handle)
 		graph->device->ops->graph_free(graph->handle);
 	graph->handle = NULL;
+	graph->temporary_count = 0;
 }
 
 static int begin(struct sched_graph *graph, struct backend_fault *fault)
@@ -107,6 +166,7 @@ static int begin(struct sched_graph *graph, struct backend_fault *fault)
 	struct scheduler_device *device = graph->device;
 	graph->stamp = ++device->worker.graph_stamp;
 	graph->memory_count = 0;
+	graph->temporary_count = 0; /* those of a former handle are that one's */
 	graph->next = 0;
 	graph->is_stale = true;
 	if (!device->ops->graph_create)
@@ -309,7 +369,7 @@ static int update(struct sched_graph *graph, const struct sched_graph_node *chan
 	bool possible = (device->features & BACKEND_FEATURE_GRAPH_UPDATE) && device->ops->graph_update;
 	for (const struct sched_graph_node *old = changed; old; old = old->next) {
 		struct sched_graph_node *node = graph->nodes[old->index];
-		int result = possible ? sched_execute_fill(device, &node->send, fault) : 1;
+		int result = possible ? fill_node(graph, node, fault) : 1;
 		if (result == 0)
 			result = device->ops->graph_update(graph->handle, old->index, &node->send.command, fault);
 		if (result == 0)

@@ -191,7 +191,7 @@ struct sched_memory {
 	bool imported; /* made from `shared` or `native`, never again */
 	struct sched_account *account; /* whose device memory it is; NULL: nobody's */
 	uint64_t native; /* the application's memory; 0: none */
-	bool is_temporary; /* of a graph */
+	bool is_temporary; /* of a graph: a graph of the backend's may have memory of its own for it (sched_graph.h) */
 	uint64_t gathered; /* device thread: the latest making of a graph that has it in its list */
 	struct backend_shared_memory shared;
 	struct backend_fault fault; /* device thread: why it could not be imported */
@@ -556,6 +556,7 @@ struct sched_worker {
 	bool unusable; /* `gone`, as this thread sees it */
 	bool unflushed;
 	uint64_t graph_stamp; /* of the latest making of a graph */
+	struct sched_graph *making; /* a command of which is filled in; NULL: none */
 	bool fed;           /* the front has sent something, of which this thread has not taken notice */
 	uint32_t latency_told; /* latency_wanted, as the backend knows it */
 	uint32_t in_flight; /* submitted and not complete */
@@ -640,6 +641,7 @@ struct scheduler_device {
 	_Atomic uint32_t poked; /* progress() has something */
 	_Atomic uint32_t latency_wanted; /* by the front: there are sessions of the latency class */
 	_Atomic uint32_t latency_units;  /* by its thread: set apart for them */
+	_Atomic uint64_t graph_memories; /* that graphs were given for temporaries */
 	struct spill_counts spill_counts;
 	/*
 	 * Who holds it calls the backend, has `worker`, the gate's own part and the writer's end of port.back. The device's thread

@@ -371,19 +371,26 @@ int sched_spill_need(struct scheduler_device *device, struct sched_memory *memor
 	return is_full && device->scheduler->spills ? make_room(device, memory, result, fault) : result;
 }
 
-static int need_all(struct scheduler_device *device, const struct task_send *send, struct backend_fault *fault)
+/* What the graph itself has needs no room now. */
+static int need_one(const struct sched_graph *graph, struct sched_memory *memory, struct backend_fault *fault)
+{
+	bool has = memory && sched_graph_has_memory(graph, memory);
+	return has ? 0 : sched_worker_memory(graph->device, memory, fault);
+}
+
+static int need_all(const struct sched_graph *graph, const struct task_send *send, struct backend_fault *fault)
 {
 	struct sched_memory *memory;
-	int result = sched_worker_memory(device, send->source, fault);
+	int result = need_one(graph, send->source, fault);
 	if (result == 0)
-		result = sched_worker_memory(device, send->destination, fault);
+		result = need_one(graph, send->destination, fault);
 	for (uint32_t i = 0;
 	     result == 0 && send->command.kind == BACKEND_COMMAND_LAUNCH && i < send->command.launch.argument_count;
 	     i++)
-		result = sched_worker_memory(device, send->argument_memories[i], fault);
+		result = need_one(graph, send->argument_memories[i], fault);
 	for (uint32_t i = 0;
 	     result == 0 && send->native_command && sched_native_command_has(send->native_command, i, &memory); i++)
-		result = sched_worker_memory(device, memory, fault);
+		result = need_one(graph, memory, fault);
 	return result;
 }
 
@@ -391,12 +398,13 @@ int sched_spill_need_graph(struct scheduler_device *device, const struct task_se
 {
 	const struct sched_graph *graph = send->graph->graph;
 	int result = 0;
+	(void)device;
 	if (graph->handle && !graph->is_stale && !send->graph->changes)
 		return 0;
 	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
-		result = need_all(device, &graph->nodes[i]->send, fault);
+		result = need_all(graph, &graph->nodes[i]->send, fault);
 	for (const struct sched_graph_node *node = send->graph->changes; result == 0 && node; node = node->next)
-		result = need_all(device, &node->send, fault);
+		result = need_all(graph, &node->send, fault);
 	return result;
 }
 

@@ -656,6 +656,7 @@ struct scheduler_counters {
 	uint32_t gate_waiting; /* now, in tasks */
 	struct scheduler_spill spill; /* of all devices */
 	uint64_t chains, chain_launches, chains_refused;  /* as struct backend_sendings, of all devices */
+	uint64_t graph_memories;      /* temporaries for which a graph of the backend's got memory of its own */
 	uint32_t latency_units;       /* of all devices: compute units that are set apart for the latency class, now */
 	uint32_t tasks_open, buffers;                     /* tasks: without the scheduler's own moves; a burst counts as its launches */
 	uint32_t host_registrations;                      /* ranges that devices have registered now */

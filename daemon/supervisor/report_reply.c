@@ -270,6 +270,7 @@ static void add_claims(const struct opened_report *report, Sycl__V1__EngineFacts
 	facts->chain_launches = claim->chain_launches;
 	facts->chains_refused = claim->chains_refused;
 	facts->latency_units = claim->latency_units;
+	facts->graph_memories = claim->graph_memories;
 }
 
 static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant)

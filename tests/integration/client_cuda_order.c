@@ -409,3 +409,54 @@ Test(client_cuda_order, F5_results_do_not_depend_on_how_long_copies_take)
 	gate("set copy_ns_per_mib 1000000000"); /* 1 ms for N words */
 	random_groups(5, 3, 0, words);
 }
+
+static sycl_executable_graph hand_on(sycl_queue queue, sycl_buffer temporary, sycl_buffer result, uint32_t value)
+{
+	sycl_kernel put = make_kernel("put"), mixer = make_kernel("mix");
+	sycl_graph graph = NULL;
+	sycl_executable_graph executable = NULL;
+	sycl_handler handler = NULL;
+	MUST(sycl_graph_create(context, device, NULL, &graph));
+	MUST(sycl_graph_begin_recording(graph, 1, &queue));
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, temporary, SYCL_ACCESS_WRITE_NO_INIT));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
+	MUST(sycl_handler_parallel_for(handler, put, sycl_range1(N)));
+	MUST(sycl_handler_submit(handler, NULL));
+	mix(queue, mixer, result, temporary, 1);
+	MUST(sycl_graph_end_recording(graph, 0, NULL));
+	MUST(sycl_graph_finalize(graph, NULL, &executable));
+	MUST(sycl_graph_release(graph));
+	MUST(sycl_kernel_release(put));
+	MUST(sycl_kernel_release(mixer));
+	return executable;
+}
+
+/* Temporaries of graphs lie in memory of the driver's graphs, and nothing of it is left. */
+Test(client_cuda_order, L9_L17_F1_temporaries_are_memory_of_the_drivers_graph)
+{
+	enum { LAUNCHES = 20 };
+	uint32_t expected = 7;
+	open_with(LANES);
+	sycl_queue queue = make_queue(1);
+	sycl_kernel put = make_kernel("put");
+	sycl_buffer result = make_buffer(), temporary = NULL;
+	MUST(sycl_buffer_create_temporary(connection, N * 4, &temporary));
+	MUST(sycl_event_release(launch(queue, put, result, expected)));
+	MUST(sycl_queue_wait(queue)); /* a graph is made when nothing runs */
+	sycl_executable_graph executable = hand_on(queue, temporary, result, 5);
+	for (int i = 0; i < LAUNCHES; i++) {
+		MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
+		expected = expected * 31 + 5 + 1;
+	}
+	cr_assert(eq(u32, first_word(result), expected));
+	cr_assert(eq(u64, fake->count("graph_memories"), 1));
+	cr_assert(eq(u64, fake->count("graph_memory_launches"), LAUNCHES));
+	MUST(sycl_executable_graph_release(executable));
+	MUST(sycl_buffer_release(temporary));
+	MUST(sycl_buffer_release(result));
+	MUST(sycl_kernel_release(put));
+	MUST(sycl_queue_release(queue));
+	close_all();
+	cr_assert(eq(u64, fake->count("graph_memories"), 0));
+}

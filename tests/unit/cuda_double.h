@@ -26,6 +26,10 @@
 	F(cuGraphAddMemcpyNode, 10000)                                      \
 	F(cuGraphAddChildGraphNode, 10000)                                  \
 	F(cuGraphAddMemsetNode, 10000)                                      \
+	F(cuGraphAddMemAllocNode, 11040)                                    \
+	F(cuGraphAddMemFreeNode, 11040)                                     \
+	F(cuDeviceGetGraphMemAttribute, 11040)                              \
+	F(cuDeviceGraphMemTrim, 11040)                                      \
 	F(cuGraphCreate, 10000)                                             \
 	F(cuGraphDestroy, 10000)                                            \
 	F(cuGraphExecDestroy, 10000)                                        \

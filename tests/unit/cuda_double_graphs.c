@@ -219,3 +219,117 @@ Test(cuda_double_graphs, K20_a_global_capture_forbids_others_what_may_wait)
 	}
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
 }
+
+/* --- memory of graphs ------------------------------------------------------------------------------------------------ */
+
+/* A node that allocates, one that copies from `from` there and one from there to `to`, and one that frees. */
+static CUdeviceptr hand_on(struct scene *scene, CUgraph graph, size_t bytes, bool frees)
+{
+	CUgraph before = scene->graph;
+	CUDA_MEM_ALLOC_NODE_PARAMS parameters;
+	CUgraphNode node = NULL;
+
+	memset(&parameters, 0, sizeof(parameters));
+	parameters.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+	parameters.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	parameters.bytesize = bytes;
+	OK(scene->driver.cu.cuGraphAddMemAllocNode(&node, graph, NULL, 0, &parameters));
+	cr_assert_neq(parameters.dptr, 0);
+	scene->graph = graph;
+	const CUDA_MEMCPY3D in = row(parameters.dptr, scene->from, 64), out = row(scene->to, parameters.dptr, 64);
+	node = add_copy(scene, &in, &node);
+	node = add_copy(scene, &out, &node);
+	scene->graph = before;
+	if (frees)
+		OK(scene->driver.cu.cuGraphAddMemFreeNode(&node, graph, &node, 1, parameters.dptr));
+	return parameters.dptr;
+}
+
+static uint64_t kept(const struct scene *scene)
+{
+	cuuint64_t bytes = 0;
+
+	OK(scene->driver.cu.cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes));
+	return bytes;
+}
+
+Test(cuda_double_graphs, F1_memory_of_a_graph_is_there_between_its_nodes)
+{
+	struct scene scene;
+	CUgraphNode node = NULL;
+
+	scene_open(&scene);
+	const CUdeviceptr memory = hand_on(&scene, scene.graph, 1 << 20, true);
+	CUgraphExec executable = instantiate(&scene, scene.graph);
+	set(&scene, scene.from, 4);
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(run(&scene, executable, scene.to), 4);
+	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
+	/* Freed once, and what no node has allocated not at all. */
+	cr_assert_eq(scene.driver.cu.cuGraphAddMemFreeNode(&node, scene.graph, NULL, 0, memory),
+		     CUDA_ERROR_INVALID_VALUE);
+	cr_assert_eq(scene.driver.cu.cuGraphAddMemFreeNode(&node, scene.graph, NULL, 0, scene.to),
+		     CUDA_ERROR_INVALID_VALUE);
+	/* One executable at a time. */
+	CUgraphExec second = NULL;
+	cr_assert_eq(scene.driver.cu.cuGraphInstantiateWithFlags(&second, scene.graph, 0), CUDA_ERROR_NOT_SUPPORTED);
+	OK(scene.driver.cu.cuGraphExecDestroy(executable));
+	executable = instantiate(&scene, scene.graph);
+	/* No child. */
+	CUgraph outer = NULL;
+	OK(scene.driver.cu.cuGraphCreate(&outer, 0));
+	cr_assert_eq(scene.driver.cu.cuGraphAddChildGraphNode(&node, outer, NULL, 0, scene.graph),
+		     CUDA_ERROR_NOT_SUPPORTED);
+	OK(scene.driver.cu.cuGraphDestroy(outer));
+	OK(scene.driver.cu.cuGraphExecDestroy(executable));
+	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
+	cr_assert_eq(driver_count(&scene.driver, "graph_memories"), 0);
+	/* Outside of a launch there is nothing. */
+	cr_assert_neq(scene.driver.cu.cuMemsetD32Async(memory, 1, 4, scene.driver.stream), CUDA_SUCCESS);
+}
+
+Test(cuda_double_graphs, F1_what_was_not_freed_cannot_be_launched_again)
+{
+	struct scene scene;
+
+	scene_open(&scene);
+	(void)hand_on(&scene, scene.graph, 4096, false);
+	CUgraphExec executable = instantiate(&scene, scene.graph);
+	set(&scene, scene.from, 4);
+	cr_assert_eq(run(&scene, executable, scene.to), 4);
+	cr_assert_eq(scene.driver.cu.cuGraphLaunch(executable, scene.driver.stream), CUDA_ERROR_INVALID_VALUE);
+	OK(scene.driver.cu.cuGraphExecDestroy(executable));
+	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
+}
+
+Test(cuda_double_graphs, F1_a_trim_gives_back_what_no_launch_needs)
+{
+	enum { BYTES = 4 << 20 };
+	struct scene scene;
+	CUgraph other = NULL;
+
+	scene_open(&scene);
+	OK(scene.driver.cu.cuGraphCreate(&other, 0));
+	(void)hand_on(&scene, scene.graph, BYTES, true);
+	(void)hand_on(&scene, other, BYTES, true);
+	CUgraphExec first = instantiate(&scene, scene.graph), second = instantiate(&scene, other);
+	cr_assert_eq(kept(&scene), 0);
+	set(&scene, scene.from, 6);
+	cr_assert_eq(run(&scene, first, scene.to), 6);
+	cr_assert_eq(run(&scene, second, scene.to), 6);
+	cr_assert_eq(kept(&scene), BYTES, "one after the other they have the same");
+	driver_command(&scene.driver, "gate close graph 1");
+	OK(scene.driver.cu.cuGraphLaunch(first, scene.driver.stream));
+	OK(scene.driver.cu.cuDeviceGraphMemTrim(0));
+	cr_assert_eq(kept(&scene), BYTES);
+	driver_command(&scene.driver, "gate open graph");
+	OK(scene.driver.cu.cuStreamSynchronize(scene.driver.stream));
+	OK(scene.driver.cu.cuDeviceGraphMemTrim(0));
+	cr_assert_eq(kept(&scene), 0);
+	cr_assert_eq(run(&scene, second, scene.to), 6);
+	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
+	OK(scene.driver.cu.cuGraphExecDestroy(first));
+	OK(scene.driver.cu.cuGraphExecDestroy(second));
+	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
+	OK(scene.driver.cu.cuGraphDestroy(other));
+}

@@ -113,6 +113,7 @@ const struct backend_ops backend_cuda_ops = {
 	.native_make = cuda_native_make,
 	.graph_create = cuda_graph_create,
 	.graph_add = cuda_graph_add,
+	.graph_temporary = cuda_graph_temporary,
 	.graph_finish = cuda_graph_finish,
 	.graph_update = cuda_graph_update,
 	.graph_free = cuda_graph_free,

@@ -98,6 +98,8 @@ int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backe
 int cuda_graph_create(struct backend_device *device, struct backend_graph **graph_out, struct backend_fault *fault_out);
 int cuda_graph_add(struct backend_graph *graph, const struct backend_command *command, const uint32_t *after,
 		   uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out);
+int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes, struct backend_memory **memory_out,
+			 struct backend_fault *fault_out);
 int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
 int cuda_graph_update(struct backend_graph *graph, uint32_t node, const struct backend_command *command,
 		      struct backend_fault *fault_out);

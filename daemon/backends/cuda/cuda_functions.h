@@ -167,7 +167,11 @@
 	OPTIONAL(cuGraphKernelNodeSetAttribute, 11000)                                                                 \
 	OPTIONAL(cuGraphMemcpyNodeSetParams, 10000)                                                                    \
 	OPTIONAL(cuGraphExecMemcpyNodeSetParams, 10020)                                                                \
-	OPTIONAL(cuThreadExchangeStreamCaptureMode, 10010)
+	OPTIONAL(cuThreadExchangeStreamCaptureMode, 10010)                                                             \
+	OPTIONAL(cuGraphAddMemAllocNode, 11040)                                                                        \
+	OPTIONAL(cuGraphAddMemFreeNode, 11040)                                                                         \
+	OPTIONAL(cuDeviceGraphMemTrim, 11040)                                                                          \
+	OPTIONAL(cuDeviceGetGraphMemAttribute, 11040)
 
 /* Multiprocessors set apart: without all of them there is no partition. */
 #define CUDA_FUNCTIONS_PARTITION(NEEDED, OPTIONAL)                                                                     \

@@ -105,6 +105,7 @@ void cuda_graph_free(struct backend_graph *graph)
 	if (graph->executable)
 		(void)cu->cuGraphExecDestroy(graph->executable);
 	(void)cu->cuGraphDestroy(graph->graph);
+	cuda_graph_memory_end(graph);
 	for (uint32_t i = 0; i < graph->count; i++)
 		if (graph->nodes[i].kernel)
 			cuda_kernel_free(graph->nodes[i].kernel);
@@ -193,13 +194,13 @@ static bool is_plain(const struct cuda_launch *launch)
 
 /*
  * May a kernel begin while the one node ends that it comes after? It waits by itself, and is the first to come after that one: an edge
- * of each kind is more than is needed.
+ * of each kind is more than is needed. Not in a graph with memory: the driver takes no node out of it, should it refuse the edge.
  */
 static bool may_overlap(const struct backend_graph *graph, const struct cuda_plan *plan, const struct place *place)
 {
 	const struct cuda_graph_node *only = place->only;
 
-	return only && only->form == CUDA_FORM_KERNEL && !only->is_waited_for && only->is_plain && plan->launch.waits &&
+	return only && graph->temporary_count == 0 && only->form == CUDA_FORM_KERNEL && !only->is_waited_for && only->is_plain && plan->launch.waits &&
 	       is_plain(&plan->launch) && graph->device->backend->library.cuGraphAddDependencies;
 }
 
@@ -299,6 +300,9 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child, c
 {
 	if (!child || !child->executable || child == graph || child->device != graph->device)
 		return invalid(fault_out, "a graph in a graph is finished, and of the same device");
+	if (child->temporary_count > 0)
+		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+					"a graph with memory of its own cannot be a node");
 	if (child->differs)
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"a graph that was updated cannot be a node");
@@ -341,30 +345,40 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 {
 	CLEANUP(free_pointer) CUgraphNode *before = NULL;
 	struct cuda_graph_node node = {.kind = command->kind};
-	int error = 0;
+	uint32_t before_count = after_count;
 
 	if (graph->executable)
 		return invalid(fault_out, "a finished graph takes no more nodes");
 	for (uint32_t i = 0; i < after_count; i++)
 		if (after[i] >= graph->count)
 			return invalid(fault_out, "a node waits for one that is not there");
-	if (after_count > 0)
-		before = calloc(after_count, sizeof(CUgraphNode));
-	if (after_count > 0 && !before)
+	int error = cuda_graph_uses(graph, command, &node.uses, fault_out);
+	if (error < 0)
+		return error;
+	before = calloc(after_count + graph->temporary_count + 1, sizeof(CUgraphNode));
+	if (!before)
 		return no_memory(fault_out);
-	for (uint32_t i = 0; i < after_count; i++)
+	for (uint32_t i = 0; i < after_count; i++) {
 		before[i] = graph->nodes[after[i]].node;
+		node.has |= graph->nodes[after[i]].has;
+	}
+	before_count += cuda_graph_allocations(graph, node.uses & ~node.has, before + after_count);
+	node.has |= node.uses;
+	node.last_uses = node.uses;
 	error = reserve(&graph->nodes, &graph->capacity, graph->count, 1, sizeof(*graph->nodes), fault_out);
 	if (error == 0)
 		error = cuda_enter(graph->device, fault_out);
-	const struct place place = {
-		.after = before, .count = after_count, .only = after_count == 1 ? &graph->nodes[after[0]] : NULL};
+	const struct place place = {.after = before_count > 0 ? before : NULL,
+				    .count = before_count,
+				    .only = after_count == 1 && before_count == 1 ? &graph->nodes[after[0]] : NULL};
 	if (error == 0)
 		error = add_node(graph, command, &place, &node, fault_out);
 	if (error < 0)
 		return error;
-	for (uint32_t i = 0; i < after_count; i++)
+	for (uint32_t i = 0; i < after_count; i++) {
 		graph->nodes[after[i]].is_waited_for = true;
+		graph->nodes[after[i]].last_uses &= ~node.uses;
+	}
 	graph->nodes[graph->count] = node;
 	*node_out = graph->count++;
 	return 0;
@@ -377,19 +391,25 @@ static CUDA_MEMSET_NODE_PARAMS word_parameters(CUdeviceptr address, uint32_t val
 	return (CUDA_MEMSET_NODE_PARAMS){.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
 }
 
-/* The word comes after every node that no other one comes after. */
+/* The word comes after every node that no other one comes after, and after the frees: what is behind a launch may have its memory. */
 static int add_word(struct backend_graph *graph, struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
 	const CUDA_MEMSET_NODE_PARAMS word =
 		word_parameters(device->lanes->words_device + (CUdeviceptr)CUDA_WORDS_MAX * CUDA_WORD_STRIDE, 0);
-	CLEANUP(free_pointer) CUgraphNode *last = calloc(graph->count ? graph->count : 1, sizeof(CUgraphNode));
+	CLEANUP(free_pointer) CUgraphNode *last =
+		calloc((size_t)graph->count + graph->temporary_count + 1, sizeof(CUgraphNode));
 	uint32_t count = 0;
 
 	if (!last)
 		return no_memory(fault_out);
 	if (graph->word)
 		return 0;
+	int error = cuda_graph_add_frees(graph, fault_out);
+	if (error < 0)
+		return error;
+	for (uint32_t i = 0; i < graph->temporary_count; i++)
+		last[count++] = graph->temporaries[i]->release;
 	for (uint32_t i = 0; i < graph->count; i++)
 		if (!graph->nodes[i].is_waited_for)
 			last[count++] = graph->nodes[i].node;
@@ -428,13 +448,22 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 	int error = cuda_enter(graph->device, fault_out);
 	if (error == 0)
 		error = add_word(graph, fault_out);
+	if (error == 0 && graph->temporary_count > 0)
+		error = cuda_graph_room(graph->device->memory, cuda_graph_memory_bytes(graph), fault_out);
 	if (error == 0)
 		error = cuda_graph_instantiate(graph, &graph->executable, fault_out);
 	if (error < 0)
 		return error;
 	graph->updatable = updatable;
 	upload(graph);
-	return 0;
+	if (graph->temporary_count > 0)
+		error = cuda_graph_room_left(graph->device->memory, fault_out);
+	if (error < 0) {
+		(void)graph->device->backend->library.cuGraphExecDestroy(graph->executable);
+		graph->executable = NULL;
+		cuda_graph_memory_gone(graph->device->memory);
+	}
+	return error;
 }
 
 /* Exported memory is zeroed before anybody uses it, once: what has settled is forgotten. */

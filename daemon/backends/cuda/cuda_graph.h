@@ -49,9 +49,22 @@ struct cuda_graph_node {
 	bool cooperative;
 	bool is_plain;                 /* KERNEL: neither cooperative nor with clusters */
 	unsigned cluster[3];
+	uint64_t uses;      /* bits of the graph's memories: that it names, */
+	uint64_t has;       /* that are allocated before it, */
+	uint64_t last_uses; /* and that it names, and no node behind it does */
 	CUDA_MEMCPY3D copy;            /* COPY: as it is in the graph */
 	struct backend_kernel *kernel; /* held; NULL: no launch */
 	struct backend_command hint;   /* HINT */
+};
+
+#define CUDA_GRAPH_TEMPORARIES 64u
+
+/* Memory of a graph's own. */
+struct cuda_graph_temporary {
+	struct backend_memory memory; /* first */
+	struct backend_graph *graph;
+	CUgraphNode allocation, release;
+	uint64_t bit;
 };
 
 struct backend_graph {
@@ -69,6 +82,8 @@ struct backend_graph {
 	uint32_t unsettled_count, unsettled_capacity;
 	struct backend_command *hints; /* of the graphs in it */
 	uint32_t hint_count, hint_capacity;
+	struct cuda_graph_temporary *temporaries[CUDA_GRAPH_TEMPORARIES];
+	uint32_t temporary_count, freed_count; /* those that have a free node */
 };
 
 /* Whether the driver has all that graphs need; features and aspects follow from it. */
@@ -98,6 +113,19 @@ int cuda_plan_make(struct backend_device *device, const struct backend_command *
 /* cuda_graph_fill.c: a launch of the kernel that fills. `pattern_bytes`: 1 to FILL_PATTERN_BYTES_MAX; size_bytes > 0. */
 void cuda_fill_plan(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes, const void *pattern,
 		    size_t pattern_bytes, struct cuda_plan *plan_out);
+
+/*
+ * cuda_graph_memory.c: which of the graph's memories the command names, as bits. -EINVAL: another graph's.
+ */
+int cuda_graph_uses(const struct backend_graph *graph, const struct backend_command *command, uint64_t *uses_out,
+		    struct backend_fault *fault_out);
+/* The nodes that allocate these; how many. Room is there. */
+uint32_t cuda_graph_allocations(const struct backend_graph *graph, uint64_t uses, CUgraphNode *nodes_out);
+/* All nodes are there: the memories are freed behind those that name them. May be called again after a failure. */
+int cuda_graph_add_frees(struct backend_graph *graph, struct backend_fault *fault_out);
+uint64_t cuda_graph_memory_bytes(const struct backend_graph *graph);
+/* The driver's graph is gone. */
+void cuda_graph_memory_end(struct backend_graph *graph);
 
 /*
  * cuda_graph_native.c: call the native command's function with a graph of its own, and add that as a child (K15 - K18). A failure

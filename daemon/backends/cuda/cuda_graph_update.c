@@ -43,6 +43,11 @@ static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot change a node");
 	result = cu->cuGraphExecMemcpyNodeSetParams(graph->executable, node->node, &plan->copy, device->context);
+	/* One with memory cannot be made executable a second time. */
+	if (result != CUDA_SUCCESS && graph->temporary_count > 0) {
+		(void)cu->cuGraphMemcpyNodeSetParams(node->node, &node->copy);
+		return refuse(fault_out, "this copy cannot be changed in place");
+	}
 	if (result != CUDA_SUCCESS) {
 		int error = cuda_graph_instantiate(graph, &executable, fault_out);
 		if (error < 0) {
@@ -72,7 +77,12 @@ int cuda_graph_update(struct backend_graph *graph, uint32_t index, const struct 
 	/* What is waited for would outlive the node that named it, and its memory may go with that node: a graph made anew forgets it. */
 	if (graph->unsettled_count > 0)
 		return refuse(fault_out, "a graph that waits for new memory cannot be changed");
-	int error = cuda_enter(graph->device, fault_out);
+	uint64_t uses = 0;
+	int error = cuda_graph_uses(graph, command, &uses, fault_out);
+	if (error == 0 && uses != node->uses)
+		error = refuse(fault_out, "a node keeps the memories of the graph that it names");
+	if (error == 0)
+		error = cuda_enter(graph->device, fault_out);
 	if (error == 0)
 		error = cuda_plan_make(graph->device, command, &plan, fault_out);
 	if (error == 0 && plan.form != node->form)

@@ -97,6 +97,7 @@ enum cuda_memory_origin {
 	CUDA_ORIGIN_VMM = 2,
 	CUDA_ORIGIN_IPC = 3, /* cuIpcOpenMemHandle */
 	CUDA_ORIGIN_ARRAY = 4, /* an image (cuda_array.c) */
+	CUDA_ORIGIN_GRAPH = 5, /* a graph's own, in a struct cuda_graph_temporary (cuda_graph_memory.c) */
 };
 
 /* cuda_memory.c */

@@ -95,6 +95,7 @@ void cuda_memory_close(struct backend_device *device)
 	}
 	if (state->zero_stream)
 		(void)cuda->cuStreamDestroy(state->zero_stream);
+	cuda_graph_memory_trim(state);
 	cuda_pool_close(state);
 	cuda_ranges_close(&state->hosts);
 	cuda_ranges_close(&state->usm);
@@ -178,12 +179,15 @@ void cuda_memory_free(struct backend_memory *memory)
 bool cuda_quiet_wanted(struct backend_device *device)
 {
 	return atomic_load_explicit(&device->memory->reaper.waiting, memory_order_relaxed) > 0 ||
+	       atomic_load_explicit(&device->memory->graph_memory_is_due, memory_order_relaxed) ||
 	       device->lanes->awaiting_chains > 0 || cuda_partition_is_due(device);
 }
 
 void cuda_quiet(struct backend_device *device)
 {
 	cuda_reaper_run(&device->memory->reaper, true);
+	if (atomic_load_explicit(&device->memory->graph_memory_is_due, memory_order_relaxed))
+		cuda_graph_memory_trim(device->memory);
 	cuda_chains_make_wanted(device);
 	cuda_partition_step(device);
 }

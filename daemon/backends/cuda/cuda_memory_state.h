@@ -19,6 +19,8 @@ struct cuda_memory_state {
 	CUstream zero_stream;   /* memsets of what is going to be shared; the highest priority */
 	uint64_t total_bytes;   /* of the device */
 	uint64_t granule_bytes; /* of memory that is shared, at least CUDA_GRANULE_BYTES */
+	/* Graphs with memory of their own were made: the driver keeps some of the device for them. Some went: it keeps too much. */
+	_Atomic bool graphs_have_memory, graph_memory_is_due;
 	/* Taken from the device outside of the pool; managed memory counts as if it all were on the device. */
 	_Atomic uint64_t outside_bytes;
 	struct cuda_reaper reaper;
@@ -46,6 +48,17 @@ void cuda_pool_give(struct cuda_memory_state *state, CUdeviceptr address); /* no
  */
 int cuda_room_take(struct cuda_memory_state *state, uint64_t size_bytes, struct backend_fault *fault_out);
 void cuda_room_give(struct cuda_memory_state *state, uint64_t size_bytes);
+
+/*
+ * cuda_pool.c: what the driver keeps on the device for the memory of graphs. Has it functions for that? Is there room for so much of
+ * it, with the headroom? -ENOMEM and MEMORY_ALLOCATION: no. A graph that had some is gone: the rest goes back in a quiet moment.
+ */
+bool cuda_graphs_have_memory(const struct backend_device *device);
+int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes, struct backend_fault *fault_out);
+/* The graph is on the device: is the headroom still there? If not, the caller lets it go. */
+int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *fault_out);
+void cuda_graph_memory_gone(struct cuda_memory_state *state);
+void cuda_graph_memory_trim(struct cuda_memory_state *state);
 
 /* cuda_share.c: memory of granules of its own, for others to open; zeroed in time (cuda_memory_settle). */
 int cuda_share_create(struct backend_device *device, struct backend_memory *memory, struct backend_fault *fault_out);

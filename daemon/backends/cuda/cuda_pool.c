@@ -77,6 +77,18 @@ static uint64_t pool_number(const struct cuda_memory_state *state, CUmemPool_att
 	return number;
 }
 
+/* What the driver keeps of the device for graphs; 0 as long as none had memory. */
+static uint64_t graph_bytes(const struct cuda_memory_state *state)
+{
+	const struct backend_device *device = state->device;
+	cuuint64_t bytes = 0;
+
+	if (atomic_load_explicit(&state->graphs_have_memory, memory_order_relaxed))
+		(void)device->backend->library.cuDeviceGetGraphMemAttribute(
+			device->facts->device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes);
+	return bytes;
+}
+
 /* How much more the pool must have to give so many bytes; the driver may need a little more. */
 static uint64_t pool_growth(const struct cuda_memory_state *state, uint64_t size_bytes)
 {
@@ -93,7 +105,7 @@ static bool has_room(struct cuda_memory_state *state, uint64_t growth_bytes, uin
 	const struct cuda_library *cuda = &state->device->backend->library;
 	uint64_t headroom = state->device->backend->settings.headroom_bytes;
 	uint64_t reserved = pool_number(state, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-	uint64_t promised = atomic_load(&state->outside_bytes) + reserved;
+	uint64_t promised = atomic_load(&state->outside_bytes) + reserved + graph_bytes(state);
 	size_t free_bytes = 0, total_bytes = 0;
 
 	if (cuda->cuMemGetInfo(&free_bytes, &total_bytes) != CUDA_SUCCESS)
@@ -110,6 +122,7 @@ static void trim(struct cuda_memory_state *state)
 {
 	const struct cuda_library *cuda = &state->device->backend->library;
 
+	cuda_graph_memory_trim(state);
 	if (!state->pool)
 		return;
 	/* A free counts as outstanding until the host has seen it; the stream has nothing but frees and allocations. */
@@ -267,4 +280,59 @@ int cuda_pool_take(struct cuda_memory_state *state, uint64_t size_bytes, CUdevic
 void cuda_pool_give(struct cuda_memory_state *state, CUdeviceptr address)
 {
 	(void)state->device->backend->library.cuMemFreeAsync(address, state->stream);
+}
+
+/* --- graphs -------------------------------------------------------------------------------------------------------- */
+
+bool cuda_graphs_have_memory(const struct backend_device *device)
+{
+	const struct cuda_library *cuda = &device->backend->library;
+
+	return device->facts->pools && cuda->cuGraphAddMemAllocNode && cuda->cuGraphAddMemFreeNode &&
+	       cuda->cuDeviceGraphMemTrim && cuda->cuDeviceGetGraphMemAttribute;
+}
+
+int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes, struct backend_fault *fault_out)
+{
+	uint64_t free_bytes = 0;
+
+	if (size_bytes > state->total_bytes)
+		return no_room(state, size_bytes, 0, fault_out);
+	atomic_store_explicit(&state->graphs_have_memory, true, memory_order_relaxed);
+	/* What is kept serves this graph, too: one is made in a quiet moment. */
+	uint64_t kept = graph_bytes(state);
+	if (size_bytes <= kept || has_room(state, size_bytes - kept, &free_bytes))
+		return 0;
+	cuda_reaper_run(&state->reaper, false);
+	if (can_ever_fit(state, size_bytes)) {
+		trim(state);
+		if (has_room(state, size_bytes, &free_bytes))
+			return 0;
+	}
+	return no_room(state, size_bytes, free_bytes, fault_out);
+}
+
+int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *fault_out)
+{
+	uint64_t free_bytes = 0;
+
+	if (has_room(state, 0, &free_bytes))
+		return 0;
+	trim(state);
+	return no_room(state, 0, free_bytes, fault_out);
+}
+
+void cuda_graph_memory_gone(struct cuda_memory_state *state)
+{
+	atomic_store_explicit(&state->graph_memory_is_due, true, memory_order_relaxed);
+}
+
+void cuda_graph_memory_trim(struct cuda_memory_state *state)
+{
+	const struct backend_device *device = state->device;
+
+	if (!atomic_load_explicit(&state->graphs_have_memory, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&state->graph_memory_is_due, false, memory_order_relaxed);
+	(void)device->backend->library.cuDeviceGraphMemTrim(device->facts->device);
 }

@@ -107,6 +107,7 @@ enum fake_kind {
 	FAKE_HOST = 6,
 	FAKE_REGISTERED = 7,
 	FAKE_MANAGED = 8,
+	FAKE_GRAPH_MEMORY = 9, /* of an allocation node: live while a launch is between it and its free node */
 };
 
 struct fake_advice {

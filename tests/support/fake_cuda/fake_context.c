@@ -608,6 +608,8 @@ bool fake_can_reach(const struct CUctx_st *context, const struct fake_range *ran
 		       (context->peers & 1u << range->device);
 	case FAKE_MAPPED:
 		return range->access & 1u << context->device;
+	case FAKE_GRAPH_MEMORY:
+		return context->device == range->device;
 	case FAKE_RESERVED:
 		return false;
 	default:

@@ -14,6 +14,8 @@ struct CUgraphExec_st {
 	int device;
 	unsigned running;
 	bool uploaded;
+	bool unfreed; /* a launch left memory behind: no other one may be */
+	struct CUgraph_st *memory_of; /* a graph that is there and has memory; NULL: none such */
 };
 
 static void node_clear(struct CUgraphNode_st *node)
@@ -150,6 +152,9 @@ CUresult cuGraphDestroy(CUgraph graph)
 		fake_misuse("a graph is destroyed while a stream captures into it");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
+	fake_graph_memory_gone(graph);
+	if (graph->executable)
+		graph->executable->memory_of = NULL;
 	for (unsigned i = 0; i < graph->count; i++) {
 		each_kernel(graph->nodes[i], unname);
 		node_clear(graph->nodes[i]);
@@ -313,6 +318,10 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec_out, CUgraph graph, unsig
 		fake_misuse("a graph is instantiated while a stream captures into it");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
+	if (graph->executable) {
+		fake_misuse("a graph with memory is made executable twice");
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
 	struct CUgraphExec_st *exec = calloc(1, sizeof(*exec));
 	if (!exec)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -323,6 +332,9 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec_out, CUgraph graph, unsig
 	}
 	each_kernel_of(&exec->instance, name);
 	exec->graph = graph;
+	exec->memory_of = graph->has_memory ? graph : NULL;
+	if (exec->memory_of)
+		graph->executable = exec;
 	exec->device = fake_current()->device;
 	fake_handle_add(FAKE_GRAPH_EXEC, exec);
 	fake_number_add("graph_execs", 1);
@@ -403,6 +415,7 @@ struct graph_op {
 	struct fake_op op;
 	struct fake_instance instance;
 	struct CUgraphExec_st *exec;
+	int device;
 };
 
 /* The host may know by a node's words that it is over, before the launch as a whole is. */
@@ -461,6 +474,12 @@ static void node_run(struct CUgraphNode_st *node, struct CUstream_st *stream)
 	case NODE_CHILD:
 		instance_run(&node->child, stream);
 		break;
+	case NODE_ALLOCATION:
+	case NODE_FREE:
+		fake_lock();
+		fake_graph_memory_run(node);
+		fake_unlock();
+		break;
 	case NODE_EMPTY:
 		break;
 	}
@@ -505,10 +524,12 @@ static void graph_run(struct fake_op *base, struct CUstream_st *stream)
 	while (op->exec->running && !fake.sticky)
 		fake_wait_changed();
 	op->exec->running++;
+	fake_graph_memory_begin(&op->instance, stream->device);
 	fake_unlock();
 	instance_run(&op->instance, stream);
 	fake_lock();
 	op->exec->running--;
+	fake_graph_memory_end(&op->instance, stream->device);
 	fake_unlock();
 }
 
@@ -517,6 +538,7 @@ static void graph_drop(struct fake_op *base)
 	struct graph_op *op = (struct graph_op *)base;
 
 	each_kernel_of(&op->instance, kernel_ends);
+	fake_graph_memory_drop(&op->instance, op->device);
 	fake_instance_free(&op->instance);
 }
 
@@ -532,10 +554,14 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
 	if (!op)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	CUresult result = fake_instance_copy(&exec->instance, &op->instance);
+	if (result == CUDA_SUCCESS)
+		result = fake_graph_memory_launch(&op->instance, stream->device, &exec->unfreed);
 	if (result != CUDA_SUCCESS) {
+		fake_instance_free(&op->instance);
 		free(op);
 		return result;
 	}
+	op->device = stream->device;
 	each_kernel_of(&op->instance, kernel_begins);
 	op->op.kernel = op->instance.count > 0;
 	op->exec = exec;
@@ -554,7 +580,7 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream handle)
 	if (!fake_stream_use(handle) || !fake_handle_alive(FAKE_GRAPH_EXEC, exec))
 		return CUDA_ERROR_INVALID_HANDLE;
 	exec->uploaded = true;
-	return CUDA_SUCCESS;
+	return fake_graph_memory_reserve(&exec->instance, exec->device);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)
@@ -565,6 +591,8 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 		return CUDA_ERROR_INVALID_HANDLE;
 	each_kernel_of(&exec->instance, unname);
 	fake_instance_free(&exec->instance);
+	if (exec->memory_of)
+		exec->memory_of->executable = NULL;
 	fake_handle_retire(FAKE_GRAPH_EXEC, exec);
 	fake_number_add("graph_execs", -1);
 	return CUDA_SUCCESS;

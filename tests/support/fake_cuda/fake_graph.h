@@ -4,7 +4,7 @@
 
 #include "fake.h"
 
-enum fake_node_kind { NODE_EMPTY, NODE_KERNEL, NODE_MEMSET, NODE_VALUES, NODE_COPY, NODE_CHILD };
+enum fake_node_kind { NODE_EMPTY, NODE_KERNEL, NODE_MEMSET, NODE_VALUES, NODE_COPY, NODE_CHILD, NODE_ALLOCATION, NODE_FREE };
 
 /* Copies of a graph's nodes: of an executable, of one launch, of a child. */
 struct fake_instance {
@@ -24,6 +24,7 @@ struct CUgraphNode_st {
 	unsigned value_count;
 	CUstreamBatchMemOpParams values[8];
 	CUDA_MEMCPY3D copy;
+	struct fake_range *range; /* ALLOCATION, FREE */
 	struct fake_instance child;
 };
 
@@ -31,6 +32,8 @@ struct CUgraph_st {
 	struct CUgraphNode_st **nodes;
 	unsigned count;
 	unsigned capturing; /* streams that capture into it */
+	bool has_memory;    /* nodes that allocate or free: no clone, no child, nothing taken out, one executable at a time */
+	CUgraphExec executable; /* that one; NULL: none */
 };
 
 /* fake_graph.c */
@@ -44,5 +47,14 @@ CUresult fake_graph_kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters, struct 
 void fake_graph_relaunch(struct CUgraphNode_st *node, const struct fake_launch *launch);
 /* The executable's copy of a node; NULL and a misuse: it has none such. */
 struct CUgraphNode_st *fake_exec_node(CUgraphExec exec, CUgraphNode node, enum fake_node_kind kind);
+
+/* fake_graph_memory.c: of the nodes that allocate and free. */
+CUresult fake_graph_memory_reserve(const struct fake_instance *instance, int device); /* as if it ran alone */
+CUresult fake_graph_memory_launch(struct fake_instance *instance, int device, bool *unfreed);
+void fake_graph_memory_begin(const struct fake_instance *instance, int device);
+void fake_graph_memory_end(const struct fake_instance *instance, int device);
+void fake_graph_memory_drop(const struct fake_instance *instance, int device); /* a launch is over, or will never be */
+void fake_graph_memory_run(const struct CUgraphNode_st *node);
+void fake_graph_memory_gone(const struct CUgraph_st *graph); /* with its addresses */
 
 #endif

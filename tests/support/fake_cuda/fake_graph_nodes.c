@@ -25,6 +25,10 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node_out, CUgraph graph, const CU
 	LOCKED();
 	if (!fake_handle_alive(FAKE_GRAPH, graph) || !fake_handle_alive(FAKE_GRAPH, child) || child->capturing)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (child->has_memory) {
+		fake_misuse("a graph with memory becomes another one's child");
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
 	struct CUgraphNode_st node = {.kind = NODE_CHILD};
 	CUresult result = fake_graph_copy(child, &node.child);
 	if (result != CUDA_SUCCESS)
@@ -68,6 +72,10 @@ CUresult cuGraphDestroyNode(CUgraphNode node)
 	LOCKED();
 	if (!fake_handle_alive(FAKE_GRAPH_NODE, node))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (node->graph->has_memory) {
+		fake_misuse("a node is taken out of a graph with memory");
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
 	if (is_needed(node) || node->kind == NODE_CHILD)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	node->graph->count--;

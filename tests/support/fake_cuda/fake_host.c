@@ -271,8 +271,8 @@ static CUresult pointer_attribute(void *data, CUpointer_attribute attribute, con
 				  CUdeviceptr address)
 {
 	switch (attribute) {
-	case CU_POINTER_ATTRIBUTE_CONTEXT: /* pool and VMM memory belongs to none */
-		*(CUcontext *)data = range->kind == FAKE_POOL || range->kind == FAKE_MAPPED
+	case CU_POINTER_ATTRIBUTE_CONTEXT: /* pool, graph and VMM memory belongs to none */
+		*(CUcontext *)data = range->kind == FAKE_POOL || range->kind == FAKE_MAPPED || range->kind == FAKE_GRAPH_MEMORY
 					     ? NULL
 					     : fake.devices[range->device].primary;
 		return CUDA_SUCCESS;
