@@ -147,14 +147,18 @@ static void on_session_open(void *context, uint64_t session, const char *command
 }
 
 static void on_session_closed(void *context, uint64_t session, const char *command, const char *reason,
-			      const Sycl__V1__Usage *usage)
+			      const Sycl__V1__Usage *usage, const struct device_usages *devices)
 {
 	Sycl__V1__SessionState state = SYCL__V1__SESSION_STATE__INIT;
+	Sycl__V1__DeviceUsage *list[SESSION_DEVICES_TOLD];
 	state.session = session;
 	state.state = SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED;
 	state.command = (char *)(uintptr_t)command;
 	state.reason = (char *)(uintptr_t)reason;
 	state.usage = (Sycl__V1__Usage *)(uintptr_t)usage;
+	state.devices = list;
+	for (uint32_t i = 0; i < devices->count && i < SESSION_DEVICES_TOLD; i++)
+		list[state.n_devices++] = (Sycl__V1__DeviceUsage *)(uintptr_t)&devices->rows[i];
 	tell_state(context, &state);
 }
 
@@ -249,7 +253,8 @@ static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *me
 		r = engine_refuse_session(control->engine, socket, pidfd, &peer, "the engine has no descriptors left");
 	if (r < 0) {
 		Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
-		on_session_closed(control, message->session, "", "the engine could not take the session", &none);
+		on_session_closed(control, message->session, "", "the engine could not take the session", &none,
+				  &(struct device_usages){.count = 0});
 	}
 }
 

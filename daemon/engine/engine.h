@@ -21,12 +21,20 @@ struct engine;
 struct scheduler;
 struct session;
 
+#define SESSION_DEVICES_TOLD 16u /* in what is reported of a session: it may have used more */
+
+/* What a session has used of devices. */
+struct device_usages {
+	const Sycl__V1__DeviceUsage *rows;
+	uint32_t count;
+};
+
 /* What an engine tells whoever gave it its sessions. Any may be NULL. Texts are good during the call. */
 struct engine_observer {
 	void *context;
 	void (*session_open)(void *context, uint64_t session, const char *command);
 	void (*session_closed)(void *context, uint64_t session, const char *command, const char *reason,
-			       const Sycl__V1__Usage *usage);
+			       const Sycl__V1__Usage *usage, const struct device_usages *devices);
 	/* There are more open devices than before; bit n: device n. Told with the next turn, not at once. */
 	void (*devices_opened)(void *context, uint64_t devices);
 	/* It has begun to want a device, and who divides its time does not look. */

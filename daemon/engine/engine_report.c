@@ -6,10 +6,20 @@
 
 #include "control.pb-c.h"
 
-#define SESSIONS_PER_REPORT   100u   /* a session's part is at most 400 bytes */
-#define REPORT_TOPOLOGY_BYTES 20000u /* what is left of a datagram */
+#define SESSIONS_PER_REPORT   100u
+#define DEVICES_PER_REPORT    400u   /* of sessions; one has SESSION_DEVICES_TOLD at most */
+#define REPORT_SESSIONS_BYTES 42000u /* of a datagram. A session is at most 400, and 1100 for each of its devices */
+#define REPORT_TOPOLOGY_BYTES 20000u /* what is left of it */
+#define REPORT_PARTS_DEVICES  40u    /* of sessions in later parts devices are not told: 64 parts are the most, 3000 sessions are to find room */
+
+static_assert(400 + SESSION_DEVICES_TOLD * 1100 <= REPORT_SESSIONS_BYTES, "there is room for one");
 
 struct report_part {
+	uint32_t number; /* from 0 on */
+	size_t bytes;    /* of the sessions in it */
+	uint32_t device_count;
+	Sycl__V1__DeviceUsage devices[DEVICES_PER_REPORT];
+	Sycl__V1__DeviceUsage *device_list[DEVICES_PER_REPORT];
 	Sycl__V1__SessionReport sessions[SESSIONS_PER_REPORT];
 	Sycl__V1__SessionReport *list[SESSIONS_PER_REPORT];
 	Sycl__V1__Usage usages[SESSIONS_PER_REPORT];
@@ -29,7 +39,28 @@ static void fill_session(struct report_part *part, size_t index, const struct se
 	out->session_class = (Sycl__V1__SessionClass)class;
 	session_usage_fill(session, &part->usages[index]);
 	out->usage = &part->usages[index];
+	out->devices = &part->device_list[part->device_count];
+	if (part->number < REPORT_PARTS_DEVICES)
+		out->n_devices = session_devices_fill(session, &part->devices[part->device_count]);
+	for (size_t i = 0; i < out->n_devices; i++)
+		out->devices[i] = &part->devices[part->device_count + i];
 	part->list[index] = out;
+}
+
+/* False: another part is to have it. */
+static bool add_session(struct report_part *part, Sycl__V1__EngineReport *report, const struct session *session)
+{
+	size_t index = report->n_sessions;
+	if (index == SESSIONS_PER_REPORT || part->device_count > DEVICES_PER_REPORT - SESSION_DEVICES_TOLD)
+		return false;
+	fill_session(part, index, session);
+	size_t bytes = sycl__v1__session_report__get_packed_size(part->list[index]) + 4;
+	if (index > 0 && bytes > REPORT_SESSIONS_BYTES - part->bytes)
+		return false;
+	part->bytes += bytes;
+	part->device_count += (uint32_t)part->list[index]->n_devices;
+	report->n_sessions++;
+	return true;
 }
 
 static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *report)
@@ -95,6 +126,8 @@ int engine_report(struct engine *engine, const struct report_options *options)
 	CLEANUP(free_pointer) struct report_part *part = malloc(sizeof(*part));
 	if (!part)
 		return -ENOMEM;
+	part->number = part->device_count = 0;
+	part->bytes = 0;
 	Sycl__V1__EngineReport report = SYCL__V1__ENGINE_REPORT__INIT;
 	report.request = options->request;
 	fill_engine(engine, &report);
@@ -105,16 +138,20 @@ int engine_report(struct engine *engine, const struct report_options *options)
 		report.topology = topology_message(topology);
 	report.sessions = part->list;
 	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next) {
-		if (report.n_sessions == SESSIONS_PER_REPORT) {
-			report.more = true;
-			int r = send_part(options, &report);
-			if (r < 0)
-				return r;
-			report.more = false;
-			report.topology = NULL;
-			report.n_sessions = 0;
-		}
-		fill_session(part, report.n_sessions++, list_entry(link, struct session, link));
+		const struct session *session = list_entry(link, struct session, link);
+		if (add_session(part, &report, session))
+			continue;
+		report.more = true;
+		int r = send_part(options, &report);
+		if (r < 0)
+			return r;
+		report.more = false;
+		report.topology = NULL;
+		report.n_sessions = 0;
+		part->bytes = 0;
+		part->device_count = 0;
+		part->number++;
+		(void)add_session(part, &report, session);
 	}
 	return send_part(options, &report);
 }

@@ -11,6 +11,7 @@ struct sched_account {
 	enum gate_class class;
 	uint32_t weight;
 	struct sched_flow *flows;
+	struct list memories; /* that it is charged for */
 	struct sched_quota device;
 };
 
@@ -22,6 +23,7 @@ int sched_account_create(uint64_t most_bytes, struct sched_account **account_out
 	*account = (struct sched_account){
 		.most_bytes = most_bytes, .references = 1, .class = GATE_NORMAL, .weight = GATE_WEIGHT,
 		.device = {.most_bytes = UINT64_MAX}};
+	list_init(&account->memories);
 	*account_out = account;
 	return 0;
 }
@@ -120,6 +122,28 @@ uint32_t sched_account_sent(const struct sched_account *account)
 struct sched_flow **sched_account_flows(struct sched_account *account)
 {
 	return &account->flows;
+}
+
+struct list *sched_account_memories(struct sched_account *account)
+{
+	return &account->memories;
+}
+
+static bool has_spilled(const struct sched_account *account)
+{
+	for (const struct sched_flow *flow = account->flows; flow; flow = flow->next)
+		if (flow->device && atomic_load_explicit(&flow->device->spill_counts.spills, memory_order_relaxed) > 0)
+			return true;
+	return false;
+}
+
+/* One by one only where there may be something: a session can have very many. */
+void sched_account_settle_spills(struct sched_account *account)
+{
+	if (!has_spilled(account))
+		return;
+	for (struct list *link = account->memories.next; link != &account->memories; link = link->next)
+		sched_use_settle(list_entry(link, struct sched_memory, account_link));
 }
 
 void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes)

@@ -132,8 +132,11 @@ void sched_memory_freed(struct sched_memory *memory)
 	struct sched_buffer *buffer = memory->buffer;
 	struct sched_contents *contents = memory->contents;
 	memory->device->memories--;
-	if (memory->account)
+	if (memory->account) {
+		sched_use_settle(memory);
+		list_remove(&memory->account_link);
 		sched_quota_give(sched_account_device(memory->account), memory->size_bytes);
+	}
 	(void)sched_account_drop(memory->account);
 	free(memory);
 	if (buffer && --buffer->frees_away == 0)
@@ -147,6 +150,7 @@ static void charge(struct sched_memory *memory, struct sched_account *account)
 	sched_account_hold(account);
 	sched_quota_take(sched_account_device(account), memory->size_bytes);
 	memory->account = account;
+	list_push_back(sched_account_memories(account), &memory->account_link);
 }
 
 void sched_buffer_charge(struct sched_buffer *buffer, struct sched_account *account)

@@ -83,8 +83,10 @@ void sched_flow_enter(struct task *task)
 {
 	/* A move is its beneficiary's, which is open as long as it is. */
 	const struct task *payer = task->beneficiary ? task->beneficiary : task;
-	if (!task->flow)
+	if (!task->flow) {
 		task->flow = find(task->device, payer->account);
+		task->sent_ns = task->scheduler->now_ns;
+	}
 	rivals_note(&task->device->rivals, task->flow, task->scheduler->now_ns);
 }
 
@@ -115,6 +117,7 @@ void sched_flow_sent(struct task *task)
 	uint32_t launches = sched_launches(&task->send);
 	flow->sent += launches;
 	flow->lanes[task->send.lane].sent += launches;
+	sched_use_sent(task);
 	task->sent_ns = task->scheduler->now_ns;
 	sched_account_sent_more(flow->account);
 }

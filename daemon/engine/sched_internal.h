@@ -190,6 +190,7 @@ struct sched_memory {
 	struct backend_image image; /* as of its contents */
 	bool imported; /* made from `shared` or `native`, never again */
 	struct sched_account *account; /* whose device memory it is; NULL: nobody's */
+	struct list account_link;
 	uint64_t native; /* the application's memory; 0: none */
 	bool is_temporary; /* of a graph: a graph of the backend's may have memory of its own for it (sched_graph.h) */
 	uint64_t gathered; /* device thread: the latest making of a graph that has it in its list */
@@ -477,7 +478,7 @@ struct task {
 	uint32_t home_lane;             /* 0: any */
 	bool home_is_fixed;
 	struct sched_flow *flow;        /* since it was to be sent first; NULL: it was not */
-	uint64_t sent_ns;               /* scheduler.now_ns, then */
+	uint64_t sent_ns;               /* scheduler.now_ns, then; before that, when it was to be sent first */
 	struct sched_lane *forced_lane; /* chosen for a test; NULL: not yet */
 	uint32_t open_in, unmet;
 	struct task_edge *out, *in;
@@ -539,6 +540,7 @@ struct sched_flow {
 		uint32_t sent;
 		struct task_list parked; /* they wait for room in this lane; the last two: in any for computing */
 	} lanes[SCHED_FLOW_LISTS];
+	struct sched_used used;
 };
 
 /* The device thread's own view of a lane. */
@@ -746,11 +748,16 @@ static inline bool sched_flow_is_alone(const struct sched_flow *flow)
 /* sched_account.c; an account may be NULL. */
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes);
 void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes);
-void sched_account_hold(struct sched_account *account);
 void sched_account_settle(struct task *task);
 void sched_account_rank_of(const struct sched_account *account, enum gate_class *class_out, uint32_t *weight_out);
 /* One for each device on which it has had something. */
 struct sched_flow **sched_account_flows(struct sched_account *account);
+struct list *sched_account_memories(struct sched_account *account); /* sched_memory.account_link */
+void sched_account_settle_spills(struct sched_account *account);
+/* sched_use.c: it is sent; it is back, and took so much of the device's time; what of it was spilled becomes its account's. */
+void sched_use_sent(struct task *task);
+void sched_use_back(struct task *task, uint64_t device_ns);
+void sched_use_settle(struct sched_memory *memory);
 /* NULL: nobody counts. */
 void sched_account_sent_more(struct sched_account *account);
 void sched_account_sent_less(struct sched_account *account);

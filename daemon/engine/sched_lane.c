@@ -386,10 +386,12 @@ static void account(struct task *task)
 	struct scheduler_counters *counters = &task->scheduler->counters;
 	/* An instant in which several commands ran counts once: for the one that came back first. */
 	uint64_t start = send->start_ns > task->device->accounted_ns ? send->start_ns : task->device->accounted_ns;
-	if (send->end_ns > start) {
-		payer->device_ns += send->end_ns - start;
+	uint64_t device_ns = send->end_ns > start ? send->end_ns - start : 0;
+	if (device_ns > 0) {
+		payer->device_ns += device_ns;
 		task->device->accounted_ns = send->end_ns;
 	}
+	sched_use_back(task, device_ns);
 	if (send->cause || send->skipped)
 		return;
 	if (send->command.kind == BACKEND_COMMAND_WRITE) {

@@ -206,6 +206,7 @@ static void has_left(struct scheduler_device *device, struct sched_memory *memor
 		memory->spill.state = SPILL_AWAY;
 		atomic_fetch_add(&counts->spills, 1);
 		atomic_fetch_add(&counts->spilled_bytes, memory->size_bytes);
+		atomic_fetch_add_explicit(&memory->spill.times, 1, memory_order_relaxed);
 		atomic_fetch_add(&counts->away_bytes, memory->size_bytes);
 		return;
 	}

@@ -51,6 +51,7 @@ struct spill_memory {
 	const void *owner;      /* whose it is; set before a device's thread knows the memory */
 	_Atomic uint32_t peers; /* copies to other devices that are to come: by the front */
 	_Atomic uint32_t away;  /* or on the way there: no such copy now */
+	_Atomic uint32_t times; /* that it went there, and its account does not know of yet (sched_use.c) */
 	/* device thread */
 	enum spill_state state;
 	uint32_t pins;   /* it stays */

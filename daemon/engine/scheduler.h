@@ -50,6 +50,7 @@
 #define SYCL_ENGINE_SCHEDULER_H
 
 #include "backend.h"
+#include "delay_histogram.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -553,6 +554,22 @@ bool sched_request_is_front_only(const struct task_request *request);
  * released early). The account ends when the caller and the last task have let it go.
  */
 int sched_account_create(uint64_t most_bytes, struct sched_account **account_out); /* -ENOMEM */
+/* What its commands have used of one device, ever. Delays: of commands, from when nothing of their own was in their way until they were sent. */
+struct sched_used {
+	uint64_t commands, failed; /* of a burst each launch */
+	uint64_t device_ns, bytes_to_device, bytes_to_host;
+	uint64_t spills, spilled_bytes; /* of its memory, to the host */
+	struct delay_histogram delays;
+};
+struct sched_device_use {
+	enum backend_kind backend;
+	uint32_t index;                /* backend_index */
+	const struct sched_used *used; /* the account's, which goes on to change */
+};
+/* Of the devices that it has used, from 0 on; false: there are not so many. */
+bool sched_account_use(struct sched_account *account, uint32_t nth, struct sched_device_use *use_out);
+/* One more that holds it; sched_account_drop ends that. */
+void sched_account_hold(struct sched_account *account);
 /* More or less than before; what is held already stays. */
 void sched_account_change(struct sched_account *account, uint64_t most_bytes);
 struct sched_account *sched_account_drop(struct sched_account *account);            /* NULL is fine; returns NULL */

@@ -290,7 +290,11 @@ void session_step(struct session *session)
 	list_remove(&session->link);
 	session_arenas_free(session);
 	Sycl__V1__Usage usage;
+	Sycl__V1__DeviceUsage rows[SESSION_DEVICES_TOLD];
 	session_usage_fill(session, &usage);
+	struct device_usages devices = {.rows = rows, .count = session_devices_fill(session, rows)};
+	struct sched_account *work = session->work;
+	sched_account_hold(work); /* for the rows */
 	bool had_deadline = session->limits.group_seconds > 0;
 	free_session(session);
 	engine->session_count--;
@@ -298,5 +302,6 @@ void session_step(struct session *session)
 		engine_deadline_review(engine);
 	/* Told when everything of it is free again. */
 	if (engine->observer.session_closed)
-		engine->observer.session_closed(engine->observer.context, number, command, reason, &usage);
+		engine->observer.session_closed(engine->observer.context, number, command, reason, &usage, &devices);
+	(void)sched_account_drop(work);
 }

@@ -207,6 +207,8 @@ void status_fill(const struct session *session, Sycl__V1__Status *status, uint64
 
 /* session_usage.c */
 void session_usage_fill(const struct session *session, Sycl__V1__Usage *usage);
+/* Of each device, SESSION_DEVICES_TOLD at most; how many. They point into what `session->work` goes on to count with. */
+uint32_t session_devices_fill(const struct session *session, Sycl__V1__DeviceUsage *rows);
 
 /* commands_objects.c: a device of a context, opened. 0; 1 with a fault; negative: a violation. */
 struct context_device {

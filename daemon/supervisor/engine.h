@@ -26,7 +26,7 @@ enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETUR
 
 enum {
 	ENGINE_ASKED_MAX = 4,        /* report requests without an answer; more are not sent */
-	ENGINE_REPORT_PARTS_MAX = 32,
+	ENGINE_REPORT_PARTS_MAX = 64,
 	ENGINE_REPORT_SESSIONS_MAX = 256, /* in one part */
 	ENGINE_REPORT_DEVICES_MAX = 256,  /* and platforms; only the first part has them */
 	ENGINE_STRIKES_MAX = 64,     /* messages that nobody asked for, before the engine is ended */

@@ -30,10 +30,11 @@ static void *run(void *context)
 }
 
 static void on_closed(void *context, uint64_t session, const char *command, const char *reason,
-		      const Sycl__V1__Usage *usage)
+		      const Sycl__V1__Usage *usage, const struct device_usages *devices)
 {
 	(void)session;
 	(void)command;
+	(void)devices;
 	struct engine_fixture *fixture = context;
 	fixture->last_usage = *usage;
 	(void)snprintf(fixture->last_reason, sizeof(fixture->last_reason), "%s", reason);

@@ -24,6 +24,7 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_usm.c
   ${sched_folder}/sched_images.c
   ${sched_folder}/sched_tasks.c
+  ${sched_folder}/sched_use.c
   ${sched_folder}/sched_account.c
   ${sched_folder}/sched_burst.c
   ${sched_folder}/sched_class.c
