@@ -1,4 +1,5 @@
 /* syclctl: the operator's view of a running service. */
+#include "accounts.h"
 #include "connection.h"
 #include "order.h"
 #include "protocol_limits.h"
@@ -47,6 +48,14 @@ static void ask_version(Sycl__V1__AdminRequest *request)
 	request->version = &version_query;
 }
 
+static Sycl__V1__AccountsQuery accounts_query = SYCL__V1__ACCOUNTS_QUERY__INIT;
+
+static void ask_accounts(Sycl__V1__AdminRequest *request)
+{
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_ACCOUNTS;
+	request->accounts = &accounts_query;
+}
+
 static Sycl__V1__OrderCommand order = SYCL__V1__ORDER_COMMAND__INIT;
 
 static void ask_order(Sycl__V1__AdminRequest *request)
@@ -70,6 +79,8 @@ static const struct verb {
 	  json_devices },
 	{ "sessions", NULL, "who uses the service now, and what they have done", TIMEOUT_MS, ask_sessions, show_sessions,
 	  json_sessions },
+	{ "accounts", NULL, "what was used, and for how long commands waited; --by what, and of whom", TIMEOUT_MS, ask_accounts,
+	  show_accounts, json_accounts },
 	{ "kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions", TIMEOUT_MS, ask_order,
 	  show_order, json_order },
 	{ "pause", "WHOSE", "read nothing more of sessions; what was read runs", TIMEOUT_MS, ask_order, show_order, json_order },
@@ -89,6 +100,7 @@ struct arguments {
 	bool json;
 	unsigned watch_seconds; /* 0: once */
 	struct order_words words;
+	struct accounts_words accounts;
 };
 
 static void print_help(FILE *to)
@@ -102,6 +114,9 @@ static void print_help(FILE *to)
 		    "administrators' group's.\n"
 		    "\n"
 		    "  --uid UID           of this user\n"
+		    "  --by WHAT[,...]     accounts: a row for each uid, cgroup, device, session; else uid\n"
+		    "  --cgroup PATH       accounts: of this control group and those inside it\n"
+		    "  --device DEVICE     accounts: of this one, as cuda:0\n"
 		    "  --all               of everybody\n"
 		    "  --reason TEXT       kill: for the client\n"
 		    "  --json              one JSON object instead of text\n"
@@ -126,7 +141,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-enum { OPT_JSON = 1, OPT_RUNTIME, OPT_WATCH, OPT_HELP, OPT_VERSION, OPT_UID, OPT_ALL, OPT_REASON };
+enum { OPT_JSON = 1, OPT_RUNTIME, OPT_WATCH, OPT_HELP, OPT_VERSION, OPT_UID, OPT_ALL, OPT_REASON, OPT_BY, OPT_CGROUP, OPT_DEVICE };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -135,6 +150,9 @@ static const struct option long_options[] = {
 	{ "uid", required_argument, NULL, OPT_UID },
 	{ "all", no_argument, NULL, OPT_ALL },
 	{ "reason", required_argument, NULL, OPT_REASON },
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "cgroup", required_argument, NULL, OPT_CGROUP },
+	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -167,6 +185,15 @@ static int apply(int option, const char *value, struct arguments *arguments)
 	case OPT_REASON:
 		arguments->words.reason = value;
 		return STATUS_OK;
+	case OPT_BY:
+		arguments->accounts.by = value;
+		return STATUS_OK;
+	case OPT_CGROUP:
+		arguments->accounts.cgroup = value;
+		return STATUS_OK;
+	case OPT_DEVICE:
+		arguments->accounts.device = value;
+		return STATUS_OK;
 	case OPT_HELP:
 		arguments->verb = find_verb("help");
 		return STATUS_OK;
@@ -176,6 +203,22 @@ static int apply(int option, const char *value, struct arguments *arguments)
 	default:
 		return wrong_usage("that option is not known or lacks its value", "");
 	}
+}
+
+static bool read_words(struct arguments *arguments, const char **wrong_out)
+{
+	struct order_words *words = &arguments->words;
+	if (arguments->verb->ask == ask_accounts) {
+		arguments->accounts.uid = words->uid;
+		words->uid = NULL;
+		*wrong_out = "only orders are for somebody";
+		return order_words_none(words) && accounts_read(&arguments->accounts, &accounts_query, wrong_out);
+	}
+	*wrong_out = "only accounts are added up by something";
+	if (!accounts_words_none(&arguments->accounts))
+		return false;
+	*wrong_out = "only orders are for somebody";
+	return arguments->verb->operands ? order_read(arguments->verb->name, words, &order, wrong_out) : order_words_none(words);
 }
 
 static int parse(int argc, char **argv, struct arguments *arguments)
@@ -200,10 +243,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 	}
 	if (!arguments->verb)
 		return wrong_usage("a verb is missing", "");
-	const char *wrong = "only orders are for somebody";
-	bool good = arguments->verb->operands ? order_read(arguments->verb->name, &arguments->words, &order, &wrong)
-					      : order_words_none(&arguments->words);
-	return good ? STATUS_OK : wrong_usage(wrong, "");
+	const char *wrong = "";
+	return read_words(arguments, &wrong) ? STATUS_OK : wrong_usage(wrong, "");
 }
 
 static int run_once(const struct arguments *arguments)

@@ -33,6 +33,11 @@ static bool read_number(const char *text, uint64_t least, uint64_t most, bool wi
 	return true;
 }
 
+bool order_read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number_out)
+{
+	return read_number(text, least, most, false, number_out);
+}
+
 static bool read_limit(const char *word, Sycl__V1__OrderCommand *order_out)
 {
 	static char name[LIMIT_NAME_BYTES];

@@ -9,12 +9,14 @@
 bool show_status(const Sycl__V1__AdminReply *reply);
 bool show_devices(const Sycl__V1__AdminReply *reply);
 bool show_sessions(const Sycl__V1__AdminReply *reply);
+bool show_accounts(const Sycl__V1__AdminReply *reply);
 bool show_order(const Sycl__V1__AdminReply *reply);
 bool show_version(const Sycl__V1__AdminReply *reply);
 
 bool json_status(const Sycl__V1__AdminReply *reply);
 bool json_devices(const Sycl__V1__AdminReply *reply);
 bool json_sessions(const Sycl__V1__AdminReply *reply);
+bool json_accounts(const Sycl__V1__AdminReply *reply);
 bool json_order(const Sycl__V1__AdminReply *reply);
 bool json_version(const Sycl__V1__AdminReply *reply);
 

@@ -1,3 +1,4 @@
+#include "accounts.h"
 #include "show.h"
 #include "units.h"
 
@@ -249,6 +250,59 @@ static json_t *account_object(const Sycl__V1__AccountFacts *account)
 			 "bytes_to_host", number(usage->bytes_to_host));
 }
 
+/* What it is of is there as far as it was asked by. */
+static json_t *whose_object(uint32_t by, const Sycl__V1__AccountRow *row, const Sycl__V1__DeviceUsage *used)
+{
+	json_t *object = json_object();
+	if (by & ACCOUNTS_BY_USER)
+		(void)json_object_set_new(object, "uid", json_integer(row->uid));
+	if (by & ACCOUNTS_BY_CGROUP)
+		(void)json_object_set_new(object, "cgroup", some_text(row->cgroup));
+	if (by & ACCOUNTS_BY_DEVICE) {
+		(void)json_object_set_new(object, "backend", json_string(backend_name(used->backend)));
+		(void)json_object_set_new(object, "backend_index", json_integer(used->index));
+	}
+	if (by & ACCOUNTS_BY_SESSION) {
+		(void)json_object_set_new(object, "session", json_integer(number(row->session)));
+		(void)json_object_set_new(object, "pid", json_integer(row->pid));
+		(void)json_object_set_new(object, "command", text(row->command));
+	}
+	return object;
+}
+
+static json_t *row_object(uint32_t by, const Sycl__V1__AccountRow *row)
+{
+	static const Sycl__V1__DeviceUsage none = SYCL__V1__DEVICE_USAGE__INIT;
+	const Sycl__V1__DeviceUsage *used = row->used ? row->used : &none;
+	json_t *object = whose_object(by, row, used);
+	json_t *figures = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+				    "sessions_ended", number(row->sessions),
+				    "commands", number(used->commands),
+				    "commands_failed", number(used->failed),
+				    "faults", number(row->faults),
+				    "device_ns", number(used->device_ns),
+				    "delays", number(row->delays),
+				    "delay_p50_ns", number(row->delay_p50_ns),
+				    "delay_p99_ns", number(row->delay_p99_ns),
+				    "bytes_to_device", number(used->bytes_to_device),
+				    "bytes_to_host", number(used->bytes_to_host),
+				    "spills", number(used->spills),
+				    "spilled_bytes", number(used->spilled_bytes));
+	if (object && json_object_update_new(object, figures) < 0) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}
+
+static json_t *row_list(const Sycl__V1__AdminReply *reply)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < reply->n_account_rows; i++)
+		(void)json_array_append_new(list, row_object(reply->accounts_by, reply->account_rows[i]));
+	return list;
+}
+
 static json_t *account_list(const Sycl__V1__AdminReply *reply)
 {
 	json_t *list = json_array();
@@ -313,6 +367,11 @@ bool json_devices(const Sycl__V1__AdminReply *reply)
 bool json_sessions(const Sycl__V1__AdminReply *reply)
 {
 	return print(json_pack("{s:o}", "sessions", session_list(reply)));
+}
+
+bool json_accounts(const Sycl__V1__AdminReply *reply)
+{
+	return print(json_pack("{s:o}", "accounts", row_list(reply)));
 }
 
 bool json_order(const Sycl__V1__AdminReply *reply)

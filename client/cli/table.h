@@ -7,7 +7,7 @@
 
 enum colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED };
 
-enum { CELL_BYTES = 96 };
+enum { CELL_BYTES = 272 }; /* the longest: a control group's path */
 
 enum {
 	COLUMN_TEXT = 0,

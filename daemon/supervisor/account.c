@@ -1,32 +1,96 @@
 #include "account.h"
 
+#include "device_set.h"
 #include "engine.h"
 #include "packet.h"
+#include "session.h"
 #include "succession.h"
 #include "supervisor.h"
 
-/* What engines say is a claim, and a large one must not become a small one. */
-static void add(uint64_t *sum, uint64_t more)
+#include <string.h>
+
+/* As proto's Backend; devices have their numbers from share_page.h and flight_page.h, which have a bit for each. */
+enum { BACKENDS = DEVICE_SET_BACKENDS, DEVICES = 64 };
+
+/* Of a tenant that has many groups some are put together. */
+static uint32_t rows_most(const struct supervisor *supervisor)
 {
-	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
+	uint32_t count = 0;
+	const struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		count += tenant->ledger.count;
+	return count < ACCOUNT_ROWS_ALL ? ACCOUNT_ROWS_MAX : ACCOUNT_ROWS_LEAST;
+}
+
+struct account_row *account_ledger_row(struct tenant *tenant, const struct account_key *key)
+{
+	struct account_row *row = account_table_find(&tenant->ledger, key);
+	return row ? row : account_table_get(&tenant->ledger, key, rows_most(tenant->supervisor));
+}
+
+bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_out, struct account_sums *sums_out)
+{
+	if (claim->backend <= 0 || (unsigned)claim->backend >= BACKENDS || claim->index >= DEVICES)
+		return false;
+	key_out->backend = (uint32_t)claim->backend;
+	key_out->index = claim->index;
+	*sums_out = (struct account_sums){
+		.commands = claim->commands,
+		.failed = claim->failed,
+		.device_ns = claim->device_ns,
+		.bytes_to_device = claim->bytes_to_device,
+		.bytes_to_host = claim->bytes_to_host,
+		.spills = claim->spills,
+		.spilled_bytes = claim->spilled_bytes,
+	};
+	delay_add(&sums_out->delays, claim->first_delay, claim->delays, claim->n_delays);
+	return true;
+}
+
+static void keep_devices(struct tenant *tenant, const struct session *session, Sycl__V1__DeviceUsage *const *claims, size_t count)
+{
+	struct account_key key = {.uid = tenant->uid};
+	struct account_sums sums;
+	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
+	for (size_t i = 0; i < count && i < ACCOUNT_DEVICES_MAX; i++) {
+		struct account_row *row = account_claim(claims[i], &key, &sums) ? account_ledger_row(tenant, &key) : NULL;
+		if (!row)
+			continue;
+		sums.sessions = 1;
+		account_sums_add(&row->sums, &sums);
+	}
+}
+
+/* It is over; perhaps it was to blame for that. */
+static void keep_session(struct tenant *tenant, const struct session *session, bool at_fault)
+{
+	struct account_key key = {.uid = tenant->uid};
+	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
+	struct account_row *row = account_ledger_row(tenant, &key);
+	if (!row)
+		return;
+	account_sum(&row->sums.sessions, 1);
+	account_sum(&row->sums.faults, at_fault);
 }
 
 static void add_usage(struct service_state_account *account, const Sycl__V1__Usage *usage)
 {
 	if (!usage)
 		return;
-	add(&account->groups_submitted, usage->groups_submitted);
-	add(&account->groups_completed, usage->groups_completed);
-	add(&account->groups_failed, usage->groups_failed);
-	add(&account->device_ns, usage->device_ns);
-	add(&account->bytes_to_device, usage->bytes_to_device);
-	add(&account->bytes_to_host, usage->bytes_to_host);
+	account_sum(&account->groups_submitted, usage->groups_submitted);
+	account_sum(&account->groups_completed, usage->groups_completed);
+	account_sum(&account->groups_failed, usage->groups_failed);
+	account_sum(&account->device_ns, usage->device_ns);
+	account_sum(&account->bytes_to_device, usage->bytes_to_device);
+	account_sum(&account->bytes_to_host, usage->bytes_to_host);
 }
 
-void account_session_ended(struct tenant *tenant, const Sycl__V1__Usage *usage)
+void account_session_ended(struct tenant *tenant, const struct session *session, const Sycl__V1__SessionState *state)
 {
-	add(&tenant->account.sessions, 1);
-	add_usage(&tenant->account, usage);
+	account_sum(&tenant->account.sessions, 1);
+	add_usage(&tenant->account, state->usage);
+	keep_session(tenant, session, false);
+	keep_devices(tenant, session, state->devices, state->n_devices);
 	succession_changes(tenant->supervisor);
 }
 
@@ -38,18 +102,33 @@ void account_add_report(struct service_state_account *account, struct engine *en
 			add_usage(account, report->sessions[i]->usage);
 }
 
-void account_engine_ended(struct engine *engine, bool has_failed)
+static void keep_report(struct engine *engine, const Sycl__V1__EngineReport *report)
+{
+	account_add_report(&engine->tenant->account, engine, report);
+	for (size_t i = 0; i < report->n_sessions; i++) {
+		const Sycl__V1__SessionReport *claim = report->sessions[i];
+		const struct session *session = engine_session(engine, claim->session);
+		if (session)
+			keep_devices(engine->tenant, session, claim->devices, claim->n_devices);
+	}
+}
+
+void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offender)
 {
 	struct tenant *tenant = engine->tenant;
 	struct decode_arena *arena = &tenant->supervisor->arena;
+	const struct session *session;
+	TAILQ_FOREACH (session, &engine->sessions, link)
+		keep_session(tenant, session, has_failed && session->id == offender);
 	for (unsigned i = 0; engine->sessions_count && i < engine->report.count; i++) {
 		ProtobufCMessage *message = NULL;
 		if (message_unpack(&sycl__v1__engine_report__descriptor, arena, engine->report.parts[i].bytes,
 				   engine->report.parts[i].size, &message) == 0)
-			account_add_report(&tenant->account, engine, (const Sycl__V1__EngineReport *)message);
+			keep_report(engine, (const Sycl__V1__EngineReport *)message);
 	}
-	add(&tenant->account.sessions, engine->sessions_count);
-	add(&tenant->account.engines_failed, has_failed);
+	account_sum(&tenant->account.sessions, engine->sessions_count);
+	account_sum(&tenant->account.engines_failed, has_failed);
+	succession_changes(tenant->supervisor);
 }
 
 bool account_is_empty(const struct service_state_account *account)

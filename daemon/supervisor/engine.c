@@ -246,7 +246,7 @@ static void engine_gone(struct engine *engine, int wait_status)
 	engine_receive(engine, MESSAGES_AT_END);
 	struct engine_death death;
 	engine_death_describe(engine, wait_status, &death);
-	account_engine_ended(engine, death.abnormal);
+	account_engine_ended(engine, death.abnormal, death.offender);
 	sharing_engine_gone(engine);
 
 	TAILQ_REMOVE(&tenant->engines, engine, link);

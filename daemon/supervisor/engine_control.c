@@ -194,7 +194,7 @@ static void on_session_state(struct engine *engine, const Sycl__V1__SessionState
 		text_copy_printable(reason, sizeof(reason), state->reason);
 		log_debug("session", "%llu closed: pid %ld (%s): %s", (unsigned long long)session->id,
 			  (long)session->peer.pid, session->peer.command, reason);
-		account_session_ended(engine->tenant, state->usage);
+		account_session_ended(engine->tenant, session, state);
 		engine_session_closed(engine, session);
 		return;
 	}

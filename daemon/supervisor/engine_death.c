@@ -119,6 +119,7 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 	if (!abnormal || !engine->flight)
 		return;
 	log_blame(engine, &blame);
+	death_out->offender = blame.count == 1 ? blame.first[0].session : 0;
 	char who[BLAME_BYTES];
 	if (blame.count == 1 && describe_blamed(engine, &blame.first[0], who, sizeof(who)) > 0)
 		(void)snprintf(death_out->text, sizeof(death_out->text), "%.255s; offender: %.159s", status, who);

@@ -141,6 +141,7 @@ static bool take_session(struct engine *engine, const Sycl__V1__ReturnedSession 
 	};
 	if (returned->command)
 		text_copy_printable(peer.command, sizeof(peer.command), returned->command);
+	account_file_recall(engine->tenant->supervisor, hand_off->session, &peer);
 	struct session *session = session_new(hand_off->session, -1, &peer);
 	if (!session)
 		return false;

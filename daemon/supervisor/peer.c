@@ -19,6 +19,9 @@
 #define SO_PEERPIDFD 77
 #endif
 
+/* A path of the greatest length, and what may stand before it: groups of version 1, a line for each kind. */
+enum { GROUPS_BYTES = 8192 };
+
 static int read_proc(pid_t pid, const char *name, char *buffer, size_t size)
 {
 	char path[64];
@@ -26,10 +29,14 @@ static int read_proc(pid_t pid, const char *name, char *buffer, size_t size)
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	ssize_t count = read(fd, buffer, size - 1);
-	if (count < 0)
-		return -errno;
-	buffer[count] = '\0';
+	size_t have = 0;
+	ssize_t count;
+	while (have < size - 1 && (count = read(fd, buffer + have, size - 1 - have)) != 0) {
+		if (count < 0)
+			return -errno;
+		have += (size_t)count;
+	}
+	buffer[have] = '\0';
 	return 0;
 }
 
@@ -89,6 +96,9 @@ int peer_identify(int socket, struct peer *peer_out)
 		name[strcspn(name, "\n")] = '\0';
 		text_copy_printable(peer.command, sizeof(peer.command), name);
 	}
+	char groups[GROUPS_BYTES];
+	if (read_proc(peer.pid, "cgroup", groups, sizeof(groups)) == 0)
+		cgroup_parse(groups, peer.cgroup);
 	/* What was read by number is that process' only if it is still there. */
 	if (!is_alive(pidfd))
 		return -ESRCH;

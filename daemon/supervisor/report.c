@@ -160,6 +160,9 @@ static int kind_of(const Sycl__V1__AdminRequest *request, enum inquiry_kind *kin
 	case SYCL__V1__ADMIN_REQUEST__BODY_DEVICES:
 		*kind_out = INQUIRY_DEVICES;
 		return 0;
+	case SYCL__V1__ADMIN_REQUEST__BODY_ACCOUNTS:
+		*kind_out = INQUIRY_ACCOUNTS;
+		return 0;
 	case SYCL__V1__ADMIN_REQUEST__BODY_VERSION:
 		*kind_out = INQUIRY_VERSION;
 		return 0;
@@ -179,11 +182,18 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sy
 		admin_answer_error(asker, STATUS_INVALID, "this service does not know that request");
 		return;
 	}
+	struct account_terms terms = {.by = 0};
+	const char *wrong = kind == INQUIRY_ACCOUNTS ? account_terms_read(request->accounts, &terms) : NULL;
+	if (wrong) {
+		admin_answer_error(asker, STATUS_INVALID, wrong);
+		return;
+	}
 	bool discover = kind == INQUIRY_DEVICES && request->devices->discover;
 	struct inquiry *inquiry = inquiry_new(supervisor, asker);
 	if (!inquiry)
 		return;
 	inquiry->kind = kind;
+	inquiry->terms = terms;
 	if (discover)
 		begin_discovery(inquiry);
 	if (kind != INQUIRY_VERSION)

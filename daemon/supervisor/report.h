@@ -5,6 +5,7 @@
 #ifndef SYCLD_SUPERVISOR_REPORT_H
 #define SYCLD_SUPERVISOR_REPORT_H
 
+#include "account_query.h"
 #include "admin.h"
 
 #include <stdint.h>
@@ -13,13 +14,14 @@
 struct engine;
 struct supervisor;
 
-enum inquiry_kind { INQUIRY_STATUS, INQUIRY_DEVICES, INQUIRY_SESSIONS, INQUIRY_VERSION };
+enum inquiry_kind { INQUIRY_STATUS, INQUIRY_DEVICES, INQUIRY_SESSIONS, INQUIRY_VERSION, INQUIRY_ACCOUNTS };
 
 struct inquiry {
 	TAILQ_ENTRY(inquiry) link;
 	struct supervisor *supervisor;
 	uint64_t id;
 	enum inquiry_kind kind;
+	struct account_terms terms; /* INQUIRY_ACCOUNTS */
 	struct asker asker;
 	unsigned awaited;          /* engines asked that have not answered */
 	struct engine *discovers;  /* is waited for longer: it starts, or looks for devices; NULL: none */

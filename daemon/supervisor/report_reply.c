@@ -52,6 +52,7 @@ struct reply {
 	Sycl__V1__Usage *usages;
 	Sycl__V1__ShareFacts *shares; /* SHARES_OF_ENGINE_MAX for each engine; those beyond are not shown */
 	Sycl__V1__ShareFacts **share_list;
+	struct account_query query;
 };
 
 static bool visible(const struct inquiry *inquiry, const struct tenant *tenant)
@@ -169,6 +170,7 @@ static void free_rows(struct reply *reply)
 	free(reply->usages);
 	free(reply->shares);
 	free((void *)reply->share_list);
+	account_query_fini(&reply->query);
 }
 
 /* It is nobody's yet: those are told who see everything, and those who alone can get it. */
@@ -340,6 +342,33 @@ static void add_accounts(struct reply *reply)
 		if (visible(reply->inquiry, tenant))
 			add_account(reply, tenant);
 	reply->message.accounts = reply->account_list;
+}
+
+static void query_engine(struct account_query *query, struct engine *engine, const struct opened_report *report)
+{
+	for (unsigned p = 0; report && p < report->count; p++)
+		for (size_t i = 0; i < report->parts[p]->n_sessions; i++) {
+			const struct session *session = engine_session(engine, report->parts[p]->sessions[i]->session);
+			if (session)
+				account_query_add_session(query, session, report->parts[p]->sessions[i]);
+		}
+}
+
+/* False: no memory. */
+static bool query_accounts(struct reply *reply)
+{
+	const struct tenant *tenant;
+	struct engine *engine;
+	reply->query.terms = reply->inquiry->terms;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+		if (!visible(reply->inquiry, tenant))
+			continue;
+		account_query_add_kept(&reply->query, tenant);
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (answered(reply, engine))
+				query_engine(&reply->query, engine, report_of(reply, engine));
+	}
+	return account_query_finish(&reply->query, &reply->message);
 }
 
 static void add_share(struct reply *reply, const struct engine *engine, uint32_t slot, uint64_t used_ns, bool wants)
@@ -548,12 +577,12 @@ void report_reply(struct inquiry *inquiry)
 		open_reports(&reply);
 		count_devices(&reply);
 	}
-	if (!reply.reports || !allocate_rows(&reply)) {
+	enum inquiry_kind kind = inquiry->kind;
+	if (!reply.reports || !allocate_rows(&reply) || (kind == INQUIRY_ACCOUNTS && !query_accounts(&reply))) {
 		free_rows(&reply);
 		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION, "the service has no memory");
 		return;
 	}
-	enum inquiry_kind kind = inquiry->kind;
 	add_service(&reply);
 	if (kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES) {
 		add_devices(&reply);

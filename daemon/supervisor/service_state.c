@@ -1,18 +1,15 @@
 #include "service_state.h"
 
 #include "cleanup.h"
+#include "kept_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define STATE_NAME     "engines"
-#define STATE_NEW_NAME "engines.new"
 #define STATE_BAD_NAME "engines.bad"
 #define STATE_MAGIC    0x6574617473637973ull /* "syscstate", its beginning */
 #define STATE_FORMAT   1u
@@ -31,14 +28,6 @@ struct head {
 
 static_assert(sizeof(struct head) == 56, "part of the layout");
 
-static uint64_t checksum_of(const uint8_t *bytes, size_t count)
-{
-	uint64_t sum = 0xcbf29ce484222325ull; /* FNV-1a */
-	for (size_t i = 0; i < count; i++)
-		sum = (sum ^ bytes[i]) * 0x100000001b3ull;
-	return sum;
-}
-
 static size_t size_of(uint32_t engines, uint32_t accounts)
 {
 	return sizeof(struct head) + engines * sizeof(struct service_state_engine) +
@@ -50,39 +39,6 @@ void service_state_fini(struct service_state *state)
 	free(state->engines);
 	free(state->accounts);
 	*state = (struct service_state){.engines = NULL};
-}
-
-/* All of the file, which must be as long as it says. Allocated. */
-static int read_all(int folder, uint8_t **bytes_out, size_t *size_out)
-{
-	CLEANUP(close_fd)
-	int fd = openat(folder, STATE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	struct stat facts;
-	if (fd < 0)
-		return errno == ELOOP || errno == ENXIO || errno == EACCES ? -EPERM : -errno; /* a link, a socket */
-	if (fstat(fd, &facts) < 0)
-		return -errno;
-	if (!S_ISREG(facts.st_mode) || facts.st_uid != geteuid() || facts.st_mode & 077 || facts.st_nlink != 1)
-		return -EPERM;
-	size_t size = (size_t)facts.st_size;
-	if (facts.st_size < (off_t)sizeof(struct head) ||
-	    size > size_of(SERVICE_STATE_ENTRIES_MAX, SERVICE_STATE_ENTRIES_MAX))
-		return -EBADMSG;
-	uint8_t *bytes = malloc(size);
-	if (!bytes)
-		return -ENOMEM;
-	size_t have = 0;
-	ssize_t count = 1;
-	while (have < size && (count = read(fd, bytes + have, size - have)) > 0)
-		have += (size_t)count;
-	if (have < size) {
-		int r = count < 0 ? -errno : -EBADMSG;
-		free(bytes);
-		return r;
-	}
-	*bytes_out = bytes;
-	*size_out = size;
-	return 0;
 }
 
 static int check(uint8_t *bytes, size_t size, struct head *head_out)
@@ -98,7 +54,7 @@ static int check(uint8_t *bytes, size_t size, struct head *head_out)
 	    size != size_of(head.engine_count, head.account_count))
 		return -EBADMSG;
 	memset(bytes + offsetof(struct head, checksum), 0, sizeof(checksum));
-	if (checksum_of(bytes, size) != checksum)
+	if (kept_file_checksum(bytes, size) != checksum)
 		return -EBADMSG;
 	*head_out = head;
 	return 0;
@@ -118,7 +74,8 @@ int service_state_load(int folder, struct service_state *state_out)
 	CLEANUP(free_pointer) uint8_t *bytes = NULL;
 	size_t size = 0;
 	struct head head = {.magic = 0};
-	int r = read_all(folder, &bytes, &size);
+	int r = kept_file_read(folder, STATE_NAME, sizeof(head), size_of(SERVICE_STATE_ENTRIES_MAX, SERVICE_STATE_ENTRIES_MAX),
+			       &bytes, &size);
 	if (r < 0 || !bytes)
 		return r < 0 ? r : -EBADMSG;
 	r = check(bytes, size, &head);
@@ -137,22 +94,6 @@ int service_state_load(int folder, struct service_state *state_out)
 		return -ENOMEM;
 	}
 	*state_out = state;
-	return 0;
-}
-
-static int write_new(int folder, const uint8_t *bytes, size_t size)
-{
-	(void)unlinkat(folder, STATE_NEW_NAME, 0);
-	CLEANUP(close_fd)
-	int fd = openat(folder, STATE_NEW_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	for (size_t done = 0; done < size;) {
-		ssize_t count = write(fd, bytes + done, size - done);
-		if (count < 0)
-			return -errno;
-		done += (size_t)count;
-	}
 	return 0;
 }
 
@@ -176,14 +117,9 @@ int service_state_save(int folder, const struct service_state *state)
 	if (state->account_count)
 		memcpy(bytes + size_of(state->engine_count, 0), state->accounts,
 		       state->account_count * sizeof(*state->accounts));
-	head.checksum = checksum_of(bytes, size);
+	head.checksum = kept_file_checksum(bytes, size);
 	memcpy(bytes, &head, sizeof(head));
-	int r = write_new(folder, bytes, size);
-	if (r == 0 && renameat(folder, STATE_NEW_NAME, folder, STATE_NAME) < 0)
-		r = -errno;
-	if (r < 0)
-		(void)unlinkat(folder, STATE_NEW_NAME, 0);
-	return r;
+	return kept_file_replace(folder, STATE_NAME, bytes, size);
 }
 
 int service_state_set_aside(int folder)

@@ -1,6 +1,7 @@
 #include "succession.h"
 
 #include "account.h"
+#include "account_file.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "engine.h"
@@ -73,6 +74,8 @@ static void keep_accounts(const struct supervisor *supervisor, struct service_st
 
 static void on_while_over(uv_timer_t *timer)
 {
+	if (account_file_save(timer->data) < 0)
+		(void)uv_timer_start(timer, on_while_over, WHILE_MS, 0);
 	succession_changed(timer->data);
 }
 
@@ -308,6 +311,8 @@ int succession_open(struct supervisor *supervisor)
 	(void)snprintf(succession->path, sizeof(succession->path), "%s/" ENGINE_SOCKET_NAME,
 		       supervisor->directory.path);
 	int r = begin(supervisor);
+	if (r == 0)
+		r = account_file_load(supervisor);
 	if (r < 0)
 		return r;
 	r = listen_for_engines(supervisor);
@@ -325,9 +330,13 @@ int succession_open(struct supervisor *supervisor)
 void succession_close(struct supervisor *supervisor)
 {
 	struct succession *succession = &supervisor->succession;
-	if (!succession->is_open)
+	if (!succession->is_open) {
+		account_file_fini(&succession->groups);
 		return;
+	}
 	(void)write_state(supervisor, supervisor->last_session + 1);
+	(void)account_file_save(supervisor);
+	account_file_fini(&succession->groups);
 	succession->is_open = false;
 	listener_forget(&succession->listener);
 	listener_close(&succession->listener);

@@ -158,6 +158,7 @@ static void on_connected(void *context, int connection)
 	log_debug("session", "%llu from uid %lu, pid %ld (%s)", (unsigned long long)session->id,
 		  (unsigned long)peer.uid, (long)peer.pid, peer.command);
 	tenant_place(tenant, session);
+	succession_changes(supervisor);
 	status_changed(supervisor);
 }
 

@@ -58,6 +58,7 @@ static void tenant_remove(struct tenant *tenant)
 {
 	TAILQ_REMOVE(&tenant->supervisor->tenants, tenant, link);
 	tenant->supervisor->tenant_count--;
+	account_table_fini(&tenant->ledger);
 	free(tenant);
 }
 

@@ -5,6 +5,7 @@
 #ifndef SYCLD_SUPERVISOR_TENANT_H
 #define SYCLD_SUPERVISOR_TENANT_H
 
+#include "account_table.h"
 #include "configuration.h"
 #include "service_state.h"
 #include "status.h"
@@ -38,6 +39,7 @@ struct tenant {
 	uint64_t last_use_ns;
 	char last_failure[TENANT_FAILURE_BYTES];
 	struct service_state_account account; /* what its sessions that are over have used */
+	struct account_table ledger;          /* the same by control group and device */
 	/* As an operator wants it, until the service ends; a tenant with any of these is not forgotten. */
 	bool drained;           /* nobody new is served */
 	unsigned sessions_most; /* 0: as configured */

@@ -296,6 +296,73 @@ Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_servic
 	cr_assert_gt(used(service, "device_ns"), 0);
 }
 
+/* The figures of `syclctl accounts`, of the one row that there is with that option; -1: there is no such row. */
+static json_int_t added_up(const struct private_service *service, const char *option, const char *name)
+{
+	char program[256], text[4096];
+	struct child child = CHILD_INIT;
+	cr_assert_eq(build_path("bin", "syclctl", program, sizeof(program)), 0);
+	const char *argv[] = {program, "--runtime-dir", service->runtime, "accounts", "--json", option, NULL};
+	cr_assert_eq(child_start(argv, NULL, &child), 0);
+	ssize_t length = child_read_all(&child, text, sizeof(text), SOON);
+	cr_assert_eq(child_wait(&child, SOON), 0);
+	child_end(&child);
+	json_t *answer = length < 0 ? NULL : json_loads(text, 0, NULL);
+	const json_t *accounts = json_object_get(answer, "accounts");
+	json_int_t value = json_array_size(accounts) == 1
+				   ? json_integer_value(json_object_get(json_array_get(accounts, 0), name))
+				   : -1;
+	json_decref(answer);
+	return value;
+}
+
+struct wanted_sum {
+	const struct private_service *service;
+	const char *option, *name;
+	json_int_t value;
+};
+
+static bool is_added_up(void *context)
+{
+	const struct wanted_sum *wanted = context;
+	return added_up(wanted->service, wanted->option, wanted->name) == wanted->value;
+}
+
+static void expect_sum(const struct private_service *service, const char *option, const char *name, json_int_t value)
+{
+	struct wanted_sum wanted = {service, option, name, value};
+	cr_assert(wait_until(is_added_up, &wanted, SOON), "%s with %s: %lld", name, option,
+		  (long long)added_up(service, option, name));
+}
+
+/* By the engine itself: each command and its delay, with the device that it ran on. */
+Test(processes_adoption, what_devices_did_and_how_long_it_waited_is_counted_over_engines_and_services)
+{
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	struct client one = client_open(service), two = client_open(service);
+	for (int i = 0; i < 5; i++)
+		cr_assert_eq(work(&one, large_bytes), 0);
+	cr_assert_eq(work(&two, large_bytes), 0);
+	expect_sum(service, "--by=device", "commands", 6);
+	expect_sum(service, "--by=device", "delays", 6);
+	cr_assert_gt(added_up(service, "--by=cgroup", "device_ns"), 0);
+	client_close(&one);
+	expect_sum(service, "--by=uid", "sessions_ended", 1);
+	expect_sum(service, "--by=session", "commands", 1);
+	cr_assert_eq(kill(processes_engine(service), SIGKILL), 0);
+	expect_sum(service, "--by=uid", "sessions_ended", 2);
+	expect_sum(service, "--by=device", "delays", 6);
+	client_close(&two);
+	struct client three = client_open(service);
+	cr_assert_eq(work(&three, large_bytes), 0);
+	replace_service(service, SIGUSR2);
+	expect_sum(service, "--by=device,cgroup", "commands", 7);
+	client_close(&three);
+	expect_sum(service, "--by=device,cgroup", "sessions_ended", 3);
+	expect_sum(service, "--by=device,cgroup", "delays", 7);
+	cr_assert_gt(added_up(service, "--by=device", "delay_p99_ns"), 0);
+}
+
 Test(processes_adoption, N6_an_engine_that_came_back_ends_when_nobody_needs_it)
 {
 	CLEANUP(private_service_cleanup)

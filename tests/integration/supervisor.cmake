@@ -16,6 +16,8 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   sycl_test(supervisor_engines SOURCES ${here}/supervisor_engines.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_succession SOURCES ${here}/supervisor_succession.c LIBS supervisor_harness TIMEOUT 300
     LABELS integration)
+  sycl_test(supervisor_accounts SOURCES ${here}/supervisor_accounts.c LIBS supervisor_harness TIMEOUT 240
+    LABELS integration)
   sycl_test(supervisor_cli SOURCES ${here}/supervisor_cli.c LIBS supervisor_harness nng::nng TIMEOUT 240
     LABELS integration)
 
@@ -27,6 +29,13 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   sycl_test(supervisor_text SOURCES ${here}/supervisor_text.c ${here}/../../daemon/supervisor/text.c TIMEOUT 30)
   if(TARGET supervisor_text)
     target_include_directories(supervisor_text PRIVATE ${here}/../../daemon/supervisor)
+  endif()
+
+  set(supervisor_folder ${here}/../../daemon/supervisor)
+  sycl_test(supervisor_peer SOURCES ${here}/supervisor_peer.c ${supervisor_folder}/peer.c ${supervisor_folder}/cgroup.c
+    ${supervisor_folder}/text.c LIBS sycl_shared TIMEOUT 30)
+  if(TARGET supervisor_peer)
+    target_include_directories(supervisor_peer PRIVATE ${supervisor_folder})
   endif()
 
   sycl_test(supervisor_foreign_socket SOURCES ${here}/supervisor_foreign_socket.c

@@ -53,7 +53,7 @@ static unsigned line_count(const char *text)
 
 Test(cli, without_a_service_one_sentence_and_exit_3)
 {
-	static const char *const verbs[] = { "status", "devices", "sessions", "version" };
+	static const char *const verbs[] = { "status", "devices", "sessions", "accounts", "version" };
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
 		struct outcome outcome = ctl(verbs[i], NULL);
 		cr_assert(eq(int, outcome.status, 3), "%s", verbs[i]);
@@ -77,6 +77,21 @@ Test(cli, wrong_usage_exits_2_and_help_lists_every_verb)
 		{ SYCLCTL_PROGRAM, "dance", NULL },
 		{ SYCLCTL_PROGRAM, "status", "--colour" },
 		{ SYCLCTL_PROGRAM, "status", "devices" },
+		{ SYCLCTL_PROGRAM, "status", "--by=uid" },
+		{ SYCLCTL_PROGRAM, "sessions", "--device=cuda:0" },
+		{ SYCLCTL_PROGRAM, "sessions", "--uid=0" },
+		{ SYCLCTL_PROGRAM, "accounts", "--all" },
+		{ SYCLCTL_PROGRAM, "accounts", "--reason=none" },
+		{ SYCLCTL_PROGRAM, "accounts", "--by=" },
+		{ SYCLCTL_PROGRAM, "accounts", "--by=uid," },
+		{ SYCLCTL_PROGRAM, "accounts", "--by=users" },
+		{ SYCLCTL_PROGRAM, "accounts", "--uid=root" },
+		{ SYCLCTL_PROGRAM, "accounts", "--uid=4294967295" },
+		{ SYCLCTL_PROGRAM, "accounts", "--device=cuda" },
+		{ SYCLCTL_PROGRAM, "accounts", "--device=cuda:64" },
+		{ SYCLCTL_PROGRAM, "accounts", "--device=:1" },
+		{ SYCLCTL_PROGRAM, "accounts", "--device=abacus:1" },
+		{ SYCLCTL_PROGRAM, "accounts", "--cgroup=user.slice" },
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		const char *arguments[] = { wrong[i][0], wrong[i][1], wrong[i][2], NULL };
@@ -89,7 +104,7 @@ Test(cli, wrong_usage_exits_2_and_help_lists_every_verb)
 	const char *arguments[] = { SYCLCTL_PROGRAM, "help", NULL };
 	struct outcome outcome = run_program(0, arguments);
 	cr_assert(eq(int, outcome.status, 0));
-	static const char *const verbs[] = { "status", "devices", "sessions", "version", "help", "--json" };
+	static const char *const verbs[] = { "status", "devices", "sessions", "accounts", "version", "help", "--json" };
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		cr_assert(ne(ptr, strstr(outcome.out, verbs[i]), NULL), "%s", verbs[i]);
 	outcome_free(&outcome);
@@ -158,7 +173,7 @@ Test(cli, text_is_for_people_without_colours_or_anything_hostile)
 
 Test(cli, every_verb_has_a_json_form_that_parses)
 {
-	static const char *const verbs[] = { "status", "devices", "sessions", "version" };
+	static const char *const verbs[] = { "status", "devices", "sessions", "accounts", "version" };
 	service_start(&service, NULL);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
 		json_t *parsed = ctl_json(&service, verbs[i]);

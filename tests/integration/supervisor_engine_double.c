@@ -11,6 +11,7 @@
  *   stubborn     is ready, does not end when told to
  *   endless      reports without an end
  *   crowd        reports more devices than there can be
+ *   braggart     claims to have used all that there can be of devices, and more
  *
  * and of those that look for the service that follows when theirs is gone:
  *
@@ -111,6 +112,35 @@ static void say_ready(void)
 	say(&control, &flight->fd, 1);
 }
 
+enum { CLAIMS_MAX = 120 };
+
+/* What each session of ours has used: of one device a bit; of a braggart, of many without a limit, also of such as cannot be. */
+static size_t claims(Sycl__V1__DeviceUsage **list)
+{
+	static Sycl__V1__DeviceUsage rows[CLAIMS_MAX];
+	static uint64_t few[] = { 90, 0, 0, 10 }, many[20];
+	bool is_wrong = manner("braggart");
+	for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)
+		many[i] = UINT64_MAX;
+	for (unsigned i = 0; i < (is_wrong ? CLAIMS_MAX : 1u); i++) {
+		Sycl__V1__DeviceUsage *row = list[i] = &rows[i];
+		sycl__v1__device_usage__init(row);
+		row->backend = is_wrong && i % 3 == 2 ? (Sycl__V1__Backend)77 : SYCL__V1__BACKEND__BACKEND_CUDA;
+		row->index = is_wrong ? i / 2 * (i % 5 == 4 ? 1000000 : 1) : 1;
+		row->commands = is_wrong ? UINT64_MAX : 100;
+		row->failed = is_wrong ? UINT64_MAX : 2;
+		row->device_ns = is_wrong ? UINT64_MAX : 5000000;
+		row->bytes_to_device = 4096;
+		row->bytes_to_host = 2048;
+		row->spills = 3;
+		row->spilled_bytes = 8192;
+		row->first_delay = is_wrong ? (i % 2 ? UINT32_MAX - i : 90) : 41;
+		row->delays = is_wrong ? many : few;
+		row->n_delays = is_wrong ? sizeof(many) / sizeof(*many) : sizeof(few) / sizeof(*few);
+	}
+	return is_wrong ? CLAIMS_MAX : 1;
+}
+
 static void say_state(uint64_t session, Sycl__V1__SessionState__State what)
 {
 	Sycl__V1__SessionState state = SYCL__V1__SESSION_STATE__INIT;
@@ -118,6 +148,9 @@ static void say_state(uint64_t session, Sycl__V1__SessionState__State what)
 	state.state = what;
 	state.command = (char *)(uintptr_t)"double\033[31mclient\xff";
 	state.reason = (char *)(uintptr_t)"hung up";
+	Sycl__V1__DeviceUsage *devices[CLAIMS_MAX];
+	state.devices = devices;
+	state.n_devices = what == SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED ? claims(devices) : 0;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_SESSION_STATE;
 	control.session_state = &state;
@@ -318,11 +351,15 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 	usage->groups_resubmitted = 7;
 	usage->groups_completed = 11;
 	usage->buffer_bytes = 4096;
+	static Sycl__V1__DeviceUsage *devices[CLAIMS_MAX];
+	size_t device_count = claims(devices);
 	for (unsigned i = 0; i < me.count; i++) {
 		sycl__v1__session_report__init(&rows[i]);
 		rows[i].session = me.sessions[i].id;
 		rows[i].queues = 3;
 		rows[i].usage = usage;
+		rows[i].devices = devices;
+		rows[i].n_devices = device_count;
 		list[i] = &rows[i];
 	}
 	report->n_sessions = me.count;

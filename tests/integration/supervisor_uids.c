@@ -181,15 +181,20 @@ static unsigned intrusion_as(uid_t uid, long pid)
 	return WIFEXITED(status) ? (unsigned)WEXITSTATUS(status) : 101;
 }
 
-static json_t *status_as(const struct service *service, const char *program, uid_t uid)
+static json_t *asked_as(const struct service *service, const char *program, uid_t uid, const char *verb, const char *option)
 {
-	const char *arguments[] = { program, "status", "--json", "--runtime-dir", service->runtime, NULL };
+	const char *arguments[] = { program, verb, "--json", "--runtime-dir", service->runtime, option, NULL };
 	struct outcome outcome = run_program(uid, arguments);
 	json_t *parsed = outcome.status == 0 ? json_loads(outcome.out, 0, NULL) : NULL;
 	if (!parsed)
-		(void)fprintf(stderr, "status as %u: %d: %s\n", uid, outcome.status, outcome.error);
+		(void)fprintf(stderr, "%s as %u: %d: %s\n", verb, uid, outcome.status, outcome.error);
 	outcome_free(&outcome);
 	return parsed;
+}
+
+static json_t *status_as(const struct service *service, const char *program, uid_t uid)
+{
+	return asked_as(service, program, uid, "status", NULL);
 }
 
 /* Is that order about these sessions taken from that user? If not, the complaint has these words. */
@@ -264,6 +269,30 @@ static bool has_no_log(long pid, const char *log)
 	return true;
 }
 
+static size_t account_count(const struct service *service, const char *program, uid_t uid, const char *option)
+{
+	json_t *answer = asked_as(service, program, uid, "accounts", option);
+	size_t count = json_array_size(json_object_get(answer, "accounts"));
+	json_decref(answer);
+	return count;
+}
+
+/* Root sees what all have used, and anybody else what is their own, however they ask. */
+static void accounts_are_ones_own(const struct service *service, const char *program, const struct user *a, const struct user *b)
+{
+	char of_b[32];
+	(void)snprintf(of_b, sizeof(of_b), "--uid=%u", (unsigned)b->uid);
+	CHECK(account_count(service, program, 0, NULL) == 2);
+	CHECK(account_count(service, program, 0, of_b) == 1);
+	CHECK(account_count(service, program, 0, "--by=session") == 2);
+	json_t *own = asked_as(service, program, a->uid, "accounts", "--by=uid,session");
+	only_of(own, "accounts", a->uid);
+	json_decref(own);
+	CHECK(account_count(service, program, a->uid, of_b) == 0);
+	CHECK(account_count(service, program, a->uid, "--by=cgroup") <= 1);
+	CHECK(account_count(service, program, b->uid + 1, NULL) == 0);
+}
+
 static void two_users(const char *engine, const char *ctl_template)
 {
 	struct service service;
@@ -315,6 +344,7 @@ static void two_users(const char *engine, const char *ctl_template)
 	CHECK(nobody && json_array_size(json_object_get(nobody, "tenants")) == 0);
 	json_decref(nobody);
 
+	accounts_are_ones_own(&service, ctl, &a, &b);
 	/* Kernels that were built are kept, in folders that the other cannot look into. */
 	must_own_cache(&service, a.uid);
 	must_own_cache(&service, b.uid);

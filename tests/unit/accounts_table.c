@@ -1,0 +1,112 @@
+/* Rows by what they are of: found again, added up, and put together when there are too many. */
+#include "account_table.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 16 };
+
+TestSuite(account_table, .timeout = 30);
+
+static struct account_key key_of(uint32_t uid, uint32_t backend, uint32_t index, const char *cgroup)
+{
+	struct account_key key = {.uid = uid, .backend = backend, .index = index};
+	(void)snprintf(key.cgroup, sizeof(key.cgroup), "%s", cgroup);
+	return key;
+}
+
+static void use(struct account_table *table, const struct account_key *key, uint64_t ns)
+{
+	struct account_row *row = account_table_get(table, key, MOST);
+	struct account_sums sums = {.device_ns = ns, .commands = 1};
+	cr_assert(ne(ptr, row, NULL));
+	delay_note(&sums.delays, ns, 1);
+	account_sums_add(&row->sums, &sums);
+}
+
+static uint64_t total_ns(const struct account_table *table)
+{
+	uint64_t total = 0;
+	for (uint32_t i = 0; i < table->count; i++)
+		total += table->rows[i].sums.device_ns;
+	return total;
+}
+
+Test(account_table, each_key_has_one_row)
+{
+	struct account_table table = {.rows = NULL};
+	struct account_key keys[] = {
+		key_of(1, 2, 0, "/a"), key_of(2, 2, 0, "/a"), key_of(1, 3, 0, "/a"),
+		key_of(1, 2, 1, "/a"), key_of(1, 2, 0, "/b"), key_of(1, 2, 0, ""),
+	};
+	enum { KEYS = sizeof(keys) / sizeof(*keys) };
+	for (int times = 0; times < 3; times++)
+		for (uint32_t i = 0; i < KEYS; i++)
+			use(&table, &keys[i], i + 1);
+	cr_assert(eq(u32, table.count, KEYS));
+	for (uint32_t i = 0; i < KEYS; i++) {
+		const struct account_row *row = account_table_find(&table, &keys[i]);
+		cr_assert(ne(ptr, (void *)(uintptr_t)row, NULL));
+		cr_assert(eq(u64, row->sums.device_ns, 3 * (i + 1)));
+		cr_assert(eq(u64, delay_total(&row->sums.delays), 3));
+	}
+	keys[0].session = 9;
+	cr_assert(eq(ptr, account_table_find(&table, &keys[0]), NULL));
+	account_table_fini(&table);
+	cr_assert(eq(u32, table.count, 0));
+}
+
+/* Whoever makes groups without end has so many rows, loses the names of the oldest, and no figure. */
+Test(account_table, the_oldest_groups_become_one_and_nothing_is_lost)
+{
+	struct account_table table = {.rows = NULL};
+	const struct account_key always = key_of(7, 2, 0, "/always");
+	uint64_t right = 0;
+	for (uint32_t i = 0; i < 1000; i++) {
+		char path[32];
+		(void)snprintf(path, sizeof(path), "/job-%u", i);
+		struct account_key key = key_of(7, 2, i % 3, path);
+		use(&table, &key, i);
+		use(&table, &always, 1);
+		right += i + 1;
+		cr_assert(le(u32, table.count, MOST));
+		cr_assert(eq(u64, total_ns(&table), right), "after %u", i);
+	}
+	cr_assert(eq(u64, account_table_find(&table, &always)->sums.device_ns, 1000),
+		  "one that is in use has lost its name");
+	const struct account_key last = key_of(7, 2, 999 % 3, "/job-999"), others = key_of(7, 2, 1, ACCOUNT_OTHERS);
+	cr_assert(eq(u64, account_table_find(&table, &last)->sums.device_ns, 999));
+	cr_assert(gt(u64, account_table_find(&table, &others)->sums.device_ns, 0));
+	account_table_fini(&table);
+}
+
+/* Only wrong claims can be of so many devices. */
+Test(account_table, what_finds_no_place_at_all_is_refused)
+{
+	struct account_table table = {.rows = NULL};
+	unsigned refused = 0;
+	for (uint32_t i = 0; i < 100; i++) {
+		struct account_key key = key_of(7, 2, i, "/a");
+		struct account_row *row = account_table_get(&table, &key, MOST);
+		refused += row == NULL;
+		cr_assert(le(u32, table.count, MOST));
+	}
+	cr_assert(gt(uint, refused, 0u));
+	account_table_fini(&table);
+}
+
+Test(account_table, sums_that_are_too_large_stay_the_largest)
+{
+	struct account_sums sums = {.device_ns = UINT64_MAX - 5, .commands = 1};
+	const struct account_sums more = {.device_ns = 6, .commands = 2, .faults = 3, .spilled_bytes = UINT64_MAX};
+	account_sums_add(&sums, &more);
+	account_sums_add(&sums, &more);
+	cr_assert(eq(u64, sums.device_ns, UINT64_MAX));
+	cr_assert(eq(u64, sums.spilled_bytes, UINT64_MAX));
+	cr_assert(eq(u64, sums.commands, 5));
+	cr_assert(eq(u64, sums.faults, 6));
+}
