@@ -75,7 +75,8 @@ typedef enum sycl_access_mode {
 	SYCL_ACCESS_WRITE = 6,
 	SYCL_ACCESS_READ_WRITE = 7,
 	SYCL_ACCESS_WRITE_NO_INIT = 2,
-	SYCL_ACCESS_READ_WRITE_NO_INIT = 3
+	SYCL_ACCESS_READ_WRITE_NO_INIT = 3,
+	SYCL_ACCESS_ATOMIC = 7 /**< another name for SYCL_ACCESS_READ_WRITE, for programs that know the deprecated mode (C3) */
 } sycl_access_mode;
 
 typedef enum sycl_backend {

@@ -85,7 +85,7 @@ static void expect(struct scene *scene, uint32_t value)
 		cr_assert_eq(words[i], value, "word %u is %u, not %u", i, words[i], value);
 }
 
-Test(cuda_bursts, TG2_M7_a_burst_that_the_driver_takes_no_chain_of_is_launched_one_by_one)
+Test(cuda_bursts, TG2_a_burst_that_the_driver_takes_no_chain_of_is_launched_one_by_one)
 {
 	struct scene scene;
 	uint32_t expected = 0;

@@ -79,6 +79,27 @@ Test(access, D1_D3_asked_for_now_and_waited_for_later)
 	gated_end(&gated);
 }
 
+/* It is written, so whoever reads waits; it is read and kept, so what was there is there. */
+Test(access, C3_the_atomic_mode_is_read_write)
+{
+	struct gated gated;
+	sycl_host_accessor accessor = NULL;
+	gated_begin(&gated, SYCL_ACCESS_ATOMIC, 0, WORDS_BYTES);
+	MUST(sycl_host_accessor_create_async(gated.buffer, SYCL_ACCESS_READ, 0, SYCL_REST_BYTES, &accessor));
+	REFUSED(sycl_host_accessor_wait_for(accessor, SHORT_NS), SYCL_ERROR_TIMEOUT);
+	gate_open(&gated.gate);
+	MUST(sycl_host_accessor_wait(accessor));
+	cr_assert(eq(u32, pointer_of(accessor)[0], 1));
+	MUST(sycl_host_accessor_release(accessor));
+	MUST(sycl_host_accessor_create(gated.buffer, SYCL_ACCESS_ATOMIC, &accessor));
+	cr_assert(eq(u32, pointer_of(accessor)[WORDS - 1], 1));
+	for (uint32_t i = 0; i < WORDS; i++)
+		pointer_of(accessor)[i]++;
+	MUST(sycl_host_accessor_release(accessor));
+	cr_assert(words_are(gated.buffer, 2));
+	gated_end(&gated);
+}
+
 Test(access, D3_withdrawn_before_its_turn_it_holds_nobody_up)
 {
 	struct gated gated;

@@ -81,7 +81,7 @@ Test(client_basic, A16_no_backend_has_an_info_of_its_own, .init = with_service, 
 	MUST(sycl_device_release(device));
 }
 
-Test(client_basic, I18_events_of_other_backends_are_not_handed_out, .init = with_service, .fini = without_service)
+Test(client_basic, I18_H11_events_of_other_backends_are_not_handed_out, .init = with_service, .fini = without_service)
 {
 	sycl_event event = NULL;
 	uint32_t has = 7;

@@ -83,7 +83,7 @@ Test(graph_whole, L9_launches_on_any_queues_are_never_at_one_time_on_two_lanes)
 	MUST(sycl_kernel_release(increment));
 }
 
-Test(graph_whole, L7_C3_contents_that_the_graph_makes_itself_are_not_brought)
+Test(graph_whole, L7_C6_contents_that_the_graph_makes_itself_are_not_brought)
 {
 	sycl_kernel fill = portable_kernel(queue, "fill_u32"), copy = portable_kernel(queue, "copy_u32");
 	sycl_buffer made = words_buffer(platform, 7), result = plain_buffer(platform);
@@ -263,7 +263,7 @@ Test(graph_whole, L16_D16_a_graph_that_is_released_ends_behind_its_launches)
 }
 
 /* Between launches the contents are on the host, and on another device. */
-Test(graph_whole, L9_C4_contents_come_from_wherever_they_are)
+Test(graph_whole, L9_contents_come_from_wherever_they_are)
 {
 	sycl_device other = portable_device(platform, 1);
 	sycl_queue beside = NULL;

@@ -684,7 +684,7 @@ static void be_killed(void)
 	_exit(1);
 }
 
-Test(client_own_pages, B33_who_dies_between_two_parts_holds_up_nobody)
+Test(client_own_pages, who_dies_between_two_parts_holds_up_nobody)
 {
 	int ends[2];
 	char byte = 0;

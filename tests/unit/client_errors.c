@@ -39,7 +39,7 @@ static void *fails(void *context)
 	return strstr(sycl_get_last_error_text(), "queue") ? NULL : (void *)2;
 }
 
-Test(client_errors, M1_each_thread_has_its_own_last_error)
+Test(client_errors, each_thread_has_its_own_last_error)
 {
 	cr_assert(eq(int, sycl_event_wait(NULL), SYCL_ERROR_INVALID_HANDLE));
 	char before[320];

@@ -80,7 +80,7 @@ Test(graph_order, L7_B11_readers_wait_for_the_writer_and_not_for_each_other)
 	graph_order_fini(&order);
 }
 
-Test(graph_order, C3_C6_what_is_written_anew_first_is_not_needed)
+Test(graph_order, C6_what_is_written_anew_first_is_not_needed)
 {
 	struct graph_order order;
 	make_buffers();

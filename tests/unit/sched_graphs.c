@@ -231,7 +231,7 @@ static void move_memory(struct words *words)
 	device->ops->memory_free(old);
 }
 
-Test(sched_graphs, L9_C4_a_memory_that_has_moved_has_the_graph_made_anew)
+Test(sched_graphs, L9_a_memory_that_has_moved_has_the_graph_made_anew)
 {
 	struct words words;
 	struct probe built;

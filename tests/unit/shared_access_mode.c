@@ -60,8 +60,8 @@ Test(access_modes, C2_every_triple_unites_the_same_in_any_order)
 	}
 }
 
-/* An atomic access has no bits of its own: it reads, writes and keeps, so it is held as read_write. */
-Test(access_modes, C3_reading_writing_and_keeping_is_read_write)
+/* As an atomic access is held, which has no bits of its own. */
+Test(access_modes, reading_writing_and_keeping_is_read_write)
 {
 	uint32_t atomic = ACCESS_READ_BIT | ACCESS_WRITE_BIT | ACCESS_KEEP_BIT;
 	cr_assert(eq(u32, atomic, RW));
