@@ -396,7 +396,8 @@ int sched_graph_prepare(struct scheduler_device *device, struct task_send *send,
 		result = make_anew(graph, alone, fault);
 	if (result == 0)
 		send->command.graph = graph->handle;
-	if (result < 0 && graph->has_native && graph->handle)
+	/* That is tried again with the same launch, when there is room: it must find the changes where they were. */
+	if (result == SCHED_SPILL_WAIT || (result < 0 && graph->has_native && graph->handle))
 		undo(graph, send->graph);
 	else
 		send->graph->broke = result < 0 && !fault->device_lost;

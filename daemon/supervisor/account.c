@@ -1,16 +1,17 @@
 #include "account.h"
 
-#include "device_set.h"
 #include "engine.h"
 #include "packet.h"
 #include "session.h"
 #include "succession.h"
 #include "supervisor.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* As proto's Backend; devices have their numbers from share_page.h and flight_page.h, which have a bit for each. */
-enum { BACKENDS = DEVICE_SET_BACKENDS, DEVICES = 64 };
+/* An engine could invent others, and each would be a row of its tenant. */
+enum { BACKENDS = SYCL__V1__BACKEND__BACKEND_FAKE + 1, DEVICES = ACCOUNT_DEVICES_MAX };
+static_assert((BACKENDS - 1) * DEVICES + 1 < ACCOUNT_ROWS_LEAST, "whatever is put together, each device has a row");
 
 /* Of a tenant that has many groups some are put together. */
 static uint32_t rows_most(const struct supervisor *supervisor)
@@ -94,22 +95,37 @@ void account_session_ended(struct tenant *tenant, const struct session *session,
 	succession_changes(tenant->supervisor);
 }
 
+uint64_t account_count(struct engine *engine)
+{
+	return ++engine->tenant->supervisor->counts;
+}
+
+const struct session *account_session(struct engine *engine, uint64_t session, uint64_t count)
+{
+	struct session *found = engine_session(engine, session);
+	if (!found || found->counted == count)
+		return NULL;
+	found->counted = count;
+	return found;
+}
+
 void account_add_report(struct service_state_account *account, struct engine *engine,
-			const Sycl__V1__EngineReport *report)
+			const Sycl__V1__EngineReport *report, uint64_t count)
 {
 	for (size_t i = 0; i < report->n_sessions; i++)
-		if (engine_session(engine, report->sessions[i]->session))
+		if (account_session(engine, report->sessions[i]->session, count))
 			add_usage(account, report->sessions[i]->usage);
 }
 
-static void keep_report(struct engine *engine, const Sycl__V1__EngineReport *report)
+static void keep_report(struct engine *engine, const Sycl__V1__EngineReport *report, uint64_t count)
 {
-	account_add_report(&engine->tenant->account, engine, report);
 	for (size_t i = 0; i < report->n_sessions; i++) {
 		const Sycl__V1__SessionReport *claim = report->sessions[i];
-		const struct session *session = engine_session(engine, claim->session);
-		if (session)
-			keep_devices(engine->tenant, session, claim->devices, claim->n_devices);
+		const struct session *session = account_session(engine, claim->session, count);
+		if (!session)
+			continue;
+		add_usage(&engine->tenant->account, claim->usage);
+		keep_devices(engine->tenant, session, claim->devices, claim->n_devices);
 	}
 }
 
@@ -118,13 +134,14 @@ void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offen
 	struct tenant *tenant = engine->tenant;
 	struct decode_arena *arena = &tenant->supervisor->arena;
 	const struct session *session;
+	const uint64_t count = account_count(engine);
 	TAILQ_FOREACH (session, &engine->sessions, link)
 		keep_session(tenant, session, has_failed && session->id == offender);
 	for (unsigned i = 0; engine->sessions_count && i < engine->report.count; i++) {
 		ProtobufCMessage *message = NULL;
 		if (message_unpack(&sycl__v1__engine_report__descriptor, arena, engine->report.parts[i].bytes,
 				   engine->report.parts[i].size, &message) == 0)
-			keep_report(engine, (const Sycl__V1__EngineReport *)message);
+			keep_report(engine, (const Sycl__V1__EngineReport *)message, count);
 	}
 	account_sum(&tenant->account.sessions, engine->sessions_count);
 	account_sum(&tenant->account.engines_failed, has_failed);

@@ -18,7 +18,7 @@ struct supervisor;
 struct tenant;
 
 /* Rows of a tenant by control group and device, and how many it may have in any case: when all have very many. */
-enum { ACCOUNT_ROWS_MAX = 64, ACCOUNT_ROWS_LEAST = 8, ACCOUNT_ROWS_ALL = 16384 };
+enum { ACCOUNT_ROWS_MAX = 64, ACCOUNT_ROWS_LEAST = 56, ACCOUNT_ROWS_ALL = 16384 };
 
 /* Devices of one session of which is believed that it has used them. */
 enum { ACCOUNT_DEVICES_MAX = 16 };
@@ -41,9 +41,13 @@ bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_o
 /* Has it used anything at all? */
 bool account_is_empty(const struct service_state_account *account);
 
+/* Begin to add up what the parts of a report say: its number. */
+uint64_t account_count(struct engine *engine);
+/* A session that it still has. NULL: it has none of that number, or says it a second time in this count. */
+const struct session *account_session(struct engine *engine, uint64_t session, uint64_t count);
 /* Add what a report of the engine says of sessions that it still has: what has ended since is counted already. */
 void account_add_report(struct service_state_account *account, struct engine *engine,
-			const Sycl__V1__EngineReport *report);
+			const Sycl__V1__EngineReport *report, uint64_t count);
 void account_fill(const struct service_state_account *account, Sycl__V1__Usage *usage_out);
 
 #endif

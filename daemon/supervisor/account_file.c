@@ -6,7 +6,6 @@
 #include "engine.h"
 #include "kept_file.h"
 #include "log.h"
-#include "packet.h"
 #include "supervisor.h"
 #include "text.h"
 
@@ -20,7 +19,6 @@
 
 enum {
 	FILE_BYTES_MAX = 64 << 20,
-	UNPACKED_SHARE = 16, /* times its size it unpacks to at most */
 	GROUPS_MAX = 8192,
 };
 
@@ -199,19 +197,18 @@ static void restore(struct supervisor *supervisor, const Sycl__V1__KeptAccounts 
 static int unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t size)
 {
 	struct head head;
-	struct decode_arena arena;
 	memcpy(&head, bytes, sizeof(head));
 	bytes += sizeof(head);
 	size -= sizeof(head);
 	if (head.magic != FILE_MAGIC || kept_file_checksum(bytes, size) != head.checksum)
 		return -EBADMSG;
-	if (decode_arena_init(&arena, (size + 64) * UNPACKED_SHARE) < 0)
-		return -ENOMEM;
-	const Sycl__V1__KeptAccounts *kept = sycl__v1__kept_accounts__unpack(&arena.allocator, size, bytes);
-	if (kept)
-		restore(supervisor, kept);
-	decode_arena_fini(&arena);
-	return kept ? 0 : -EBADMSG;
+	/* This user's own file, whole and of a bounded size: nobody else has chosen what it unpacks to. */
+	Sycl__V1__KeptAccounts *kept = sycl__v1__kept_accounts__unpack(NULL, size, bytes);
+	if (!kept)
+		return -EBADMSG;
+	restore(supervisor, kept);
+	sycl__v1__kept_accounts__free_unpacked(kept, NULL);
+	return 0;
 }
 
 int account_file_load(struct supervisor *supervisor)

@@ -321,8 +321,9 @@ static void add_account(struct reply *reply, const struct tenant *tenant)
 	struct engine *engine;
 	TAILQ_FOREACH (engine, &tenant->engines, link) {
 		const struct opened_report *report = report_of(reply, engine);
+		const uint64_t count = account_count(engine);
 		for (unsigned p = 0; report && answered(reply, engine) && p < report->count; p++)
-			account_add_report(&total, engine, report->parts[p]);
+			account_add_report(&total, engine, report->parts[p], count);
 	}
 	size_t index = reply->message.n_accounts++;
 	Sycl__V1__AccountFacts *facts = &reply->accounts[index];
@@ -346,9 +347,11 @@ static void add_accounts(struct reply *reply)
 
 static void query_engine(struct account_query *query, struct engine *engine, const struct opened_report *report)
 {
+	const uint64_t count = account_count(engine);
 	for (unsigned p = 0; report && p < report->count; p++)
 		for (size_t i = 0; i < report->parts[p]->n_sessions; i++) {
-			const struct session *session = engine_session(engine, report->parts[p]->sessions[i]->session);
+			const struct session *session =
+				account_session(engine, report->parts[p]->sessions[i]->session, count);
 			if (session)
 				account_query_add_session(query, session, report->parts[p]->sessions[i]);
 		}

@@ -26,6 +26,7 @@ struct session {
 	int socket;
 	uint64_t since_ns;
 	uint64_t since_unix_seconds; /* for people */
+	uint64_t counted;            /* supervisor.counts, when claims about it were added up last */
 };
 
 TAILQ_HEAD(session_list, session);

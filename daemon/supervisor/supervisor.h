@@ -43,6 +43,7 @@ struct supervisor {
 	struct inquiry_list inquiries;
 	unsigned inquiry_count;
 	uint64_t last_inquiry;
+	uint64_t counts; /* of what engines claim: account_count */
 	bool privileged; /* may become any uid; otherwise only this one is served */
 	bool stopping;
 	bool drained; /* nobody new is served, as an operator wants it */

@@ -322,13 +322,15 @@ static bool is_alone(void *descriptors_out)
 	return alone;
 }
 
+/* But for what it keeps of what was used, which is there some time after the first client came. */
 static unsigned files_of_the_service(void)
 {
 	DIR *folder = opendir(chaos.fake.service->runtime);
+	const struct dirent *entry;
 	unsigned count = 0;
 	cr_assert(folder != NULL);
-	while (readdir(folder))
-		count++;
+	while ((entry = readdir(folder)) != NULL)
+		count += strncmp(entry->d_name, "accounts", strlen("accounts")) != 0;
 	(void)closedir(folder);
 	return count;
 }

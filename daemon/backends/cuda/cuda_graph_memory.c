@@ -71,6 +71,7 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes, struc
 		free(made);
 		return error;
 	}
+	graph->device->memory->graphs_with_memory += graph->temporary_count == 0;
 	graph->temporaries[graph->temporary_count++] = made;
 	*memory_out = &made->memory;
 	return 0;
@@ -180,8 +181,10 @@ uint64_t cuda_graph_memory_bytes(const struct backend_graph *graph)
 
 void cuda_graph_memory_end(struct backend_graph *graph)
 {
-	if (graph->temporary_count > 0)
+	if (graph->temporary_count > 0) {
+		graph->device->memory->graphs_with_memory--;
 		cuda_graph_memory_gone(graph->device->memory);
+	}
 	for (uint32_t i = 0; i < graph->temporary_count; i++)
 		free(graph->temporaries[i]);
 	graph->temporary_count = 0;

@@ -21,6 +21,7 @@ struct cuda_memory_state {
 	uint64_t granule_bytes; /* of memory that is shared, at least CUDA_GRANULE_BYTES */
 	/* Graphs with memory of their own were made: the driver keeps some of the device for them. Some went: it keeps too much. */
 	_Atomic bool graphs_have_memory, graph_memory_is_due;
+	uint32_t graphs_with_memory; /* that are there; the device thread's */
 	/* Taken from the device outside of the pool; managed memory counts as if it all were on the device. */
 	_Atomic uint64_t outside_bytes;
 	struct cuda_reaper reaper;
@@ -51,7 +52,8 @@ void cuda_room_give(struct cuda_memory_state *state, uint64_t size_bytes);
 
 /*
  * cuda_pool.c: what the driver keeps on the device for the memory of graphs. Has it functions for that? Is there room for so much of
- * it, with the headroom? -ENOMEM and MEMORY_ALLOCATION: no. A graph that had some is gone: the rest goes back in a quiet moment.
+ * it, with the headroom? -ENOMEM and MEMORY_ALLOCATION: no. A graph that had some is gone, the last one:
+ * the rest goes back in a quiet moment.
  */
 bool cuda_graphs_have_memory(const struct backend_device *device);
 int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes, struct backend_fault *fault_out);

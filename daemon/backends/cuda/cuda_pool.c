@@ -324,6 +324,9 @@ int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *
 
 void cuda_graph_memory_gone(struct cuda_memory_state *state)
 {
+	/* What another one has between two launches would go with it, and may not be there for the next. */
+	if (state->graphs_with_memory > 0)
+		return;
 	atomic_store_explicit(&state->graph_memory_is_due, true, memory_order_relaxed);
 }
 
@@ -331,8 +334,9 @@ void cuda_graph_memory_trim(struct cuda_memory_state *state)
 {
 	const struct backend_device *device = state->device;
 
+	/* First: a graph that was given up before any was finished leaves nothing to do, and is not asked for again. */
+	atomic_store_explicit(&state->graph_memory_is_due, false, memory_order_relaxed);
 	if (!atomic_load_explicit(&state->graphs_have_memory, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&state->graph_memory_is_due, false, memory_order_relaxed);
 	(void)device->backend->library.cuDeviceGraphMemTrim(device->facts->device);
 }
