@@ -470,19 +470,39 @@ Test(cuda_graphs, L17_F1_graphs_share_what_the_device_keeps_for_them_and_give_it
 	settle_launches();
 	cr_assert_eq(graph_memory_reserved(), BYTES, "four graphs that run one after the other need the memory of one");
 	cr_assert(!ops->quiet_wanted(stage.fixture.device));
+	/* Not while another one has it, which could not run again if others took it meanwhile. */
 	ops->graph_free(graphs[0]);
-	cr_assert(ops->quiet_wanted(stage.fixture.device));
-	ops->quiet(stage.fixture.device);
 	cr_assert(!ops->quiet_wanted(stage.fixture.device));
-	cr_assert_eq(graph_memory_reserved(), 0);
-	graph_run(&stage.fixture, graphs[1]); /* it gets some again */
+	graph_run(&stage.fixture, graphs[1]);
 	settle_launches();
 	cr_assert_eq(graph_memory_reserved(), BYTES);
 	for (int i = 1; i < 4; i++)
 		ops->graph_free(graphs[i]);
 	cr_assert_eq(double_count("graph_memories"), 0);
+	cr_assert(ops->quiet_wanted(stage.fixture.device));
+	ops->quiet(stage.fixture.device);
+	cr_assert(!ops->quiet_wanted(stage.fixture.device));
+	cr_assert_eq(graph_memory_reserved(), 0);
 	stage_close(&stage);
 	double_check(true);
+}
+
+/* No other has been finished: there is nothing to give back, and no reason to ask for a quiet moment again and again. */
+Test(cuda_graphs, F1_a_graph_that_is_given_up_leaves_nothing_to_do)
+{
+	struct stage stage;
+	struct backend_fault fault = {0};
+	struct backend_memory *memory = NULL;
+
+	stage_open(&stage);
+	const struct backend_ops *ops = stage.fixture.ops;
+	struct backend_graph *graph = graph_make(&stage.fixture);
+	cr_assert_eq(ops->graph_temporary(graph, 4096, &memory, &fault), 0, "%s", fault.text);
+	ops->graph_free(graph);
+	if (ops->quiet_wanted(stage.fixture.device))
+		ops->quiet(stage.fixture.device);
+	cr_assert(!ops->quiet_wanted(stage.fixture.device));
+	stage_close(&stage);
 }
 
 Test(cuda_graphs, F9_memory_of_graphs_leaves_the_headroom_and_others_get_what_is_not_used)

@@ -408,3 +408,22 @@ Test(accounts, N6_claims_without_a_measure_have_one)
 	json_decref(list);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
+
+/* Both while it goes on and when its engine has died: what it used was used once. */
+Test(accounts, N6_a_session_counts_once_however_often_its_engine_tells_of_it)
+{
+	begin("repeater");
+	int client = open_client();
+	json_t *list = only_row("--by=uid,device", NULL, NULL);
+	cr_assert(eq(long, (long)figure(list, 0, "commands"), 100L));
+	json_decref(list);
+	list = only_row("--by=uid,device,session", NULL, NULL);
+	cr_assert(eq(long, (long)figure(list, 0, "commands"), 100L));
+	json_decref(list);
+	json_t *status = ctl_json(&service, "status");
+	json_t *usage = json_array_get(json_object_get(status, "accounts"), 0);
+	cr_assert(eq(long, (long)json_integer_value(json_object_get(usage, "command_groups_submitted")), 12L));
+	json_decref(status);
+	close_fd(&client);
+	cr_assert(eq(int, service_stop(&service), 0));
+}

@@ -11,6 +11,7 @@
  *   stubborn     is ready, does not end when told to
  *   endless      reports without an end
  *   crowd        reports more devices than there can be
+ *   repeater     tells of each session twice
  *   braggart     claims to have used all that there can be of devices, and more
  *
  * and of those that look for the service that follows when theirs is gone:
@@ -363,6 +364,8 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 		list[i] = &rows[i];
 	}
 	report->n_sessions = me.count;
+	for (unsigned i = 0; manner("repeater") && report->n_sessions < SESSIONS_MAX && i < me.count; i++)
+		list[report->n_sessions++] = list[i];
 	report->sessions = list;
 }
 
