@@ -324,6 +324,42 @@ uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, 
 	return raw_send(client, &command);
 }
 
+uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, uint32_t device, uint32_t nodes)
+{
+	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
+	message.graph = graph;
+	message.context = context;
+	message.device = device;
+	message.nodes = nodes;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
+	command.graph_create = &message;
+	return raw_send(client, &command);
+}
+
+uint64_t raw_graph_node(struct raw_client *client, uint64_t graph, Sycl__V1__CommandGroup *group, uint32_t *after, size_t count)
+{
+	Sycl__V1__GraphNode message = SYCL__V1__GRAPH_NODE__INIT;
+	message.graph = graph;
+	message.group = group;
+	message.n_after = count;
+	message.after = after;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_NODE;
+	command.graph_node = &message;
+	return raw_send(client, &command);
+}
+
+uint64_t raw_graph_finish(struct raw_client *client, uint64_t graph)
+{
+	Sycl__V1__GraphFinish message = SYCL__V1__GRAPH_FINISH__INIT;
+	message.graph = graph;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_FINISH;
+	command.graph_finish = &message;
+	return raw_send(client, &command);
+}
+
 uint64_t raw_buffer(struct raw_client *client, uint64_t buffer, uint32_t arena, uint64_t offset_bytes,
 		    uint64_t size_bytes)
 {

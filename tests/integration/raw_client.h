@@ -84,6 +84,10 @@ uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, 
 		   bool in_order);
 uint64_t raw_buffer(struct raw_client *client, uint64_t buffer, uint32_t arena, uint64_t offset_bytes,
 		    uint64_t size_bytes);
+/* An executable graph: begun, a node behind those `after`, finished. */
+uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, uint32_t device, uint32_t nodes);
+uint64_t raw_graph_node(struct raw_client *client, uint64_t graph, Sycl__V1__CommandGroup *group, uint32_t *after, size_t count);
+uint64_t raw_graph_finish(struct raw_client *client, uint64_t graph);
 /* Send a BufferGrant with these descriptors. */
 void raw_grant(struct raw_client *client, uint64_t buffer, const int *fds, unsigned count);
 /* Discover, and the index of the first device of the fake backend. Waits. */

@@ -32,13 +32,7 @@ static uint64_t create(uint64_t graph, uint32_t nodes)
 
 static void send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
 {
-	Sycl__V1__GraphNode message = SYCL__V1__GRAPH_NODE__INIT;
-	message.graph = graph;
-	message.group = group;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_NODE;
-	command.graph_node = &message;
-	(void)raw_send(client, &command);
+	(void)raw_graph_node(client, graph, group, NULL, 0);
 }
 
 static void update(uint64_t graph, Sycl__V1__CommandGroup *group)
@@ -54,12 +48,7 @@ static void update(uint64_t graph, Sycl__V1__CommandGroup *group)
 
 static void finish(uint64_t graph)
 {
-	Sycl__V1__GraphFinish message = SYCL__V1__GRAPH_FINISH__INIT;
-	message.graph = graph;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_FINISH;
-	command.graph_finish = &message;
-	(void)raw_send(client, &command);
+	(void)raw_graph_finish(client, graph);
 }
 
 static void launch(uint64_t graph)

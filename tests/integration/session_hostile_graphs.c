@@ -31,28 +31,12 @@ static void with_graphs(void)
 
 static void create(uint64_t graph, uint32_t nodes)
 {
-	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
-	message.graph = graph;
-	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
-	message.device = device;
-	message.nodes = nodes;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
-	command.graph_create = &message;
-	(void)raw_send(hostile, &command);
+	(void)raw_graph(hostile, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, nodes);
 }
 
 static void send_node(uint64_t graph, Sycl__V1__CommandGroup *group, uint32_t *after, size_t count)
 {
-	Sycl__V1__GraphNode message = SYCL__V1__GRAPH_NODE__INIT;
-	message.graph = graph;
-	message.group = group;
-	message.n_after = count;
-	message.after = after;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_NODE;
-	command.graph_node = &message;
-	(void)raw_send(hostile, &command);
+	(void)raw_graph_node(hostile, graph, group, after, count);
 }
 
 static void send_empty(uint64_t graph, uint32_t *after, size_t count)
@@ -90,12 +74,7 @@ static void send_host_task(uint64_t graph)
 
 static void finish(uint64_t graph)
 {
-	Sycl__V1__GraphFinish message = SYCL__V1__GRAPH_FINISH__INIT;
-	message.graph = graph;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_FINISH;
-	command.graph_finish = &message;
-	(void)raw_send(hostile, &command);
+	(void)raw_graph_finish(hostile, graph);
 }
 
 /* `tasks` host tasks, in slots from TASK_SLOT on, value as the group's number. */

@@ -65,36 +65,17 @@ static void start(const struct engine_options *options, bool whole)
 
 static void create(uint64_t graph, uint32_t nodes)
 {
-	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
-	message.graph = graph;
-	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
-	message.device = device;
-	message.nodes = nodes;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
-	command.graph_create = &message;
-	(void)raw_send(hostile, &command);
+	(void)raw_graph(hostile, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, nodes);
 }
 
 static void send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
 {
-	Sycl__V1__GraphNode message = SYCL__V1__GRAPH_NODE__INIT;
-	message.graph = graph;
-	message.group = group;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_NODE;
-	command.graph_node = &message;
-	(void)raw_send(hostile, &command);
+	(void)raw_graph_node(hostile, graph, group, NULL, 0);
 }
 
 static void finish(uint64_t graph)
 {
-	Sycl__V1__GraphFinish message = SYCL__V1__GRAPH_FINISH__INIT;
-	message.graph = graph;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_FINISH;
-	command.graph_finish = &message;
-	(void)raw_send(hostile, &command);
+	(void)raw_graph_finish(hostile, graph);
 }
 
 static void launch(uint64_t graph, uint64_t number)

@@ -252,10 +252,17 @@ static void take_division(struct packet_fds *fds)
 	me.harmed = harm_pages();
 }
 
+static void obey(void);
+
+/* Its pages may still be behind other messages, as many as fit. */
 static void lie(void)
 {
-	if (!me.claims)
-		exit(14);
+	struct pollfd control = { .fd = me.control, .events = POLLIN };
+	while (!me.claims) {
+		if (me.control < 0 || poll(&control, 1, -1) < 0)
+			exit(14);
+		obey();
+	}
 	memset(me.claims->address, 0xff, sizeof(struct share_claims));
 	say_wants(0);
 }
