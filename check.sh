@@ -4,13 +4,15 @@ set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 # shellcheck source=tests/support/common.sh
 . "$top/tests/support/common.sh"
+# shellcheck source=tests/support/long.sh
+. "$top/tests/support/long.sh"
 
 passed=0 failed=0 skipped=0 started=$SECONDS
 jobs=$(nproc)
 
 usage() {
 	cat <<TXT
-Usage: ./check.sh [--fast | --rows | --build-only | --long]
+Usage: ./check.sh [--fast | --rows | --build-only | --long [PART...]]
   (nothing)     every lane
   --fast        the inner loop: one build, unit and wire tests, fuzz replay, the sum of the rows
   --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/last-run*.md
@@ -22,6 +24,12 @@ The last line says how many passed and failed; before it stands what could not b
 TXT
 }
 
+# line FORMAT VALUE...: what a lane has come to, also for the page of long runs.
+line() {
+	# shellcheck disable=SC2059  # the callers' own
+	printf "$@" | tee -a "$logs/lanes"
+}
+
 # lane NAME COMMAND...: one step; it counts as one check, its tests as theirs.
 lane() {
 	local name=$1 start=$SECONDS result=ok
@@ -31,7 +39,7 @@ lane() {
 	else
 		failed=$((failed + 1)) result=FAILED
 	fi
-	printf '%-34s %-7s %4d s\n' "$name" "$result" $((SECONDS - start))
+	line '%-34s %-7s %4d s\n' "$name" "$result" $((SECONDS - start))
 	[ "$result" = ok ]
 }
 
@@ -68,7 +76,7 @@ tests() {
 		printf '(all of it: %s)\n' "$folder/ctest.log"
 	fi
 	passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
-	printf '%-34s %-7s %4d s   %d passed, %d failed, %d skipped\n' "$name" "$([ "$fail" -eq 0 ] && echo ok || echo FAILED)" \
+	line '%-34s %-7s %4d s   %d passed, %d failed, %d skipped\n' "$name" "$([ "$fail" -eq 0 ] && echo ok || echo FAILED)" \
 		$((SECONDS - start)) "$pass" "$fail" "$skip"
 }
 
@@ -186,26 +194,6 @@ everything() {
 	lane "clang-tidy" tidy "${short_paths[@]}"
 }
 
-# Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000, connections by the 10,000.
-random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu)'
-long_rows="$random_rows|client_usm_(fake|cpu|two_cpus)|client_model_(fake|cpu)|processes_client_death|processes_chaos"
-
-# Random groups of the same twenty seeds as ever, and of twenty that no earlier run had.
-long() {
-	local seed
-	seed=$(date +%s)
-	lane "build (gcc)" compile build &&
-		SYCLD_LONG=1 tests "races of 1e8 messages" build -L '^race$' &&
-		SYCLD_LONG=1 tests "long rows" build -R "^($long_rows)\$" &&
-		SYCLD_LONG=1 SYCLD_RANDOM_FIRST=$seed tests "random groups from seed $seed" build -R "^($random_rows)\$" &&
-		tests "integration, ten times over" build -L '^integration$' --repeat until-fail:10
-	lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
-		tests "second runs under address" build/check-asan -L '^again$'
-	lane "build (clang, fuzz)" fuzzers &&
-		lane "fuzzing, 5 min for each target" fuzz 300
-	lane "clang-tidy, all paths" tidy
-}
-
 # The last line.
 sum() {
 	local line="$passed passed, $failed failed"
@@ -218,9 +206,11 @@ sum() {
 
 main() {
 	case ${1-} in
-	'' | --fast | --rows | --build-only | --long) ;;
+	'' | --fast | --rows | --build-only) ;;
+	--long) known_parts "${@:2}" ;;
 	--help | -h)
 		usage
+		long_usage
 		exit 0
 		;;
 	*)
@@ -229,6 +219,7 @@ main() {
 		;;
 	esac
 	prepare_folder
+	: >"$logs/lanes"
 	if [ "${1-}" = --rows ]; then
 		rows
 		exit
@@ -249,7 +240,7 @@ main() {
 		rows | tail -n 1
 		;;
 	--build-only) lane "build (gcc)" compile build ;;
-	--long) long ;;
+	--long) long "${@:2}" ;;
 	esac
 	sum
 }

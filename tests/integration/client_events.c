@@ -1,6 +1,7 @@
 /* Events: what they wait for, how far they are, when it was, and what they cost (B17, B18, B32, H5 - H13, N8). */
 #include "portable.h"
 
+#include "amount.h"
 #include "sanitized.h"
 
 #include <stdio.h>
@@ -308,6 +309,7 @@ Test(events, H13_N6_memory_does_not_grow_with_submissions, .timeout = 1800)
 		    80000); /* what is kept for good is kept now: times of the latest 65,536 groups, for example */
 	uint64_t before = used_kib();
 	submit_many(group, count);
+	amount_say(count, "submissions");
 	uint64_t after = used_kib();
 	/* 32 bytes of each of them would be more than this. */
 	uint64_t most = before + (count / 32 > 4096 ? 8192 : count / 32);

@@ -4,6 +4,8 @@
  */
 #include "client_usm.h"
 
+#include "amount.h"
+
 #include <stdlib.h>
 
 TestSuite(usm_programs, .timeout = 1800, .init = usm_test_begin, .fini = usm_test_end);
@@ -157,6 +159,7 @@ static void run_programs(sycl_context of, sycl_device second)
 	make_cells(&dag);
 	for (uint32_t i = 0; i < programs; i++)
 		run_program(&dag, i);
+	amount_say(programs, "programs over USM");
 	for (uint32_t i = 0; i < CELLS; i++)
 		MUST(sycl_usm_free(of, dag.cells[i]));
 	for (uint32_t q = 0; q < QUEUES; q++) {

@@ -5,6 +5,7 @@
  */
 #include "fake_service.h"
 
+#include "amount.h"
 #include "clock.h"
 
 #include <dirent.h>
@@ -419,12 +420,18 @@ Test(processes_chaos, M10_N4_N5_N6_after_everything_that_can_happen_all_is_as_it
 	for (unsigned i = 0; i < CLIENTS; i++)
 		start_client(&chaos.clients[i]);
 
-	uint64_t end_ns = clock_deadline_ns(SECONDS_NS(seconds_to_run()));
+	const unsigned seconds = seconds_to_run();
+	uint64_t happened = 0;
+	uint64_t end_ns = clock_deadline_ns(SECONDS_NS(seconds));
 	while (clock_now_ns() < end_ns)
 		let_something_happen(counts);
 	expect_calm();
-	for (unsigned i = 0; i < HAPPENINGS; i++)
+	for (unsigned i = 0; i < HAPPENINGS; i++) {
 		cr_log_info("%u %s", counts[i], happenings[i].name);
+		happened += counts[i];
+	}
 	expect_nothing_left(descriptors, files);
+	amount_say(happened, "happenings");
+	amount_say(seconds, "seconds");
 	fake_service_end(&chaos.fake);
 }

@@ -1,6 +1,7 @@
 /* Clients that end with SIGKILL, wherever they are, and clients that come and go: nothing of them stays. */
 #include "processes.h"
 
+#include "amount.h"
 #include "gpu_driver.h"
 
 #include <poll.h>
@@ -120,6 +121,7 @@ Test(processes_client_death, N4_N6_clients_killed_at_random_points_leave_nothing
 
 	for (int i = 0; i < kills; i++)
 		kill_one(service, &points, i);
+	amount_say((uint64_t)kills, "kills");
 	cr_assert_geq(points.forked, kills / 5);
 	cr_assert_geq(points.early, kills / 5);
 	cr_assert(private_service_wait_sessions(service, 0, SOON), "status still shows a killed client");
@@ -194,6 +196,7 @@ Test(processes_client_death, N6_a_thousand_connections_in_a_row_stay_flat, .time
 	const char *count = getenv("SYCLD_LONG") ? "10000" : "1000";
 	gpu_begin(&gpu);
 	run_cycles(service, count);
+	amount_say(strtoull(count, NULL, 10), "connections one after the other");
 	footprint_expect_flat(&base, strtoull(count, NULL, 10));
 	footprint_expect_flat(&sycld, strtoull(count, NULL, 10));
 	gpu_expect(&gpu);

@@ -490,6 +490,7 @@ int main(int argc, char **argv)
 		}
 	}
 	(void)printf("seed %llu\n", (unsigned long long)seed);
+	(void)printf("amount: %llu messages each way\n", (unsigned long long)messages);
 	(void)fflush(stdout);
 	return run(processes, messages, seed) == 0 ? 0 : 1;
 }

@@ -1,0 +1,120 @@
+# shellcheck shell=bash
+# The long runs of check.sh, in parts, and the page that they leave behind, build/long.md. Sourced by check.sh, whose `tests` and
+# `lane` do the work.
+
+long_parts='races rows seeds chaos again second fuzz tidy'
+
+# Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000, connections by the 10,000.
+random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu)'
+long_rows="$random_rows|client_usm_(fake|cpu|two_cpus)|client_model_(fake|cpu)|processes_client_death"
+
+long_usage() {
+	cat <<TXT
+Parts of --long, all of them unless some are named:
+  races   the ring's and the threads' races, 1e8 messages
+  rows    rows at their full length: random groups by the 100,000 for the first twenty seeds, 1e7 submissions, 1e4 connections and kills
+  seeds   random groups of twenty seeds that no earlier run had
+  chaos   half an hour of everything at once
+  again   tests of real processes, ten times over
+  second  second runs of the same programs, under AddressSanitizer
+  fuzz    five minutes of fuzzing for each target
+  tidy    static analysis of all paths
+What was run is told in build/long.md.
+TXT
+}
+
+# known_parts [PART...]: leaves when one of them is none.
+known_parts() {
+	local part
+	for part in "$@"; do
+		case " $long_parts " in
+		*" $part "*) ;;
+		*)
+			long_usage >&2
+			exit 2
+			;;
+		esac
+	done
+}
+
+# suites PART FOLDER: rows for the page, of what `tests` has just run in this build.
+suites() {
+	local folder=$top/$2 files=() file
+	for file in "$folder"/tests/*.tap "$folder/junit.xml"; do
+		[ -e "$file" ] && files+=("$file")
+	done
+	awk -v suites=1 -f "$top/tests/support/results.awk" "${files[@]}" |
+		awk -f "$top/tests/support/suites.awk" - "$folder/junit.xml" "$folder/Testing/Temporary/LastTest.log" |
+		sed "s/^/| $1 /" >>"$logs/long.rows"
+}
+
+# long_tests PART NAME FOLDER CTEST-OPTION...
+long_tests() {
+	local part=$1 folder=$3
+	shift
+	SYCLD_LONG=1 tests "$@"
+	suites "$part" "$folder"
+}
+
+long_part() {
+	case $1 in
+	races) long_tests races "races of 1e8 messages" build -L '^race$' ;;
+	rows) long_tests rows "long rows" build -R "^($long_rows)\$" ;;
+	seeds)
+		local seed
+		seed=$(date +%s)
+		SYCLD_RANDOM_FIRST=$seed long_tests seeds "random groups from seed $seed" build -R "^($random_rows)\$"
+		;;
+	chaos) long_tests chaos "everything at once" build -R '^processes_chaos$' ;;
+	again) tests "integration, ten times over" build -L '^integration$' --repeat until-fail:10 ;;
+	second)
+		lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
+			tests "second runs under address" build/check-asan -L '^again$'
+		;;
+	fuzz)
+		lane "build (clang, fuzz)" fuzzers &&
+			lane "fuzzing, 5 min for each target" fuzz 300
+		;;
+	tidy) lane "clang-tidy, all paths" tidy ;;
+	esac
+}
+
+long_page() {
+	local commit
+	commit=$(git -C "$top" rev-parse --short=12 HEAD 2>/dev/null) || commit=unknown
+	[ -z "$(git -C "$top" status --porcelain 2>/dev/null)" ] || commit="$commit, with changes"
+	cat <<TXT
+# What a long run showed
+
+Written by \`./check.sh --long\` and copied here as it is. Never edited by hand.
+
+| | |
+| --- | --- |
+| date | $(date -u +%Y-%m-%dT%H:%MZ) |
+| commit | $commit |
+| system | $(. /etc/os-release && printf '%s' "$PRETTY_NAME"), $(nproc) processors, $(awk '/MemTotal/ { printf "%d GiB", $2 / 1048576 }' /proc/meminfo) |
+| parts | $* |
+| took | $((SECONDS - started)) s |
+
+\`\`\`
+$(cat "$logs/lanes")
+\`\`\`
+
+| part | suite | passed | failed | skipped | seconds | how much |
+| --- | --- | --- | --- | --- | --- | --- |
+$(cat "$logs/long.rows")
+TXT
+}
+
+# long [PART...]
+long() {
+	local part
+	# shellcheck disable=SC2086  # one word for each part
+	[ $# -gt 0 ] || set -- $long_parts
+	: >"$logs/long.rows"
+	lane "build (gcc)" compile build || return
+	for part in "$@"; do
+		long_part "$part"
+	done
+	long_page "$@" >"$top/build/long.md"
+}

@@ -1,0 +1,56 @@
+# Reads what `results.awk -v suites=1` printed, then ctest's JUnit file, then its own log (Testing/Temporary/LastTest.log); prints a row
+# of a Markdown table for each test program that ran: passed, failed, skipped, seconds, and how much those did whose length can be chosen
+# (amount.h, and the seeds of random groups). A test that is no Criterion program counts as one.
+FNR == 1 {
+	file++
+}
+file == 1 {
+	split($2, name, "::")
+	count[name[1], $1]++
+	next
+}
+file == 2 && /<testcase / {
+	name[1] = $0
+	sub(/.* name="/, "", name[1])
+	sub(/".*/, "", name[1])
+	seconds = $0
+	sub(/.* time="/, "", seconds)
+	sub(/".*/, "", seconds)
+	order[++n] = name[1]
+	took[name[1]] = seconds
+	next
+}
+# "12/194 Test: client_random_fake", once before what it said.
+file == 3 && /^[0-9]+\/[0-9]+ Test: / {
+	suite = $3
+	next
+}
+# "random groups: seed 7, 100000 of them", "random threads: seed 7, 100000 groups"
+file == 3 && /^random [a-z]+: seed [0-9]+, [0-9]+ / {
+	seed = $4 + 0
+	kind = $2 == "threads:" ? "groups of several threads" : "groups"
+	key = suite SUBSEP kind
+	if (!(key in seeds) || seed < first[key])
+		first[key] = seed
+	last[key] = seed > last[key] ? seed : last[key]
+	each[key] = $5 + 0
+	seeds[key]++
+	next
+}
+file == 3 && /^amount: [0-9]+ / {
+	sub(/^amount: /, "")
+	add($0)
+}
+function add(text) {
+	remark[suite] = remark[suite] (remark[suite] ? "; " : "") text
+}
+END {
+	for (key in seeds) {
+		split(key, part, SUBSEP)
+		suite = part[1]
+		add(sprintf("%d %s for each of %d seeds, %.0f to %.0f", each[key], part[2], seeds[key], first[key], last[key]))
+	}
+	for (i = 1; i <= n; i++)
+		printf "| %s | %d | %d | %d | %.0f | %s |\n", order[i], count[order[i], "pass"], count[order[i], "fail"],
+			count[order[i], "skip"], took[order[i]], remark[order[i]]
+}
