@@ -49,7 +49,7 @@ static const char usage_text[] =
 	"  --runs N          of each comparison, 1 to 99 (7)\n"
 	"  --idle-seconds N  how long an idle service is watched, 1 to 3600 (21)\n"
 	"  --quick           tiny counts: shows that everything works; the figures mean nothing\n"
-	"  --curve FILE      TC3's curve as a picture (PNG)\n"
+	"  --curve FILE.png  TC3's curves as pictures: time, and memory in FILE-memory.png\n"
 	"  --pictures FOLDER distributions as pictures (PNG), one for each row that has samples\n"
 	"  --trace FILE      what sched replays, instead of its own traces (README.md has the format)\n"
 	"  --device D        what programs runs on: cpu (the default) or gpu\n"

@@ -5,8 +5,12 @@
 #include "bench_statistics.h"
 #include "schedule_drive.h"
 
+#include "cleanup.h"
+
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { OPEN = 1024, SIZES = 5, FEW_RUNS = 3, FRONT = 0, WALL, DEVICE, OPENED, GROWN };
@@ -16,7 +20,7 @@ static const uint64_t sizes[SIZES] = { 1000, 10000, 100000, 1000000, 10000000 };
 
 struct measured {
 	double front_us[SIZES], wall_us[SIZES], device_us[SIZES];
-	double open_bytes, grown_per_group;
+	double open_bytes, grown_bytes[SIZES]; /* of a group that is open; left behind, for each group */
 	double runs[BENCH_RUNS_MAX]; /* front_us of the size that is told */
 	unsigned run_count;
 };
@@ -91,7 +95,7 @@ static int measure_size(const struct bench *bench, struct agent *agent, unsigned
 	measured->front_us[size] = statistics_median(front, runs);
 	measured->wall_us[size] = statistics_median(wall, runs);
 	measured->device_us[size] = statistics_median(device, runs);
-	measured->grown_per_group = values[GROWN] / (double)sizes[size];
+	measured->grown_bytes[size] = values[GROWN] / (double)sizes[size];
 	if (size == size_told(bench)) {
 		memcpy(measured->runs, front, runs * sizeof(*front));
 		measured->run_count = runs;
@@ -144,7 +148,7 @@ static void tell_worst(struct bench *bench, const struct measured *measured)
 			most = fmax(most, measured[shape].front_us[size]);
 		}
 		flat = fmax(flat, most / least);
-		grown = fmax(grown, measured[shape].grown_per_group);
+		grown = fmax(grown, measured[shape].grown_bytes[size_count(bench) - 1]);
 		open = fmax(open, measured[shape].open_bytes);
 	}
 	tell_one(bench, "TC3.flat", "times", flat, BENCH_VALUE_AT_MOST, 1.25, "slowest by fastest of all numbers of groups");
@@ -152,26 +156,43 @@ static void tell_worst(struct bench *bench, const struct measured *measured)
 	tell_one(bench, "TC3.open", "B/group", open, BENCH_NO_TARGET, 0, "heap of a group while it is open");
 }
 
-static int draw(const struct bench *bench, const struct measured *measured)
+static int draw(const struct bench *bench, const char *path, struct plot *plot, const struct measured *measured, bool is_time)
 {
-	struct plot plot = { .title = "scheduling alone: time of one group of 3 requirements",
-			     .x_name = "groups",
-			     .y_name = "us",
-			     .y_line = 0.5,
-			     .curves = SCHEDULE_SHAPES };
+	plot->x_name = "groups";
+	plot->curves = SCHEDULE_SHAPES;
 	for (unsigned shape = 0; shape < SCHEDULE_SHAPES; shape++) {
-		struct plot_curve *curve = &plot.curve[shape];
+		struct plot_curve *curve = &plot->curve[shape];
 		curve->name = schedule_shape_name((enum schedule_shape)shape);
 		curve->points = size_count(bench);
 		for (unsigned size = 0; size < curve->points; size++) {
 			curve->x[size] = (double)sizes[size];
-			curve->y[size] = measured[shape].front_us[size];
+			curve->y[size] = is_time ? measured[shape].front_us[size] : measured[shape].grown_bytes[size];
 		}
 	}
-	if (plot_write(&plot, bench->curve))
+	if (plot_write(plot, path))
 		return 0;
-	bench_complain("%s cannot be written", bench->curve);
+	bench_complain("%s cannot be written", path);
 	return -EIO;
+}
+
+static int draw_time(const struct bench *bench, const struct measured *measured)
+{
+	struct plot plot = { .title = "scheduling alone: time of one group of 3 requirements", .y_name = "us", .y_line = 0.5 };
+	return draw(bench, bench->curve, &plot, measured, true);
+}
+
+/* Beside the other one: tc3.png, tc3-memory.png. */
+static int draw_memory(const struct bench *bench, const struct measured *measured)
+{
+	struct plot plot = { .title = "scheduling alone: heap left behind for each group", .y_name = "bytes", .y_line = 0.01 };
+	const char *dot = strrchr(bench->curve, '.'), *slash = strrchr(bench->curve, '/');
+	CLEANUP(free_pointer) char *path = NULL;
+	int stem = dot && (!slash || dot > slash) ? (int)(dot - bench->curve) : (int)strlen(bench->curve);
+	if (asprintf(&path, "%.*s-memory%s", stem, bench->curve, bench->curve + stem) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	return draw(bench, path, &plot, measured, false);
 }
 
 int row_schedule(struct bench *bench)
@@ -187,5 +208,8 @@ int row_schedule(struct bench *bench)
 		tell_shape(bench, (enum schedule_shape)shape, &measured[shape]);
 	}
 	tell_worst(bench, measured);
-	return bench->curve ? draw(bench, measured) : 0;
+	if (!bench->curve)
+		return 0;
+	int r = draw_time(bench, measured);
+	return r < 0 ? r : draw_memory(bench, measured);
 }
