@@ -94,6 +94,8 @@ int worker_cycles(struct worker *worker)
 		cycle(worker);
 		if (i == WARM_UP)
 			base = own_footprint();
+		if (i % WORKER_CYCLES_TOLD == WORKER_CYCLES_TOLD - 1)
+			worker_say("cycles");
 	}
 	if (worker->count > WARM_UP) {
 		struct own_footprint end = own_footprint();
