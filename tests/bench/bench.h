@@ -28,7 +28,7 @@ struct bench {
 };
 
 /* What a target bounds, and from which side. */
-enum bench_bound { BENCH_NO_TARGET, BENCH_RATIO_AT_MOST, BENCH_RATIO_AT_LEAST, BENCH_VALUE_AT_MOST };
+enum bench_bound { BENCH_NO_TARGET, BENCH_RATIO_AT_MOST, BENCH_RATIO_AT_LEAST, BENCH_VALUE_AT_MOST, BENCH_VALUE_AT_LEAST };
 
 struct bench_result {
 	const char *name;  /* row and variant: "TC1.pinned.p50" */

@@ -79,6 +79,8 @@ bool bench_met(const struct bench_result *result)
 		return result->ratio >= result->target;
 	case BENCH_VALUE_AT_MOST:
 		return result->value <= result->target;
+	case BENCH_VALUE_AT_LEAST:
+		return result->value >= result->target;
 	case BENCH_NO_TARGET:
 		break;
 	}
@@ -92,6 +94,7 @@ void bench_target_text(const struct bench_result *result, char *text_out, size_t
 		[BENCH_RATIO_AT_MOST] = "ratio <= ",
 		[BENCH_RATIO_AT_LEAST] = "ratio >= ",
 		[BENCH_VALUE_AT_MOST] = "value <= ",
+		[BENCH_VALUE_AT_LEAST] = "value >= ",
 	};
 	if (result->bound == BENCH_NO_TARGET)
 		(void)snprintf(text_out, size, "%s", "");

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,19 +71,30 @@ static int add_curve(struct plot *plot, const struct bench_distribution *distrib
 	return 0;
 }
 
-int bench_picture(const struct bench *bench, const char *name, const char *title, const char *unit,
-		  const struct bench_distribution *distributions, unsigned count)
+/* The folder, and the picture in it. */
+static int write_picture(const struct bench *bench, const char *name, const struct plot *plot)
 {
 	char path[PATH_MAX];
-	if (!bench->pictures)
-		return 0;
 	if (mkdir(bench->pictures, 0777) < 0 && errno != EEXIST) {
 		bench_complain("%s cannot be made: %s", bench->pictures, strerror(errno));
 		return -EIO;
 	}
 	int length = snprintf(path, sizeof(path), "%s/%s.png", bench->pictures, name);
+	if (length < 0 || (size_t)length >= sizeof(path))
+		return -ENAMETOOLONG;
+	if (plot_write(plot, path))
+		return 0;
+	bench_complain("%s cannot be written", path);
+	return -EIO;
+}
+
+int bench_picture(const struct bench *bench, const char *name, const char *title, const char *unit,
+		  const struct bench_distribution *distributions, unsigned count)
+{
+	if (!bench->pictures)
+		return 0;
 	CLEANUP(free_pointer) struct plot *plot = calloc(1, sizeof(*plot));
-	int r = length < 0 || (size_t)length >= sizeof(path) ? -ENAMETOOLONG : plot ? 0 : -ENOMEM;
+	int r = plot ? 0 : -ENOMEM;
 	if (r < 0)
 		return r;
 	plot->title = title;
@@ -92,11 +104,31 @@ int bench_picture(const struct bench *bench, const char *name, const char *title
 	for (unsigned i = 0; i < count && r == 0; i++)
 		if (distributions[i].count > 0 && plot->curves < PLOT_CURVES_MAX)
 			r = add_curve(plot, &distributions[i]);
-	if (r == 0 && !plot_write(plot, path)) {
-		bench_complain("%s cannot be written", path);
-		r = -EIO;
+	return r == 0 ? write_picture(bench, name, plot) : r;
+}
+
+int bench_picture_points(const struct bench *bench, const char *name, const struct bench_point *points, unsigned count,
+			 const char *title, const char *x_name, const char *y_name, double y_line)
+{
+	if (!bench->pictures)
+		return 0;
+	CLEANUP(free_pointer) struct plot *plot = calloc(1, sizeof(*plot));
+	if (!plot)
+		return -ENOMEM;
+	plot->title = title;
+	plot->x_name = x_name;
+	plot->y_name = y_name;
+	plot->y_line = y_line;
+	for (unsigned i = 0; i < count; i++) {
+		if (!(points[i].x > 0) || !(points[i].y > 0) || !isfinite(points[i].x) || !isfinite(points[i].y) ||
+		    plot->curves == PLOT_CURVES_MAX)
+			continue;
+		struct plot_curve *curve = &plot->curve[plot->curves++];
+		*curve = (struct plot_curve){ .name = points[i].name, .points = 1 };
+		curve->x[0] = points[i].x;
+		curve->y[0] = points[i].y;
 	}
-	return r;
+	return write_picture(bench, name, plot);
 }
 
 int bench_picture_samples(const struct bench *bench, const char *name, const char *title,

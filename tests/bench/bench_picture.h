@@ -41,4 +41,14 @@ int bench_picture(const struct bench *bench, const char *name, const char *title
 int bench_picture_samples(const struct bench *bench, const char *name, const char *title,
 			  const struct bench_samples *service, const struct bench_samples *direct);
 
+/* One side of a comparison, as a point. */
+struct bench_point {
+	const char *name;
+	double x, y; /* above 0; without a number it is left out */
+};
+
+/* FOLDER/NAME.png with a point for each side, x logarithmic, and a line across at the `y_line` that is wanted. */
+int bench_picture_points(const struct bench *bench, const char *name, const struct bench_point *points, unsigned count,
+			 const char *title, const char *x_name, const char *y_name, double y_line);
+
 #endif

@@ -55,15 +55,20 @@ unsigned gpu_device_count(void);
 void gpu_tell(struct bench *bench, const struct gpu_compared *compared, int value, enum gpu_side side,
 	      enum gpu_side baseline, struct bench_result result);
 
+/* How many multiprocessors the latency class had for itself: without any, what is beside it means something else. */
+void gpu_tell_set_apart(struct bench *bench, const char *name, double multiprocessors);
+
 /* A private service with the CUDA library that was asked for; `users`: for everybody (root only). */
 int gpu_service(bool users, struct private_service **service_out);
-/* The same with these lines in [cuda]. */
-int gpu_service_with(const char *cuda_lines, bool users, struct private_service **service_out);
+/* The same with these lines in [cuda], and what sections come behind it there. */
+int gpu_service_with(const char *lines, bool users, struct private_service **service_out);
 /*
  * Wait until it is as it is after a second or two of work: its standby engine comes some time after a device was first used,
  * and again after it was taken, and starting one must not fall into what is measured.
  */
 void gpu_settle(const struct private_service *service);
+/* What `syclctl status --json` says of the engines, summed: a number, or one of a group (NULL: none). */
+double gpu_engine_number(const struct private_service *service, const char *group, const char *name);
 /* May other users be measured too? */
 bool gpu_users(void);
 /* The second user. */

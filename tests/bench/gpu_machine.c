@@ -110,14 +110,14 @@ bool gpu_users(void)
 	return geteuid() == 0;
 }
 
-int gpu_service_with(const char *cuda_lines, bool users, struct private_service **service_out)
+int gpu_service_with(const char *lines, bool users, struct private_service **service_out)
 {
 	const char *library = gpu_library();
 	char configuration[1024];
 	const char *text = NULL;
-	if (library || *cuda_lines) {
-		(void)snprintf(configuration, sizeof(configuration), "[cuda]\n%s%s%s%s", cuda_lines, library ? "library = " : "",
-			       library ? library : "", library ? "\n" : "");
+	if (library || *lines) {
+		(void)snprintf(configuration, sizeof(configuration), "[cuda]\n%s%s%s%s", library ? "library = " : "",
+			       library ? library : "", library ? "\n" : "", lines);
 		text = configuration;
 	}
 	return bench_service_with(text, users, service_out);
@@ -132,4 +132,17 @@ void gpu_settle(const struct private_service *service)
 {
 	if (private_service_wait_standby(service, SECONDS_NS(SETTLE_SECONDS)) == 0)
 		bench_complain("no standby engine comes: measured without");
+}
+
+double gpu_engine_number(const struct private_service *service, const char *group, const char *name)
+{
+	json_t *status = private_service_status(service);
+	const json_t *tenants = json_object_get(status, "tenants");
+	double sum = 0;
+	for (size_t i = 0; i < json_array_size(tenants); i++) {
+		const json_t *tenant = json_array_get(tenants, i);
+		sum += json_number_value(json_object_get(group ? json_object_get(tenant, group) : tenant, name));
+	}
+	json_decref(status);
+	return sum;
 }

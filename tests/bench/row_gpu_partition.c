@@ -3,6 +3,7 @@
  * other one keeps. The same as processes of their own, with time slices and under MPS.
  */
 #include "bench_mps.h"
+#include "bench_picture.h"
 #include "bench_statistics.h"
 #include "gpu_client.h"
 #include "gpu_compare.h"
@@ -171,6 +172,7 @@ struct figures {
 	double alone[BENCH_RUNS_MAX], beside[BENCH_RUNS_MAX]; /* p99 of the short one */
 	double middle[BENCH_RUNS_MAX];                        /* its p50 beside */
 	double whole[BENCH_RUNS_MAX], kept[BENCH_RUNS_MAX];   /* rates of the long one */
+	double set_apart;                                     /* multiprocessors, by the service's word */
 };
 
 /* The long one alone, before there is a latency session; then the short one alone and both together, by turns. */
@@ -203,6 +205,7 @@ static int measure_pair(const struct bench *bench, struct pair *pair, const stru
 			r = agent_answer(&pair->busy, values);
 		figures->kept[run] = values[RATE];
 	}
+	figures->set_apart = pair->service ? gpu_engine_number(pair->service, NULL, "latency_units") : 0;
 	return r;
 }
 
@@ -232,10 +235,11 @@ static int measure_side(const struct bench *bench, enum gpu_side side, struct fi
 /* Without names of its own: a side's. */
 struct told {
 	enum gpu_side side;
-	const char *p50, *p99, *kept, *note;
+	const char *p50, *p99, *kept, *note, *point;
 };
 
-static void tell(struct bench *bench, const struct told *told, const struct figures *figures)
+static void tell(struct bench *bench, const struct told *told, const struct figures *figures,
+		 struct bench_point *point_out)
 {
 	const bool bounded = told->side == GPU_SIDE_SERVICE;
 	struct bench_result p50 = { .name = told->p50, .unit = "us", .bound = BENCH_NO_TARGET };
@@ -249,18 +253,25 @@ static void tell(struct bench *bench, const struct told *told, const struct figu
 	bench_tell(bench, &p99);
 	bench_summarise(figures->kept, figures->whole, bench->runs, &kept);
 	bench_tell(bench, &kept);
+	if (bounded)
+		gpu_tell_set_apart(bench, "TG9.set_apart", figures->set_apart);
+	*point_out = (struct bench_point){ told->point, p99.ratio, kept.ratio };
 }
 
 int row_gpu_partition(struct bench *bench)
 {
 	static const struct told sides[] = {
-		{ GPU_SIDE_SERVICE, "TG9.p50", "TG9.p99", "TG9.kept", "8 multiprocessors set apart; alone" },
-		{ GPU_SIDE_DIRECT, "TG9.processes.p50", "TG9.processes.p99", "TG9.processes.kept", "time slices; alone" },
-		{ GPU_SIDE_MPS, "TG9.mps.p50", "TG9.mps.p99", "TG9.mps.kept", "MPS; alone" },
+		{ GPU_SIDE_SERVICE, "TG9.p50", "TG9.p99", "TG9.kept", "8 multiprocessors set apart; alone",
+		  "service" },
+		{ GPU_SIDE_DIRECT, "TG9.processes.p50", "TG9.processes.p99", "TG9.processes.kept", "time slices; alone",
+		  "time slices" },
+		{ GPU_SIDE_MPS, "TG9.mps.p50", "TG9.mps.p99", "TG9.mps.kept", "MPS; alone", "mps" },
 	};
+	enum { SIDES = sizeof(sides) / sizeof(*sides) };
+	struct bench_point points[SIDES] = { { .name = NULL } };
 	if (!gpu_row_possible(bench, "TG9", 1))
 		return 0;
-	for (size_t i = 0; i < sizeof(sides) / sizeof(*sides); i++) {
+	for (size_t i = 0; i < SIDES; i++) {
 		struct figures figures = { .alone = { 0 } };
 		if (sides[i].side == GPU_SIDE_MPS && !mps_installed()) {
 			bench_skip(bench, sides[i].p99, "MPS is not here");
@@ -275,7 +286,8 @@ int row_gpu_partition(struct bench *bench)
 			bench_complain("the measurement failed: %s", strerror(-r));
 			return r;
 		}
-		tell(bench, &sides[i], &figures);
+		tell(bench, &sides[i], &figures, &points[i]);
 	}
-	return 0;
+	return bench_picture_points(bench, "TG9", points, SIDES, "a short kernel beside long ones", "p99, times alone",
+				    "what the long ones keep of their rate", 0.85);
 }
