@@ -18,6 +18,7 @@ struct bench {
 	bool json;
 	bool quick;            /* tiny counts: shows that it works, the figures mean nothing */
 	unsigned idle_seconds; /* how long an idle service is watched */
+	unsigned memory_mib;   /* of the device, that the service has in TG15 */
 	const char *curve;     /* file for the picture of TC3's curve; NULL: none */
 	const char *device;   /* of the row programs: cpu or gpu */
 	const char *size;     /* of its problems: tiny, small or large */
@@ -77,6 +78,10 @@ int row_gpu_fault(struct bench *bench);
 int row_gpu_graph(struct bench *bench);
 int row_gpu_several(struct bench *bench);
 int row_gpu_partition(struct bench *bench);
+int row_gpu_mixed(struct bench *bench);
+int row_gpu_shares(struct bench *bench);
+int row_gpu_runaway(struct bench *bench);
+int row_gpu_spill(struct bench *bench);
 
 /* Is it as the target wants? False without a target. */
 bool bench_met(const struct bench_result *result);

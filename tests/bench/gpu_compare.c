@@ -98,7 +98,7 @@ static void sum_up(const double answers[][AGENT_VALUES], unsigned count, enum gp
 
 static int side_measure(struct crowd *crowd, uint64_t count, enum gpu_sum sum, double values_out[AGENT_VALUES])
 {
-	double answers[GPU_AGENTS_MAX][AGENT_VALUES];
+	double answers[GPU_AGENTS_MAX][AGENT_VALUES] = { { 0 } };
 	int r = 0;
 	for (unsigned i = 0; i < crowd->count && r == 0; i++)
 		r = agent_ask(&crowd->agents[i], count);

@@ -33,13 +33,17 @@ static const struct bench_row rows[] = {
 	{ "TG7", "on a GPU: 256 MiB of an application's own pages, there and back", row_gpu_pages },
 	{ "TG8", "on a GPU: 256 MiB of shared memory, there and back", row_gpu_arena },
 	{ "TG9", "on a GPU: a short kernel of the latency class beside long ones", row_gpu_partition },
+	{ "TG10", "on a GPU: requests that come by chance beside a training", row_gpu_mixed },
+	{ "TG11", "on a GPU: what sessions get of it by their weights", row_gpu_shares },
 	{ "TG12", "on a GPU: one tenant's fault and its bystander", row_gpu_fault },
+	{ "TG12.runaway", "on a GPU: a kernel that runs past its deadline", row_gpu_runaway },
 	{ "TG13", "on a GPU: a chain of 100 small kernels as one graph", row_gpu_graph },
 	{ "TG14", "on two and on four GPUs: throughput against one", row_gpu_several },
+	{ "TG15", "on a GPU: a working set larger than its memory", row_gpu_spill },
 };
 
 enum { ROWS = sizeof(rows) / sizeof(*rows), OPT_JSON = 1, OPT_RUNS, OPT_LIST, OPT_QUICK, OPT_IDLE, OPT_LIBRARY,
-       OPT_CURVE, OPT_PICTURES, OPT_TRACE, OPT_DEVICE, OPT_SIZE, OPT_HELP };
+       OPT_CURVE, OPT_PICTURES, OPT_TRACE, OPT_DEVICE, OPT_SIZE, OPT_MEMORY, OPT_HELP };
 
 static const char usage_text[] =
 	"Usage: syclbench [ROW ...] [OPTIONS]\n"
@@ -54,6 +58,7 @@ static const char usage_text[] =
 	"  --trace FILE      what sched replays, instead of its own traces (README.md has the format)\n"
 	"  --device D        what programs runs on: cpu (the default) or gpu\n"
 	"  --size S          of its problems: tiny, small (the default) or large\n"
+	"  --memory MIB      device memory that the service has in TG15, 1 to 16777216 (2048)\n"
 	"  --cuda-library L  the library that stands for NVIDIA's driver; with a double of it the figures mean nothing\n"
 	"  --list            the rows, and nothing else\n"
 	"  --help\n";
@@ -68,6 +73,7 @@ static const struct option options[] = {
 	{ "trace", required_argument, NULL, OPT_TRACE },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "size", required_argument, NULL, OPT_SIZE },
+	{ "memory", required_argument, NULL, OPT_MEMORY },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -117,6 +123,8 @@ static int take_option(int option, struct bench *bench)
 		return number_parse(optarg, BENCH_RUNS_MAX, &bench->runs) ? -1 : 2;
 	case OPT_IDLE:
 		return number_parse(optarg, 3600, &bench->idle_seconds) ? -1 : 2;
+	case OPT_MEMORY:
+		return number_parse(optarg, 1u << 24, &bench->memory_mib) ? -1 : 2;
 	case OPT_CURVE:
 		bench->curve = optarg;
 		return -1;
@@ -156,7 +164,7 @@ static const struct bench_row *row_named(const char *id)
 
 int main(int argc, char **argv)
 {
-	struct bench bench = { .runs = 7, .idle_seconds = 21, .device = "cpu", .size = "small", .out = stdout };
+	struct bench bench = { .runs = 7, .idle_seconds = 21, .memory_mib = 2048, .device = "cpu", .size = "small", .out = stdout };
 	bool failed = false;
 	for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		int status = take_option(option, &bench);

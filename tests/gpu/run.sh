@@ -15,7 +15,7 @@ Usage: run.sh [PART ...] [OPTION ...]
 Parts (none: --tests --bench --memcheck --drivers):
   --probe        launching alone: round trip, one client, eight clients, beside the driver (1 min)
   --tests        the tests on CUDA, whole programs, the demo (7 min)
-  --bench        the measurements, beside the driver's own ways (4 min)
+  --bench        the measurements, beside the driver's own ways (8 min)
   --memcheck     the memory checker (1 min)
   --drivers      the lists and the clients' tests on other drivers: NVIDIA's OpenCL, PoCL (15 min)
   --two-gpus     what needs two GPUs or more (4 min)
@@ -271,8 +271,14 @@ probe() {
 bench() {
 	say "== measurements"
 	local row
-	for row in TG1 TG2 TG3 TG4 TG5 TG6 TG7 TG8 TG9 TG12 TG13; do
+	for row in TG1 TG2 TG3 TG4 TG5 TG6 TG7 TG8 TG12 TG13; do
 		measure "$row" 60
+	done
+	# Pictures come back with the logs.
+	measure TG9 90 --pictures "$out/logs"
+	measure TG10 150 --pictures "$out/logs"
+	for row in TG11 TG12.runaway TG15; do
+		measure "$row" 120
 	done
 	# Each run is checked on the processor, which takes most of its time.
 	measure programs 120 --device gpu --size large --runs 2
