@@ -2,17 +2,18 @@
 # The long runs of check.sh, in parts, and the page that they leave behind, build/long.md. Sourced by check.sh, whose `tests` and
 # `lane` do the work.
 
-long_parts='races rows seeds chaos again second fuzz tidy'
+long_parts='races rows lives seeds chaos again second fuzz tidy'
 
-# Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000, connections by the 10,000.
+# Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu)'
-long_rows="$random_rows|client_usm_(fake|cpu|two_cpus)|client_model_(fake|cpu)|processes_client_death"
+long_rows="$random_rows|client_usm_(fake|cpu|two_cpus)|client_model_(fake|cpu)"
 
 long_usage() {
 	cat <<TXT
 Parts of --long, all of them unless some are named:
   races   the ring's and the threads' races, 1e8 messages
-  rows    rows at their full length: random groups by the 100,000 for the first twenty seeds, 1e7 submissions, 1e4 connections and kills
+  rows    rows at their full length: random groups by the 100,000 for the first twenty seeds, 1e7 submissions, 1e4 programs over USM
+  lives   1e4 clients that connect, work and leave, 1e4 that are killed
   seeds   random groups of twenty seeds that no earlier run had
   chaos   half an hour of everything at once
   again   tests of real processes, ten times over
@@ -60,6 +61,7 @@ long_part() {
 	case $1 in
 	races) long_tests races "races of 1e8 messages" build -L '^race$' ;;
 	rows) long_tests rows "long rows" build -R "^($long_rows)\$" ;;
+	lives) long_tests lives "ten thousand lives" build -R '^processes_client_death$' ;;
 	seeds)
 		local seed
 		seed=$(date +%s)
