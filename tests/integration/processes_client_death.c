@@ -3,6 +3,7 @@
 
 #include "amount.h"
 #include "gpu_driver.h"
+#include "worker_lines.h"
 
 #include <poll.h>
 #include <signal.h>

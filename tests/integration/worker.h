@@ -27,8 +27,7 @@ worker_command worker_chaos;       /* checked work, anew after each error, until
 worker_command worker_endless;     /* a kernel that never ends; waits for it */
 worker_command worker_blocked;     /* waits for a group that no device has yet */
 worker_command worker_steps;       /* one piece of checked work for each line of stdin, until it ends */
-enum { WORKER_CYCLES_TOLD = 500 };
-worker_command worker_cycles;      /* connect, work, disconnect, `count` times; says "cycles" after each so many */
+worker_command worker_cycles;      /* connect, work, disconnect, `count` times; tells each five hundred */
 worker_command worker_open;        /* waits for a line, connects, works, tells its session */
 worker_command worker_build_fails; /* a source with a mistake */
 worker_command worker_build_eats;    /* a source whose compilation takes all memory that there is */

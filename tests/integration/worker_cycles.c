@@ -1,5 +1,6 @@
 /* Connections in a row, and long rows of work on one. */
 #include "worker.h"
+#include "worker_lines.h"
 
 #include <dirent.h>
 #include <malloc.h>

@@ -1,0 +1,8 @@
+/* What a worker's lines mean to the test that reads them. */
+#ifndef SYCLD_TESTS_WORKER_LINES_H
+#define SYCLD_TESTS_WORKER_LINES_H
+
+/* `worker cycles` says "cycles" after each so many. */
+enum { WORKER_CYCLES_TOLD = 500 };
+
+#endif
