@@ -155,7 +155,7 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				  "returns", number(engine->spill_returns),
 				  "returned_bytes", number(engine->spill_returned_bytes),
 				  "now_bytes", number(engine->spilled_now_bytes));
-	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+	json_t *claims = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
 				   "resident_bytes", number(engine->resident_bytes),
 				   "descriptors", (json_int_t)engine->descriptors,
 				   "mappings", (json_int_t)engine->mappings,
@@ -172,6 +172,8 @@ static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 				   "chains", number(engine->chains),
 				   "chain_launches", number(engine->chain_launches),
 				   "chains_refused", number(engine->chains_refused),
+				   "splits", number(engine->splits),
+				   "split_parts", number(engine->split_parts),
 				   "gate", gate,
 				   "spill", spill);
 	if (object && (json_object_update_new(object, claims) < 0 ||

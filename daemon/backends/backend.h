@@ -219,6 +219,7 @@ struct backend_kernel_facts {
 	 */
 	bool native;
 	bool has_presets; /* the application's own: an argument of kind UNKNOWN is as it has been set (J9) */
+	bool splits;      /* its launches may be sent in parts (struct backend_part) */
 };
 
 struct backend_occupancy {
@@ -368,6 +369,21 @@ struct backend_launch_properties {
 	uint32_t cluster[3]; /* groups of a cluster, SYCL's order; all 0: none */
 };
 
+/*
+ * Some of a launch's work-groups: of those along SYCL's dimension 0, as the backend has made them, n of them, these from n * first / of
+ * to before n * end / of, which may be none. The kernel is told ids, ranges and numbers of groups as if all of them ran.
+ */
+struct backend_part {
+	uint32_t first, end; /* first < end <= of */
+	uint32_t of;         /* 0: all */
+};
+
+/* n * numerator / of, without overflow. */
+static inline uint64_t backend_part_at(uint64_t n, uint32_t numerator, uint32_t of)
+{
+	return n / of * numerator + n % of * numerator / of;
+}
+
 /* Pointers must stay good until submit returns; host pointers of WRITE and READ until the command is complete. */
 struct backend_command {
 	enum backend_command_kind kind;
@@ -382,6 +398,7 @@ struct backend_command {
 			const struct backend_argument *arguments;
 			uint32_t argument_count;
 			const struct backend_launch_properties *properties; /* NULL: plain */
+			struct backend_part part; /* of a plain launch of a kernel that `splits`; not in graphs and bursts */
 		} launch;
 		struct {
 			struct backend_memory *source, *destination;

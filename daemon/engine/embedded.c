@@ -121,6 +121,7 @@ static int make_engine(const struct embedded_options *options, int *socket, stru
 		.end_with_last_session = true,
 		.cache_directory = options->cache_directory,
 		.backend_options = backend_options,
+		.slice_us = ENGINE_SLICE_US,
 	};
 	session_limits_init(&settings.limits);
 	struct engine *engine;

@@ -41,6 +41,8 @@ struct engine_observer {
 	void (*wants_device)(void *context, uint32_t watch);
 };
 
+#define ENGINE_SLICE_US 500u
+
 struct engine_options {
 	bool with_fake;
 	uint64_t warm_devices;       /* bit n: open device n at the start: it will be asked for */
@@ -49,6 +51,7 @@ struct engine_options {
 	const char *cache_directory; /* copied; NULL: nothing is kept */
 	const char *const *backend_options; /* "cuda:peer_path=host"; copied; NULL ends it; NULL: none */
 	struct session_limits limits;
+	uint64_t slice_us; /* of launches that are sent in parts; 0: none is. ENGINE_SLICE_US unless somebody says otherwise */
 	uint64_t hello_timeout_ns; /* 0: 10 s */
 };
 

@@ -108,6 +108,8 @@ static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *rep
 	report->chains_refused = counters.chains_refused;
 	report->latency_units = counters.latency_units;
 	report->graph_memories = counters.graph_memories;
+	report->splits = counters.splits;
+	report->split_parts = counters.split_parts;
 	report->commands_decoded = engine->commands_decoded;
 	report->wakes_sent = engine->wakes_sent;
 }

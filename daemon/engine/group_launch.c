@@ -248,6 +248,15 @@ static bool is_plain(const Sycl__V1__Launch *launch)
 	return !launch->cooperative && launch->n_cluster == 0;
 }
 
+/* Work-groups that run at one time and work-groups that run in parts are two things. */
+static int check_splittable(const Sycl__V1__Launch *launch, struct task_request *request, struct backend_fault *fault)
+{
+	if (launch->splittable && launch->cooperative)
+		return fault_set(fault, STATUS_INVALID, "a cooperative launch cannot be split");
+	request->launch.splittable = launch->splittable;
+	return 0;
+}
+
 /* Whatever the range is. */
 static int check_properties(const struct queue *queue, const Sycl__V1__Launch *launch,
 			    struct backend_launch_properties *properties, struct backend_fault *fault)
@@ -329,6 +338,8 @@ int group_check_launch(struct session *session, const struct queue *queue, const
 	r = check_dimensions(queue, launch, request, fault);
 	if (r == 0)
 		r = check_arguments(session, queue, kernel, launch, request, fault);
+	if (r == 0)
+		r = check_splittable(launch, request, fault);
 	if (r == 0)
 		r = check_range(queue, kernel, launch, request, &session->engine->scratch.properties, fault);
 	return r;

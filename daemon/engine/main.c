@@ -17,6 +17,7 @@
 #define ENGINE_EXIT_USELESS 5
 #define ENGINE_EXIT_NOT_FOR 6
 #define NO_ID               UINT32_MAX
+#define SLICE_US_MOST       1000000u
 #define BACKEND_OPTIONS_MAX 64
 
 struct arguments {
@@ -72,7 +73,7 @@ static int standby_kind(struct arguments *arguments, const char *value)
 
 static int apply(struct arguments *arguments, int option, const char *value)
 {
-	uint32_t fd;
+	uint32_t fd, slice_us;
 	int r;
 	switch (option) {
 	case 'c':
@@ -90,6 +91,11 @@ static int apply(struct arguments *arguments, int option, const char *value)
 	case 'f':
 		arguments->engine.with_fake = true;
 		return 0;
+	case 'p':
+		r = number(value, SLICE_US_MOST, &slice_us);
+		if (r == 0)
+			arguments->engine.slice_us = slice_us;
+		return r;
 	case 'l':
 		return session_limits_set(&arguments->engine.limits, value);
 	case 'o':
@@ -114,10 +120,12 @@ static int parse(int count, char **values, struct arguments *arguments)
 		{"with-fake", no_argument, NULL, 'f'},        {"limit", required_argument, NULL, 'l'},
 		{"warm", required_argument, NULL, 'w'},       {"build-helper", no_argument, NULL, 'b'},
 		{"backend-option", required_argument, NULL, 'o'}, {"standby", required_argument, NULL, 's'},
+		{"slice-us", required_argument, NULL, 'p'},
 		{NULL, 0, NULL, 0},
 	};
 	*arguments = (struct arguments){.control_fd = -1, .uid = NO_ID, .gid = NO_ID};
 	session_limits_init(&arguments->engine.limits);
+	arguments->engine.slice_us = ENGINE_SLICE_US;
 	arguments->engine.backend_options = arguments->backend_options;
 	int option;
 	while ((option = getopt_long(count, values, "", options, NULL)) != -1) {

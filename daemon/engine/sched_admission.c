@@ -132,7 +132,7 @@ static uint64_t size_class(uint64_t bytes)
 	return bytes == 0 ? 0 : 64u - (uint64_t)__builtin_clzll(bytes);
 }
 
-static uint64_t shape_of(const struct task_send *send)
+uint64_t sched_admission_shape(const struct task_send *send)
 {
 	const struct backend_command *command = &send->command;
 	uint64_t key = mix(1, command->kind);
@@ -145,6 +145,8 @@ static uint64_t shape_of(const struct task_send *send)
 		key = mix(mix(key, (uintptr_t)send->kernel), sched_launches(send));
 		for (uint32_t i = 0; i < command->launch.dimensions; i++)
 			key = mix(mix(key, command->launch.global[i]), command->launch.local[i]);
+		if (command->launch.part.of > 0)
+			key = mix(mix(key, command->launch.part.end - command->launch.part.first), command->launch.part.of);
 		return key;
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
@@ -165,7 +167,7 @@ static bool arrive(struct task *task)
 	struct sched_flow *flow = task->flow;
 	if (!takes_time(task) || !need(task->device) || !flow->at_gate)
 		return false;
-	task->gate.shape = shape_of(&task->send);
+	task->gate.shape = sched_admission_shape(&task->send);
 	task->state = TASK_PARKED;
 	(void)gate_arrive(&flow->gate, &task->gate, scheduler->now_ns);
 	scheduler->gates_due |= bit_of(task->device);

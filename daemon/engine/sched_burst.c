@@ -265,7 +265,7 @@ uint32_t sched_kernel_burst(const struct sched_kernel *kernel)
 void sched_burst_learn(const struct task *task)
 {
 	const struct task_send *send = &task->send;
-	if (send->command.kind != BACKEND_COMMAND_LAUNCH || send->end_ns <= send->start_ns)
+	if (send->command.kind != BACKEND_COMMAND_LAUNCH || send->command.launch.part.of > 0 || send->end_ns <= send->start_ns)
 		return;
 	uint64_t took_ns = (send->end_ns - send->start_ns) / sched_launches(send);
 	uint64_t *period_ns = &send->kernel->period_ns;

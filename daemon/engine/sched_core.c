@@ -92,6 +92,7 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	scheduler->has_windows = !config->never_window;
 	scheduler->has_gates = !config->never_gate;
 	scheduler->spills = config->spills;
+	scheduler->slice_ns = config->slice_ns;
 	scheduler->page_bytes = page_bytes();
 	scheduler->spill_least_bytes = config->spill_least_bytes ? config->spill_least_bytes : SPILL_LEAST_BYTES;
 	scheduler->spill_most_bytes = config->spill_bytes ? config->spill_bytes : half_of_memory();

@@ -211,5 +211,6 @@ void sched_device_stop(struct scheduler_device *device)
 	sched_cause_drop(device->lost);
 	sched_flow_fini(device);
 	free(device->admission);
+	sched_split_free(device);
 	free(device);
 }

@@ -41,7 +41,7 @@ void sched_inline_learn(const struct task *task)
 {
 	const struct task_send *send = &task->send;
 	if (!task->scheduler->sends_inline || !(task->device->features & BACKEND_FEATURE_INLINE) ||
-	    send->command.kind != BACKEND_COMMAND_LAUNCH)
+	    send->command.kind != BACKEND_COMMAND_LAUNCH || send->command.launch.part.of > 0)
 		return;
 	/* A kernel that was not launched for long, and one with another range, are new to the driver as far as is known here. */
 	if (!is_seen(task->device, send)) {
@@ -55,7 +55,7 @@ void sched_inline_learn(const struct task *task)
 static bool is_plain(const struct scheduler_device *device, const struct task_send *send)
 {
 	const struct backend_command *command = &send->command;
-	if (command->kind != BACKEND_COMMAND_LAUNCH || send->burst || command->timed || command->launch.properties ||
+	if (command->kind != BACKEND_COMMAND_LAUNCH || send->burst || command->timed || command->launch.part.of > 0 || command->launch.properties ||
 	    !send->kernel->handle || !is_seen(device, send))
 		return false;
 	for (uint32_t i = 0; i < command->launch.argument_count; i++) {

@@ -460,6 +460,16 @@ enum task_role {
 	TASK_ROLE_EXPORT,
 };
 
+/* Of a launch that may be sent in parts; the part itself is its command's. */
+struct sched_split {
+	bool declared; /* the program says that it may be done; only then is anything else here looked at */
+	bool more;     /* what is sent next, or now, is not all of it, nor its last part */
+	bool begun;    /* a part of it is over */
+	bool estimated;
+	uint64_t shape;                     /* whose times it is one of; 0: of none */
+	uint64_t start_ns, end_ns, took_ns; /* of the parts so far: the first one's, the latest one's, all together */
+};
+
 struct task {
 	struct sched_message message;
 	struct scheduler *scheduler;
@@ -501,6 +511,7 @@ struct task {
 	struct sched_account *account; /* NULL: none */
 	uint64_t charged_bytes;
 	uint32_t storage_bytes;
+	struct sched_split split;
 	struct gate_group gate; /* while it waits at its device's gate, and from there until it comes back */
 	struct task_send send;
 	_Alignas(16) uint8_t storage[];
@@ -631,6 +642,7 @@ struct scheduler_device {
 	uint32_t grant_slot; /* share_slot() */
 	uint32_t class_flows[GATE_CLASSES];
 	uint64_t latency_until_ns; /* no session is of the latency class: it is told so then (sched_latency.c) */
+	struct sched_split_estimates *split_estimates; /* NULL: nothing to estimate yet */
 	uint64_t novelties;   /* launches that came back and whose kernel had not come with this range before them */
 	struct sched_cause *lost;
 	struct sched_loss loss;
@@ -687,6 +699,7 @@ struct scheduler {
 	uint64_t spill_most_bytes;     /* of host memory that devices may spill to; */
 	_Atomic uint64_t spill_bytes;  /* and do now */
 	struct sched_grants grants;
+	uint64_t slice_ns; /* sched_split.c; 0: nothing is sent in parts */
 	uint64_t latency_leaving; /* bit per device: whose last session of the latency class has gone, and it is not told yet */
 	uint64_t gates_due, gates_held; /* bit per device: somebody may go, as far as is known; somebody waits */
 	_Atomic uint32_t houseworks; /* devices that do now what their backend does while they are quiet */
@@ -744,6 +757,18 @@ static inline bool sched_flow_is_alone(const struct sched_flow *flow)
 	return device->class_flows[GATE_LATENCY] <= (flow->class == GATE_LATENCY) &&
 	       !rivals_has_others(&device->rivals, flow, device->scheduler->now_ns);
 }
+
+/* Sent with all that is left of it: what only waits for its being on a lane may be sent behind it. */
+static inline bool task_is_on_lane(const struct task *task)
+{
+	return task->state == TASK_SENT && !task->split.more;
+}
+
+/* sched_split.c. It is to be dispatched, and the gate has not been asked for it yet: which part of it? */
+void sched_split_next(struct task *task);
+/* It has come back from its lane, and has been accounted for. True: it is to be dispatched again. */
+bool sched_split_goes_on(struct task *task);
+void sched_split_free(struct scheduler_device *device);
 
 /* sched_account.c; an account may be NULL. */
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes);

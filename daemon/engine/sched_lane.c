@@ -233,7 +233,8 @@ static void send_to(struct task *task, struct sched_lane *lane)
 	STAGE_MARK_ALL(task->send.flight_group, launches, STAGE_ORDERED);
 	device->port.unpublished += launches - 1; /* counts what its thread gets to do */
 	sched_device_post(device, &task->message);
-	let_followers_go(task);
+	if (task_is_on_lane(task))
+		let_followers_go(task);
 }
 
 static void send_or_park(struct task *task)
@@ -254,6 +255,8 @@ void sched_lane_dispatch(struct task *task)
 	if (is_lost(task))
 		return;
 	sched_flow_enter(task);
+	if (!task->gate.in_flight)
+		sched_split_next(task);
 	if (!task->gate.in_flight && sched_flow_is_alone(task->flow))
 		task->scheduler->counters.gate_bypassed += task->role == TASK_ROLE_GROUP ? sched_launches(&task->send) : 0;
 	else if (!sched_admission_pass(task))
@@ -440,6 +443,6 @@ void sched_lane_return(struct task *task)
 		sched_burst_learn(task);
 	}
 	task->state = TASK_PENDING;
-	task->front_only = true;
+	task->front_only = !sched_split_goes_on(task);
 	task_consider(task);
 }

@@ -206,6 +206,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	fill_identity(task, request);
 	if (!front_only || (request->action == TASK_EVENT_WAIT && request->event->is_watched))
 		sched_send_fill(&task->send, request, task->storage + sched_uses_storage(request));
+	task->split.declared = request->action == TASK_LAUNCH && request->launch.splittable && !front_only;
 	if (request->action == TASK_LAUNCH && request->launch.kernel)
 		sched_kernel_use(request->launch.kernel, task);
 	inherit_failures(task, request);
@@ -238,6 +239,9 @@ bool task_running(const struct task *task)
 {
 	if (task->held_by_host)
 		return task->state == TASK_HELD;
+	/* Between two of its parts it goes on running. */
+	if (task->split.begun)
+		return task->state != TASK_DONE;
 	return task->state == TASK_SENT && task->open_in == 0 && task->device->lanes[task->send.lane].first == task &&
 	       !atomic_load(&task->is_aside);
 }

@@ -88,7 +88,7 @@ static void edge_add(struct task *from, struct task *to, bool data, uint32_t lau
 	to->in = edge;
 	from->mark = to->identity;
 	from->mark_edge = edge;
-	edge->sent = from->state == TASK_SENT && !to->front_only && from->device == to->device &&
+	edge->sent = task_is_on_lane(from) && !to->front_only && from->device == to->device &&
 		     !sched_lane_waits(to) && !(launches & ~SCHED_LAUNCHES_ALL);
 	to->open_in++;
 	if (!edge->sent)

@@ -7,7 +7,7 @@
 void sched_use_sent(struct task *task)
 {
 	const uint64_t now_ns = task->scheduler->now_ns;
-	if (task->role == TASK_ROLE_GROUP)
+	if (task->role == TASK_ROLE_GROUP && !task->split.begun)
 		delay_note(&task->flow->used.delays, now_ns - task->sent_ns, sched_launches(&task->send));
 }
 
@@ -26,7 +26,8 @@ void sched_use_back(struct task *task, uint64_t device_ns)
 	/* What another one's failure kept from running was never there. */
 	if (send->skipped)
 		return;
-	if (task->role == TASK_ROLE_GROUP) {
+	/* One that goes on is counted with its last part. */
+	if (task->role == TASK_ROLE_GROUP && (send->cause || !task->split.more)) {
 		used->commands += sched_launches(send);
 		used->failed += failures(send);
 	}

@@ -32,6 +32,9 @@
  * has no account is not limited.
  * Classes and weights: where several accounts want a device, the gate says whose task may be sent next, and shares its time by
  * weight (sched_admission.c, gate/README.md). Who is alone is not asked for anything.
+ * Parts: a launch that says that it may be split, of an account of the class best effort, is sent in parts where others are about and
+ * launches of its shape took longer than a slice (sched_split.c). It is one task all the same: what depends on it comes behind its
+ * last part, its times are from its first one's start to its last one's end, and a part that fails is the last.
  * Lanes: an in-order queue has a lane of its own as far as there are enough (home_lane; F1). Where it shares one, a command
  * that follows none of its queue's there goes to an idle lane rather than behind somebody else's, which may have no end
  * (F8); where there is no idle one, not to one that stands still while others move. Other tasks go behind their latest dependency or to the lane where least seems to be in the way; moves, and
@@ -164,6 +167,7 @@ struct scheduler_config {
 	bool spills;         /* what finds no room on a device may wait for it (sched_spill.h); else it fails at once */
 	uint64_t spill_least_bytes; /* smaller memory is not spilled; 0: 64 KiB */
 	uint64_t spill_bytes; /* of host memory that devices may spill to; 0: half of what the machine has */
+	uint64_t slice_ns;   /* launches that may be sent in parts are so where they take longer; 0: none is */
 	bool front_polls;    /* before it sleeps, the front thread calls scheduler_progress again and again for a while */
 	void *flight_page;   /* struct flight_page *, or NULL */
 	uint64_t (*clock_ns)(void); /* for tests of what depends on the time: instead of CLOCK_MONOTONIC; NULL: that */
@@ -495,6 +499,7 @@ struct task_request {
 		const struct task_argument *arguments;
 		uint32_t argument_count;
 		const struct backend_launch_properties *properties; /* copied; NULL: plain */
+		bool splittable; /* its work-groups may run in parts, one after the other; see "Parts" above */
 		/*
 		 * More than 1: a burst, of so many plain launches of a range that is not empty, each behind the one before, that differ in
 		 * their values alone; not `timed`. At most SCHED_BURST_MAX. Their groups' numbers follow each other, from flight_group on. No
@@ -671,6 +676,7 @@ struct scheduler_counters {
 	/* Launches and the like: sent without a decision, as nobody else was there; decided; and of these, after a wait. */
 	uint64_t gate_bypassed, gate_admitted, gate_held;
 	uint32_t gate_waiting; /* now, in tasks */
+	uint64_t splits, split_parts; /* tasks that were sent in parts; and how many parts came back */
 	struct scheduler_spill spill; /* of all devices */
 	uint64_t chains, chain_launches, chains_refused;  /* as struct backend_sendings, of all devices */
 	uint64_t graph_memories;      /* temporaries for which a graph of the backend's got memory of its own */

@@ -14,6 +14,7 @@
 
 #define SECOND_NS 1000000000ull
 #define DAY_SECONDS 86400u
+#define SLICE_US_MOST 1000000u
 
 enum { COMPLAINT_BYTES = 256, KEYS_MAX = 64 };
 
@@ -40,6 +41,7 @@ void configuration_defaults(struct configuration *configuration_out)
 		.engine_start_ns = 30 * SECOND_NS,
 		.drain_ns = 5 * SECOND_NS,
 		.standby = true,
+		.slice_us = CONFIGURATION_SLICE_US,
 		.engines = 256,
 		.sessions_per_tenant = 1024,
 		.admin_group = "sycld",
@@ -121,6 +123,11 @@ static bool set_standby(struct configuration *c, const char *value)
 	return set_choice(value, "no", "yes", &c->standby);
 }
 
+static bool set_slice(struct configuration *c, const char *value)
+{
+	return configuration_number(value, false, SLICE_US_MOST, &c->slice_us);
+}
+
 static bool set_isolation(struct configuration *c, const char *value)
 {
 	return set_choice(value, "tenant", "session", &c->engine_per_session);
@@ -164,6 +171,7 @@ static const struct key {
 	{ "service", "engines", "a number from 1 to 1000000", set_engines },
 	{ "service", "sessions_per_tenant", "a number from 1 to 3000", set_sessions },
 	{ "service", "admin_group", "a group's name", set_admin_group },
+	{ "service", "slice_us", "a number from 0 to 1000000", set_slice },
 	{ "isolation", "isolation", "tenant or session", set_isolation },
 };
 

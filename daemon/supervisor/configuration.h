@@ -12,6 +12,8 @@
 
 /* limit_list.h */
 enum { CONFIGURATION_LIMITS = 15 };
+/* What engines do without being told: they are told only if it is something else. */
+enum { CONFIGURATION_SLICE_US = 500 };
 /* Options of the CUDA backend. */
 enum { CONFIGURATION_CUDA_OPTIONS = 10 };
 
@@ -56,6 +58,7 @@ struct configuration {
 	uint64_t engine_start_ns;     /* longest that an engine may take to be ready */
 	uint64_t drain_ns;            /* longest that sessions may go on after SIGTERM */
 	bool leave_engines;           /* at SIGTERM leave engines to end by themselves */
+	uint64_t slice_us;            /* of a command group that is sent in parts; 0: none is */
 	bool standby;                 /* keep an engine ready for whoever needs one next */
 	bool engine_per_session;      /* isolation = session */
 	unsigned engines;             /* at one time, at most */

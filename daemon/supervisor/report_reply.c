@@ -273,6 +273,8 @@ static void add_claims(const struct opened_report *report, Sycl__V1__EngineFacts
 	facts->chains_refused = claim->chains_refused;
 	facts->latency_units = claim->latency_units;
 	facts->graph_memories = claim->graph_memories;
+	facts->splits = claim->splits;
+	facts->split_parts = claim->split_parts;
 }
 
 static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant)

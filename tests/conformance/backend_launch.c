@@ -255,3 +255,35 @@ Test(launch, A26_host_and_device_have_one_byte_order)
 	fixture.ops->memory_free(memory);
 	fixture_close(&fixture);
 }
+
+/* In parts, each once: all of it, and nothing twice. Where kernels say that they split. */
+Test(launch, parts_of_a_launch_are_all_of_it)
+{
+	static const uint64_t ranges[][3] = {{2999, 1, 1}, {7, 11, 13}, {1, 40, 3}, {97, 5, 3}};
+	static uint32_t got[COUNT];
+	struct fixture fixture = {.wake_fd = -1};
+	struct backend_kernel_facts facts = {0};
+
+	fixture_open(&fixture, 0);
+	struct backend_memory *memory = fixture_memory(&fixture, sizeof(got), NULL);
+	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
+	const struct backend_argument argument = global_argument(memory);
+	fixture.ops->kernel_facts(kernel, &facts);
+	for (size_t i = 0; facts.splits && i < sizeof(ranges) / sizeof(*ranges); i++)
+		for (uint32_t of = 1; of < 12; of += 5) {
+			uint64_t items = ranges[i][0] * ranges[i][1] * ranges[i][2];
+			memset(got, 0, sizeof(got));
+			fixture_write(&fixture, memory, 0, got, sizeof(got));
+			for (uint32_t first = 0; first < of; first++) {
+				struct backend_command command = launch_command(kernel, 3, ranges[i], &argument, 1);
+				command.launch.part = (struct backend_part){first, first + 1, of};
+				fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
+			}
+			fixture_read(&fixture, memory, 0, got, sizeof(got));
+			for (uint32_t at = 0; at < COUNT; at++)
+				cr_assert_eq(got[at], at < items, "item %u of %u parts: %u times", at, of, got[at]);
+		}
+	fixture.ops->kernel_free(kernel);
+	fixture.ops->memory_free(memory);
+	fixture_close(&fixture);
+}

@@ -202,6 +202,33 @@ Test(groups, launch_properties_are_checked)
 	groups_stop();
 }
 
+/* All work-groups at one time and one part after the other: the library does not send that. */
+Test(groups, a_cooperative_launch_cannot_be_split)
+{
+	fake_reset();
+	for (uint32_t i = 0; i < 3; i++)
+		fake_device_options(i, (struct fake_device_options){.features = FAKE_FEATURES_ALL});
+	groups_start();
+	struct build build;
+	uint32_t cluster[3] = {2, 1, 1};
+	in_clusters(&build, cluster, 0);
+	build.launch.cooperative = build.launch.splittable = true;
+	expect_refused(&build, STATUS_INVALID, "cannot be split");
+	/* In clusters it can be said, and means nothing; so it does of a range without work-items. */
+	in_clusters(&build, cluster, 1);
+	build.launch.splittable = true;
+	build.global[0] = 1024;
+	build.requirements[0].mode = ACCESS_MODE_WRITE_NO_INIT;
+	(void)build_submit(&build, false);
+	expect_words(BUFFER, 9, 40);
+	build_fill(&build, BUFFER, 10);
+	build.launch.splittable = true;
+	build.global[0] = 0;
+	(void)build_submit(&build, false);
+	expect_words(BUFFER, 9, 41);
+	groups_stop();
+}
+
 Test(groups, launch_properties_need_a_device_that_has_them)
 {
 	fake_reset();

@@ -176,6 +176,8 @@ Test(process, wrong_arguments_are_refused)
 		{"--nonsense", NULL},
 		{"word", NULL},
 		{"--standby", "somebody", NULL},
+		{"--slice-us", "x", NULL},
+		{"--slice-us", "1000001", NULL},
 		{"--standby=any", "--uid=5", "--gid=5"},
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {

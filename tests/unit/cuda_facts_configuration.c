@@ -124,3 +124,21 @@ Test(configuration_cuda, the_standby_can_be_left_out)
 	cr_assert(lt(int, read_text("[service]\nstandby = maybe\n", &configuration, message), 0));
 	cr_assert(ne(ptr, strstr(message, "standby wants yes or no"), NULL), "%s", message);
 }
+
+Test(configuration_cuda, slices_are_a_number_of_microseconds_and_0_switches_them_off)
+{
+	static const char *const wrong[] = {"-1", "1000001", "5m", "1K", "no"};
+	struct configuration configuration;
+	char text[64], message[256] = "";
+	cr_assert(eq(int, read_text("[service]\n", &configuration, message), 0));
+	cr_assert(eq(u64, configuration.slice_us, CONFIGURATION_SLICE_US));
+	cr_assert(eq(int, read_text("[service]\nslice_us = 0\n", &configuration, message), 0), "%s", message);
+	cr_assert(zero(u64, configuration.slice_us));
+	cr_assert(eq(int, read_text("[service]\nslice_us = 1000000\n", &configuration, message), 0), "%s", message);
+	cr_assert(eq(u64, configuration.slice_us, 1000000));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		(void)snprintf(text, sizeof(text), "[service]\nslice_us = %s\n", wrong[i]);
+		cr_assert(lt(int, read_text(text, &configuration, message), 0), "%s", wrong[i]);
+		cr_assert(ne(ptr, strstr(message, "slice_us wants a number"), NULL), "%s", message);
+	}
+}

@@ -30,6 +30,7 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_class.c
   ${sched_folder}/sched_flow.c
   ${sched_folder}/sched_admission.c
+  ${sched_folder}/sched_split.c
   ${sched_folder}/sched_graphs.c
   ${sched_folder}/sched_grant.c
   LIBS sched_harness sycl_sched sycl_backends sycl_shared Threads::Threads TIMEOUT 180)

@@ -82,6 +82,7 @@ struct launch {
 	uint32_t home_lane;
 	bool shares_home; /* goes elsewhere rather than behind others there */
 	bool timed;
+	bool splittable;
 	const struct backend_launch_properties *properties;
 	uint32_t burst;         /* so many launches in one task; 0: one */
 	const uint32_t *values; /* of those behind the first */

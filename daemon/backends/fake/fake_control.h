@@ -14,7 +14,8 @@
  *   mix_image (image, image, value)  each byte * 31 + byte of the second + value
  *   sampler_of_image (dst, sampled image), sampler_u32 (dst, sampler)  dst[0] = addressing | normalised << 8 | linear << 9
  *   noop (anything)                                    hold (gate)           ends when fake_gate_open opened the gate
- *   take (ns)                  takes that long by a clock that fake_clock has set
+ *   take (ns)                  takes that long by a clock that fake_clock has set; a part of it takes its part
+ *   take_increment_u32 (dst, ns)  both
  *   fill_even_u32 (dst, value) as fill_u32; an odd value: nothing is written, STATUS_KERNEL
  *   fail ([anything])          completes with STATUS_KERNEL      lose_device ([anything])  the device is lost
  *   lose_process ([anything])  the device is lost, and for the others nothing more can be done: what they have is neither
@@ -171,6 +172,7 @@ struct fake_log_entry {
 	enum backend_command_kind kind;
 	bool timed, cooperative;
 	uint32_t cluster[3];
+	struct backend_part part;
 	char what[32]; /* function of a launch, else "" */
 	uint64_t sequence;
 	uint64_t start_order, end_order; /* one count over all devices: smaller is earlier */

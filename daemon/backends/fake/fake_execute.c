@@ -94,6 +94,17 @@ static bool bind_argument(struct fake_launch *launch, const struct backend_argum
 	return true;
 }
 
+/* Along dimension 0, in work-groups; of a basic range each work-item is one. */
+static void set_part(struct fake_launch *launch)
+{
+	const struct backend_command *c = launch->command;
+	uint64_t local = c->launch.local[0] ? c->launch.local[0] : 1, groups = c->launch.global[0] / local;
+	uint64_t row = local * c->launch.global[1] * c->launch.global[2];
+	const struct backend_part *part = &c->launch.part;
+	launch->begin = part->of ? backend_part_at(groups, part->first, part->of) * row : 0;
+	launch->end = part->of ? backend_part_at(groups, part->end, part->of) * row : launch->items;
+}
+
 static void run_launch(struct fake_command *command)
 {
 	const struct backend_command *c = &command->command;
@@ -115,6 +126,7 @@ static void run_launch(struct fake_command *command)
 	struct fake_launch launch = {.items = 1, .command = c, .device = command->lane->device};
 	for (uint32_t i = 0; i < 3; i++)
 		launch.items *= c->launch.global[i];
+	set_part(&launch);
 	for (uint32_t i = 0; i < c->launch.argument_count; i++) {
 		if (bind_argument(&launch, &c->launch.arguments[i], i == 0))
 			continue;
@@ -277,8 +289,12 @@ static uint64_t wanted_ns(const struct backend_command *command)
 {
 	if (command->kind != BACKEND_COMMAND_LAUNCH)
 		return 0;
-	enum fake_special special = command->launch.kernel->function->special;
-	return special == FAKE_TAKE || special == FAKE_TAKE_FAIL ? value_of(&command->launch.arguments[0]) : 0;
+	const struct fake_function *function = command->launch.kernel->function;
+	const struct backend_part *part = &command->launch.part;
+	if (function->special != FAKE_TAKE && function->special != FAKE_TAKE_FAIL)
+		return 0;
+	uint64_t ns = value_of(&command->launch.arguments[function->argument_count - 1]);
+	return part->of ? backend_part_at(ns, part->end, part->of) - backend_part_at(ns, part->first, part->of) : ns;
 }
 
 /* By a clock that goes only when it is read, and by this. Where there is none, it ends when it is due. */

@@ -5,31 +5,31 @@
 
 static void run_fill(struct fake_launch *launch)
 {
-	for (uint64_t i = 0; i < launch->items; i++)
+	for (uint64_t i = launch->begin; i < launch->end; i++)
 		launch->destination[i] = launch->value;
 }
 
 static void run_increment(struct fake_launch *launch)
 {
-	for (uint64_t i = 0; i < launch->items; i++)
+	for (uint64_t i = launch->begin; i < launch->end; i++)
 		launch->destination[i]++;
 }
 
 static void run_copy(struct fake_launch *launch)
 {
-	for (uint64_t i = 0; i < launch->items; i++)
+	for (uint64_t i = launch->begin; i < launch->end; i++)
 		launch->destination[i] = launch->source[i];
 }
 
 static void run_add(struct fake_launch *launch)
 {
-	for (uint64_t i = 0; i < launch->items; i++)
+	for (uint64_t i = launch->begin; i < launch->end; i++)
 		launch->destination[i] += launch->source[i];
 }
 
 static void run_mix(struct fake_launch *launch)
 {
-	for (uint64_t i = 0; i < launch->items; i++)
+	for (uint64_t i = launch->begin; i < launch->end; i++)
 		launch->destination[i] = launch->destination[i] * 31u + launch->source[i] + launch->value;
 }
 
@@ -46,8 +46,8 @@ static void run_linear_id(struct fake_launch *launch)
 {
 	const uint64_t *global = launch->command->launch.global;
 	const uint64_t *offset = launch->command->launch.offset;
-	uint64_t i = 0;
-	for (uint64_t z = 0; z < global[0]; z++)
+	uint64_t i = launch->begin, row = global[1] * global[2];
+	for (uint64_t z = launch->begin / row; z < launch->end / row; z++)
 		for (uint64_t y = 0; y < global[1]; y++)
 			for (uint64_t x = 0; x < global[2]; x++)
 				launch->destination[i++] =
@@ -101,6 +101,7 @@ static const struct fake_function functions[] = {
 	{.name = "noop", .any_arguments = true},
 	{.name = "hold", .special = FAKE_HOLD, .argument_count = 1, .kinds = {VALUE}},
 	{.name = "take", .special = FAKE_TAKE, .argument_count = 1, .kinds = {VALUE}},
+	{.name = "take_increment_u32", .special = FAKE_TAKE, .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_increment},
 	{.name = "take_and_fail", .special = FAKE_TAKE_FAIL, .argument_count = 1, .kinds = {VALUE}},
 	{.name = "fill_even_u32", .special = FAKE_FAIL_ODD, .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_fill},
 	{.name = "fail", .special = FAKE_FAIL, .any_arguments = true},

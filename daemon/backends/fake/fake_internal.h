@@ -161,7 +161,8 @@ struct fake_launch {
 	uint32_t *destination;
 	const uint32_t *source;
 	uint32_t value;
-	uint64_t items;
+	uint64_t items;      /* of the whole launch; of these it runs ... */
+	uint64_t begin, end; /* ... those of its part */
 	const struct backend_command *command;
 	struct backend_device *device;
 	bool failed; /* it met an address that is not its, or an image of another size */

@@ -361,6 +361,7 @@ void fake_log_locked(const struct fake_command *command)
 	if (command->command.kind != BACKEND_COMMAND_LAUNCH)
 		return;
 	(void)snprintf(entry->what, sizeof(entry->what), "%s", command->command.launch.kernel->function->name);
+	entry->part = command->command.launch.part;
 	const struct backend_launch_properties *properties = command->command.launch.properties;
 	if (properties) {
 		entry->cooperative = properties->cooperative;

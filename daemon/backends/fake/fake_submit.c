@@ -104,6 +104,9 @@ int fake_command_check(struct backend_lane *lane, const struct backend_command *
 		const struct backend_launch_properties *properties = command->launch.properties;
 		if (!backend_lane_computes(lane->kind))
 			return fake_refuse(device, "launch on a lane for copies", fault_out);
+		if (command->launch.part.of && (properties || command->launch.part.first >= command->launch.part.end ||
+						command->launch.part.end > command->launch.part.of))
+			return fake_refuse(device, "launch such a part", fault_out);
 		if (properties && properties->cooperative && !fake_has(device, BACKEND_FEATURE_COOPERATIVE))
 			return fake_refuse(device, "launch cooperatively", fault_out);
 		if (properties && properties->cluster[0] && !fake_has(device, BACKEND_FEATURE_CLUSTER))

@@ -1,0 +1,37 @@
+/*
+ * Into how many parts a launch is cut: so many that each takes about a slice, by what launches of its shape took, but none so small
+ * that it leaves the device half empty, where it would take as long as a larger one. Pure.
+ */
+#ifndef SYCL_ENGINE_SPLIT_PLAN_H
+#define SYCL_ENGINE_SPLIT_PLAN_H
+
+#include <stdint.h>
+
+/* Each costs the front thread and the device a hand-over, whatever a client says that its launches are. */
+#define SPLIT_PARTS_MAX 1024u
+
+struct split_facts {
+	uint64_t predicted_ns; /* of all of it; 0: nothing is known */
+	uint64_t slice_ns;     /* 0: never */
+	uint64_t groups;       /* along the dimension that is cut, at most */
+	uint64_t items;        /* work-items of all of it */
+	uint64_t least_items;  /* that fill the device */
+};
+
+/* 1: it is sent as it is. */
+static inline uint32_t split_plan(const struct split_facts *facts)
+{
+	if (facts->slice_ns == 0 || facts->predicted_ns <= facts->slice_ns)
+		return 1;
+	uint64_t parts = (facts->predicted_ns - 1) / facts->slice_ns + 1;
+	uint64_t fills = facts->least_items ? facts->items / facts->least_items : facts->items;
+	if (parts > facts->groups)
+		parts = facts->groups;
+	if (parts > fills)
+		parts = fills;
+	if (parts > SPLIT_PARTS_MAX)
+		parts = SPLIT_PARTS_MAX;
+	return parts > 1 ? (uint32_t)parts : 1;
+}
+
+#endif
