@@ -19,6 +19,18 @@ static const char queries_source[] =
 	"  }\n"
 	"}\n";
 
+/* How many parts launches are sent in; 0: whole. */
+static uint32_t cut;
+
+static void run_cut(struct run *run, struct backend_command *command)
+{
+	for (uint32_t i = 0; i < (cut ? cut : 1); i++) {
+		command->launch.part = cut ? (struct backend_part){i, i + 1, cut} : (struct backend_part){0, 0, 0};
+		command->timed = i % 2 == 1;
+		run_command(run, command);
+	}
+}
+
 /* All queries of all work-items of an nd_range with an offset. */
 static void check_queries(struct run *run, uint32_t dimensions, const uint64_t *global, const uint64_t *local,
 			  const uint64_t *offset)
@@ -36,7 +48,7 @@ static void check_queries(struct run *run, uint32_t dimensions, const uint64_t *
 	struct backend_command command = launch_command(run->kernel, dimensions, global, &argument, 1);
 	memcpy(command.launch.local, local, dimensions * 8);
 	memcpy(command.launch.offset, offset, dimensions * 8);
-	run_command(run, &command);
+	run_cut(run, &command);
 	fixture_read(&run->fixture, memory, 0, got, bytes);
 	for (uint64_t item = 0; item < items; item++) {
 		uint64_t id[3] = {0}, rest = item, local_linear = 0, group_linear = 0;
@@ -97,7 +109,7 @@ static void check_count(struct run *run, uint32_t dimensions, const uint64_t *gl
 	struct backend_command command = launch_command(run->kernel, dimensions, global, &argument, 1);
 	for (uint32_t d = 0; local && d < dimensions; d++)
 		command.launch.local[d] = local[d];
-	run_command(run, &command);
+	run_cut(run, &command);
 	fixture_read(&run->fixture, memory, 0, got, 4 * words);
 	for (size_t i = 0; i < words; i++)
 		cr_assert_eq(got[i], i < items ? 1 : 0, "%u dimensions of %llu items: id %zu came %u times", dimensions,
@@ -161,6 +173,40 @@ Test(cuda_portable, E9_folded_grids_of_every_shape)
 			check_count(&run, 3, (const uint64_t[]){z, y, 3}, one);
 			check_count(&run, 3, (const uint64_t[]){40 * z, 9 * y, 5}, NULL);
 		}
+	run_close(&run);
+}
+
+/* Whatever part it is, it sees the whole: also parts without a work-group, of primes, and of what is folded. */
+Test(cuda_portable, E1_E13_parts_of_a_launch_see_all_of_it)
+{
+	static const uint64_t one[] = {1, 1, 1}, zero[] = {0, 0, 0};
+	struct backend_kernel_facts facts;
+	struct run run;
+
+	run_open(&run, BACKEND_SOURCE_PORTABLE, queries_source, "", "queries");
+	run.fixture.ops->kernel_facts(run.kernel, &facts);
+	cr_assert(facts.splits);
+	for (cut = 1; cut < 9; cut += cut) {
+		check_queries(&run, 1, (const uint64_t[]){96}, (const uint64_t[]){32}, (const uint64_t[]){5});
+		check_queries(&run, 2, (const uint64_t[]){6, 16}, (const uint64_t[]){3, 8}, (const uint64_t[]){1, 2});
+		check_queries(&run, 3, (const uint64_t[]){14, 3, 10}, (const uint64_t[]){2, 1, 5}, (const uint64_t[]){7, 0, 9});
+	}
+	run_program(&run, BACKEND_SOURCE_PORTABLE, count_source, "", "count");
+	cut = 3;
+	check_count(&run, 1, (const uint64_t[]){1009}, NULL);
+	check_count(&run, 2, (const uint64_t[]){1009, 3}, NULL);
+	check_count(&run, 3, (const uint64_t[]){127, 3, 7}, NULL);
+	run_close(&run);
+	if (run_is_real())
+		return;
+	double_command("attribute %d 200", 5);
+	double_command("attribute %d 3", 6);
+	double_command("attribute %d 2", 7);
+	run_open(&run, BACKEND_SOURCE_PORTABLE, queries_source, "", "queries");
+	check_queries(&run, 1, (const uint64_t[]){599}, one, zero);
+	check_queries(&run, 2, (const uint64_t[]){6, 5}, one, zero);
+	check_queries(&run, 3, (const uint64_t[]){5, 7, 3}, one, zero);
+	check_queries(&run, 3, (const uint64_t[]){2, 3, 3}, one, zero);
 	run_close(&run);
 }
 

@@ -40,7 +40,7 @@ static const uint64_t none[3] = {0, 0, 0};
 static int plan(const struct cuda_shape *shape, unsigned dimensions, const uint64_t *global, const uint64_t *local,
 		struct cuda_geometry *geometry, struct backend_fault *fault)
 {
-	const struct cuda_range range = {dimensions, global, local ? local : none, none, NULL};
+	const struct cuda_range range = {dimensions, global, local ? local : none, none, NULL, NULL};
 	return cuda_geometry_plan(shape, &range, geometry, fault);
 }
 
@@ -55,7 +55,10 @@ static void group_of(const struct cuda_geometry *g, unsigned dimensions, const u
 	} else if (dimensions == 2) {
 		group[1] = block[1] + (uint64_t)g->grid[1] * block[2];
 		group[2] = 0;
-	} else if (g->record.flags & CUDA_RECORD_FOLDED) {
+	}
+	if (!(g->record.flags & CUDA_RECORD_FOLDED))
+		group[dimensions - 1] += g->record.first_group;
+	if (dimensions == 3 && g->record.flags & CUDA_RECORD_FOLDED) {
 		uint32_t columns = (uint32_t)g->record.groups[0], fold = block[0] / columns;
 		group[0] = block[0] % columns;
 		group[1] = block[1] + (uint64_t)g->grid[1] * (fold % g->record.folds);
@@ -90,6 +93,40 @@ static void visit(const struct cuda_geometry *g, unsigned dimensions, const unsi
 			}
 }
 
+static void visit_all(const struct cuda_geometry *g, unsigned dimensions, unsigned char *seen, uint64_t *count)
+{
+	for (unsigned z = 0; z < g->grid[2]; z++)
+		for (unsigned y = 0; y < g->grid[1]; y++)
+			for (unsigned x = 0; x < g->grid[0]; x++)
+				visit(g, dimensions, (const unsigned[]){x, y, z}, seen, count);
+}
+
+/* Each id comes in one of the parts; the last two of them go as one. */
+static void check_parts(const struct cuda_shape *shape, unsigned dimensions, const uint64_t *global, const uint64_t *local,
+			uint32_t of)
+{
+	struct backend_fault fault = {0};
+	struct cuda_geometry whole, g;
+	uint64_t items = 1, count = 0;
+
+	for (unsigned d = 0; d < dimensions; d++)
+		items *= global[d];
+	unsigned char *seen = calloc(1, items);
+	cr_assert_not_null(seen);
+	cr_assert_eq(plan(shape, dimensions, global, local, &whole, &fault), 0);
+	for (uint32_t first = 0, end; first < of; first = end) {
+		end = first + 2 >= of ? of : first + 1;
+		const struct backend_part part = {first, end, of};
+		const struct cuda_range range = {dimensions, global, local ? local : none, none, NULL, &part};
+		cr_assert_eq(cuda_geometry_plan(shape, &range, &g, &fault), 0, "%s", fault.text);
+		cr_assert(memcmp(g.record.groups, whole.record.groups, sizeof(g.record.groups)) == 0);
+		cr_assert(memcmp(g.block, whole.block, sizeof(g.block)) == 0);
+		visit_all(&g, dimensions, seen, &count);
+	}
+	cr_assert_eq(count, items);
+	free(seen);
+}
+
 static void check_all(const struct cuda_shape *shape, unsigned dimensions, const uint64_t *global,
 		      const uint64_t *local)
 {
@@ -105,12 +142,11 @@ static void check_all(const struct cuda_shape *shape, unsigned dimensions, const
 	cr_assert_leq(g.block[0] * g.block[1] * g.block[2], shape->max_threads);
 	unsigned char *seen = calloc(1, items);
 	cr_assert_not_null(seen);
-	for (unsigned z = 0; z < g.grid[2]; z++)
-		for (unsigned y = 0; y < g.grid[1]; y++)
-			for (unsigned x = 0; x < g.grid[0]; x++)
-				visit(&g, dimensions, (const unsigned[]){x, y, z}, seen, &count);
+	visit_all(&g, dimensions, seen, &count);
 	cr_assert_eq(count, items);
 	free(seen);
+	for (uint32_t of = 1; of < 8; of += 3)
+		check_parts(shape, dimensions, global, local, of);
 }
 
 Test(cuda_geometry, E1_E10_every_id_of_a_basic_range_comes_once)
@@ -309,7 +345,7 @@ Test(cuda_geometry, E9_E13_native_kernels_are_not_folded_and_take_no_offset)
 	struct cuda_geometry g;
 	struct backend_fault fault = {0};
 	const uint64_t global[] = {70000, 1, 1}, one[] = {1, 1, 1}, offset[] = {0, 0, 1};
-	const struct cuda_range shifted = {3, one, one, offset, NULL};
+	const struct cuda_range shifted = {3, one, one, offset, NULL, NULL};
 
 	cr_assert_eq(cuda_geometry_plan(&shape, &shifted, &g, &fault), 0);
 	cr_assert_eq(g.record.offset[0], 1);
@@ -327,7 +363,7 @@ Test(cuda_geometry, clusters_divide_the_groups)
 	struct backend_fault fault = {0};
 	const uint64_t global[] = {8, 12}, local[] = {1, 1}, odd[] = {8, 13}, many[] = {70000, 2};
 	const uint32_t cluster[] = {2, 4}, half[] = {0, 4};
-	struct cuda_range range = {2, global, local, none, cluster};
+	struct cuda_range range = {2, global, local, none, cluster, NULL};
 
 	cr_assert_eq(cuda_geometry_plan(&shape, &range, &g, &fault), 0, "%s", fault.text);
 	cr_assert_eq(g.cluster[0], 4);
@@ -347,4 +383,22 @@ Test(cuda_geometry, clusters_divide_the_groups)
 	range.global = global;
 	range.cluster = half;
 	cr_assert_lt(cuda_geometry_plan(&shape, &range, &g, &fault), 0);
+}
+
+Test(cuda_geometry, parts_that_make_no_sense_are_refused)
+{
+	static const struct backend_part bad[] = {{1, 1, 2}, {2, 1, 2}, {0, 3, 2}};
+	const struct cuda_shape shape = usual_shape();
+	const uint64_t global[] = {64, 64}, local[] = {8, 8};
+	const uint32_t cluster[] = {2, 2};
+	const struct backend_part good = {0, 1, 2};
+	struct backend_fault fault = {0};
+	struct cuda_geometry g;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		const struct cuda_range range = {2, global, local, none, NULL, &bad[i]};
+		cr_assert_lt(cuda_geometry_plan(&shape, &range, &g, &fault), 0);
+	}
+	const struct cuda_range clusters = {2, global, local, none, cluster, &good};
+	cr_assert_lt(cuda_geometry_plan(&shape, &clusters, &g, &fault), 0);
 }

@@ -274,6 +274,30 @@ static int plan_grid(const struct cuda_shape *shape, const struct cuda_range *ra
 	return plan_deep(shape, g, fault_out);
 }
 
+/* After the grid of all of it. */
+static int cut_part(const struct cuda_range *range, struct cuda_geometry *g, struct backend_fault *fault_out)
+{
+	const struct backend_part *part = range->part;
+	unsigned last = range->dimensions - 1;
+
+	if (!part || part->of == 0)
+		return 0;
+	if (g->cluster[0] != 0 || part->first >= part->end || part->end > part->of)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a launch cannot be cut so");
+	uint64_t groups = g->record.groups[last];
+	if (g->grid[last] != groups || (g->record.flags & CUDA_RECORD_FOLDED)) {
+		if (part->first > 0)
+			memset(g->grid, 0, sizeof(g->grid));
+		return 0;
+	}
+	uint64_t first = backend_part_at(groups, part->first, part->of);
+	g->grid[last] = (unsigned)(backend_part_at(groups, part->end, part->of) - first);
+	g->record.first_group = (uint32_t)first;
+	if (g->grid[last] == 0)
+		memset(g->grid, 0, sizeof(g->grid));
+	return 0;
+}
+
 int cuda_geometry_plan(const struct cuda_shape *shape, const struct cuda_range *range,
 		       struct cuda_geometry *geometry_out, struct backend_fault *fault_out)
 {
@@ -300,6 +324,8 @@ int cuda_geometry_plan(const struct cuda_shape *shape, const struct cuda_range *
 	error = take_cluster(range, &g, fault_out);
 	if (error == 0)
 		error = plan_grid(shape, range, basic, &g, fault_out);
+	if (error == 0)
+		error = cut_part(range, &g, fault_out);
 	if (error == 0)
 		*geometry_out = g;
 	return error;

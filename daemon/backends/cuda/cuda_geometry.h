@@ -6,6 +6,9 @@
  * Folding. With one dimension the group is x + grid.x * y. With two it is (x, y + grid.y * z). With three, and only
  * where CUDA_RECORD_FOLDED says so, grid.x holds columns * folds of y * folds of z: x % columns is the group's x, and
  * x / columns counts the folds, those of y fastest. Groups that are too many have no work-item inside the range.
+ *
+ * Parts (struct backend_part) are of CUDA's last dimension: groups count from the record's first_group on. A grid that is folded is not
+ * cut: its first part is all of it, the others are nothing.
  */
 #ifndef SYCL_BACKENDS_CUDA_GEOMETRY_H
 #define SYCL_BACKENDS_CUDA_GEOMETRY_H
@@ -25,7 +28,10 @@
  */
 struct cuda_launch_record {
 	uint32_t flags;
-	uint32_t folds;    /* of y, with CUDA_RECORD_FOLDED */
+	union {
+		uint32_t folds;       /* of y, with CUDA_RECORD_FOLDED */
+		uint32_t first_group; /* without it: of a part, in the last dimension */
+	};
 	uint64_t range[3]; /* work-items */
 	uint64_t offset[3];
 	uint64_t groups[3]; /* as SYCL counts them */
@@ -47,10 +53,11 @@ struct cuda_range {
 	unsigned dimensions;
 	const uint64_t *global, *local, *offset; /* local all 0: a basic range */
 	const uint32_t *cluster;                 /* work-groups; NULL or all 0: none */
+	const struct backend_part *part;         /* NULL: all. Neither native nor in clusters */
 };
 
 struct cuda_geometry {
-	unsigned grid[3], block[3], cluster[3]; /* CUDA's order; cluster 0: none */
+	unsigned grid[3], block[3], cluster[3]; /* CUDA's order; cluster 0: none. A grid of 0: nothing to do in this part */
 	struct cuda_launch_record record;
 };
 

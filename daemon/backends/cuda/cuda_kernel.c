@@ -48,6 +48,7 @@ static void fill_facts(struct backend_kernel *kernel)
 	const struct cuda_variant *first = &kernel->variants[0];
 
 	facts->native = kernel->native;
+	facts->splits = !kernel->native;
 	facts->sub_group_size = (uint32_t)kernel->device->facts->warp_size;
 	facts->preferred_multiple = facts->sub_group_size;
 	facts->max_work_group_size = UINT64_MAX;
@@ -59,6 +60,7 @@ static void fill_facts(struct backend_kernel *kernel)
 		facts->local_mem_bytes = larger(facts->local_mem_bytes, variant->static_bytes);
 		facts->max_local_mem_bytes = smaller(facts->max_local_mem_bytes, variant->layout.local_bytes_max);
 		facts->registers = (uint32_t)larger(facts->registers, variant->registers);
+		facts->splits &= variant->cluster[0] == 0;
 	}
 	for (unsigned d = 0; first->shape.required[0] && d < 3; d++)
 		facts->required_work_group_size[2 - d] = first->shape.required[d];
@@ -204,7 +206,7 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 	uint32_t cluster[3] = {0};
 	uint64_t local_bytes = 0;
 	const struct cuda_range range = {command->launch.dimensions, command->launch.global, command->launch.local,
-					 command->launch.offset, cluster};
+					 command->launch.offset, cluster, &command->launch.part};
 	struct cuda_geometry geometry;
 
 	int error = cuda_arguments_pack(&variant->layout, command->launch.arguments, command->launch.argument_count,

@@ -86,11 +86,17 @@ static void put_places(const struct completion *c)
 			      "\tmov.u32 %%sycl_a, %%nctaid.%c;\n"
 			      "\tmov.u32 %%sycl_b, %%ctaid.%c;\n"
 			      "\tmul.wide.u32 %%sycl_t, %%sycl_a, %%sycl_b;\n"
+			      "\tadd.u64 %%sycl_%u, %%sycl_%u, %%sycl_t;\n"
+			      "\tld.param.b32 %%sycl_a, [sycl_launch+4];\n"
+			      "\tcvt.u64.u32 %%sycl_t, %%sycl_a;\n"
 			      "\tadd.u64 %%sycl_%u, %%sycl_%u, %%sycl_t;\n",
-			      letters[last], letters[last + 1], last, last);
+			      letters[last], letters[last + 1], last, last, last, last);
 	} else { /* columns, folds of y, folds of z in x */
 		(void)fputs("\tand.b32 %sycl_f, %sycl_f, 2;\n"
 			    "\tsetp.eq.u32 %sycl_p, %sycl_f, 0;\n"
+			    "\tld.param.b32 %sycl_a, [sycl_launch+4];\n"
+			    "\tcvt.u64.u32 %sycl_t, %sycl_a;\n"
+			    "\t@%sycl_p add.u64 %sycl_2, %sycl_2, %sycl_t;\n"
 			    "\t@%sycl_p bra sycl_plain;\n"
 			    "\tmov.u32 %sycl_a, %ctaid.x;\n"
 			    "\tld.param.b32 %sycl_b, [sycl_launch+56];\n"

@@ -229,12 +229,19 @@ static int settle_arguments(struct submission *submission, struct backend_fault 
 	return error;
 }
 
+static int submit_nop(struct submission *submission, struct backend_fault *fault_out);
+
+/* The part of a launch that it is may have no work-groups. */
+static bool is_nothing(const struct cuda_launch *launch)
+{
+	return launch->grid[0] == 0;
+}
+
 static int submit_launch(struct submission *submission, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = submission->state;
 	struct cuda_lanes *lanes = submission->device->lanes;
 	const struct backend_command *command = submission->command;
-	struct cuda_launch launch;
 	int error = -ENOSPC;
 
 	if (!backend_lane_computes(state->lane->kind))
@@ -247,16 +254,21 @@ static int submit_launch(struct submission *submission, struct backend_fault *fa
 		error = cuda_kernel_prepare(command->launch.kernel, command, collected->storage,
 					    sizeof(collected->storage), collected->parameters, CUDA_CHAIN_PARAMETERS,
 					    &collected->launch, fault_out);
+		if (error == 0 && is_nothing(&collected->launch))
+			return submit_nop(submission, fault_out);
 		if (error == 0 && !collected->launch.cooperative && collected->launch.cluster[0] == 0) {
 			collect(submission, collected);
 			return 0;
 		}
 	}
+	struct cuda_launch launch = {.grid = {0}};
 	if (error == 0 || error == -ENOSPC)
 		error = cuda_kernel_prepare(command->launch.kernel, command, lanes->large_storage,
 					    CUDA_PARAMETER_BYTES_MAX, lanes->large_parameters, CUDA_PARAMETERS_MAX,
 					    &launch, fault_out);
-	return error < 0 ? error : send_launch(submission, &launch, fault_out);
+	if (error < 0)
+		return error;
+	return is_nothing(&launch) ? submit_nop(submission, fault_out) : send_launch(submission, &launch, fault_out);
 }
 
 /* Nothing is to be done: it is complete when the command before it is, unless something must be written or waited for. */

@@ -120,15 +120,16 @@ static __forceinline__ uint sycl_item_(uint d) { return d == 0 ? threadIdx.x : d
 static __forceinline__ uint sycl_items_(uint d) { return d == 0 ? blockDim.x : d == 1 ? blockDim.y : blockDim.z; }
 
 /*
- * The group, in CUDA's order. What does not fit into a dimension of a grid goes on in another one, which is free with
+ * The group, in CUDA's order. Of a launch that is sent in parts, those of the last dimension count from the part's first, which is 0
+ * otherwise: the record's second word, where the grid is not folded. What does not fit into a dimension of a grid goes on in another one, which is free with
  * one or two dimensions; with three the x dimension holds it, and only then there is something to divide.
  */
 static __forceinline__ ulong sycl_group_(uint d)
 {
 #if SYCL_DIMENSIONS == 1
-	return d == 0 ? blockIdx.x + (ulong)gridDim.x * blockIdx.y : 0;
+	return d == 0 ? blockIdx.x + (ulong)gridDim.x * blockIdx.y + sycl_record_word_<4>() : 0;
 #elif SYCL_DIMENSIONS == 2
-	return d == 0 ? blockIdx.x : d == 1 ? blockIdx.y + (ulong)gridDim.y * blockIdx.z : 0;
+	return d == 0 ? blockIdx.x : d == 1 ? blockIdx.y + (ulong)gridDim.y * blockIdx.z + sycl_record_word_<4>() : 0;
 #else
 	if (sycl_record_word_<0>() & 2u) {
 		uint columns = sycl_record_word_<56>(), folds = sycl_record_word_<4>();
@@ -137,7 +138,7 @@ static __forceinline__ ulong sycl_group_(uint d)
 			return blockIdx.x - fold * columns;
 		return d == 1 ? blockIdx.y + (ulong)gridDim.y * (fold % folds) : blockIdx.z + (ulong)gridDim.z * (fold / folds);
 	}
-	return d == 0 ? blockIdx.x : d == 1 ? blockIdx.y : blockIdx.z;
+	return d == 0 ? blockIdx.x : d == 1 ? blockIdx.y : (ulong)blockIdx.z + sycl_record_word_<4>();
 #endif
 }
 static __forceinline__ ulong sycl_place_(uint d) { return sycl_group_(d) * sycl_items_(d) + sycl_item_(d); }
