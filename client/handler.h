@@ -85,7 +85,7 @@ struct handler {
 	struct kernel *kernel_given; /* a reference: has those for other devices */
 	uint32_t dimensions;
 	uint64_t global[3], local[3];
-	bool is_nd, is_empty, cooperative;
+	bool is_nd, is_empty, cooperative, splittable;
 	sycl_range cluster;           /* dimensions 0: none */
 	sycl_range offset;            /* of global ids; dimensions 0: none */
 	struct shared_event *event;   /* a reference */

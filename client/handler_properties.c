@@ -1,4 +1,4 @@
-/* How a launch differs from a plain one: cooperative, in clusters, with ids that do not begin at 0. */
+/* How a launch differs from a plain one: cooperative, in clusters, in parts, with ids that do not begin at 0. */
 #include "handler.h"
 
 #include "device_features.h"
@@ -12,6 +12,13 @@ SYCL_API sycl_result sycl_handler_set_cooperative(sycl_handler handle)
 	if (!(facts->features & DEVICE_FEATURE_COOPERATIVE))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no cooperative launches", facts->name);
 	handler->cooperative = true;
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_handler_set_splittable(sycl_handler handle)
+{
+	PIN(handler, handler, handle);
+	handler->splittable = true;
 	return SYCL_SUCCESS;
 }
 
@@ -84,6 +91,10 @@ sycl_result handler_check_properties(const struct handler *handler)
 	sycl_result result = check_offset(handler);
 	if (result)
 		return result;
+	if (handler->splittable && handler->action != HANDLER_ACTION_LAUNCH)
+		return error_set(SYCL_ERROR_INVALID, "only a launch can be split, and there is none");
+	if (handler->splittable && handler->cooperative)
+		return error_set(SYCL_ERROR_INVALID, "a cooperative launch cannot be split");
 	if (!handler->cooperative && cluster->dimensions == 0)
 		return SYCL_SUCCESS;
 	if (handler->action != HANDLER_ACTION_LAUNCH || !handler->is_nd)

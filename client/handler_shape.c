@@ -83,7 +83,8 @@ bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_
 		(uint64_t)handler->arguments.count << 16 | (uint64_t)handler->dimensions << 24 |
 		(uint64_t)handler->cluster.dimensions << 28 | (uint64_t)handler->is_nd << 32 |
 		(uint64_t)handler->is_empty << 33 | (uint64_t)handler->cooperative << 34 |
-		(uint64_t)handler->after_all << 35 | (uint64_t)handler->offset.dimensions << 36;
+		(uint64_t)handler->after_all << 35 | (uint64_t)handler->offset.dimensions << 36 |
+		(uint64_t)handler->splittable << 40;
 	at = put_range(at, handler->global, handler->dimensions);
 	if (handler->is_nd)
 		at = put_range(at, handler->local, handler->dimensions);

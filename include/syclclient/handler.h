@@ -121,6 +121,21 @@ SYCL_API sycl_result sycl_handler_depends_on(sycl_handler handler, sycl_event ev
 SYCL_API sycl_result sycl_handler_set_cooperative(sycl_handler handler);
 
 /**
+ * Say that the launch's work-groups may run in parts, one part after the other: that none waits for another one, and that results do
+ * not depend on which run at one time or on the order of atomic operations among them. So where a session of the class best effort
+ * is not alone on its device, a launch that takes long lets others' in between (launches that take longer than slice_us of
+ * sycld.conf(5), by what those like it took before). To the program nothing else is different: ids, ranges and numbers of groups are
+ * the whole launch's; one event, which fails if a part fails; times of profiling from the first part's start to the last one's end;
+ * what depends on the group comes after its last part. Whether it is done is the service's to decide: it needs a portable kernel
+ * (kernel.h), a device of the CUDA backend, and several work-groups (of a basic range: work-items) in dimension 0, in which a range is
+ * cut. Launches in clusters and graphs that are launched as one are not split. Without this call no launch is. Never blocks.
+ *
+ * @return sycl_handler_submit also has SYCL_ERROR_INVALID: the group is no launch; or it is a cooperative one.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_set_splittable(sycl_handler handler);
+
+/**
  * Run work-groups in clusters of this many, whose groups run at one time and reach each other's local memory. For
  * sycl_handler_parallel_for_nd.
  *

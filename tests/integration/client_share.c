@@ -660,6 +660,11 @@ Test(client_share, launch_properties_that_do_not_fit_are_refused)
 	MUST(sycl_handler_set_cooperative(handler));
 	MUST(sycl_handler_update_host(handler, buffer));
 	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_ND_RANGE), "no launch at all");
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_cooperative(handler));
+	MUST(sycl_handler_set_splittable(handler));
+	MUST(sycl_handler_parallel_for_nd(handler, kernel, sycl_range1(48), sycl_range1(8)));
+	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID), "at one time, and in parts");
 	MUST(sycl_queue_wait_for(queue, LONG_NS));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(kernel));

@@ -32,6 +32,8 @@ static const struct {
 	{ "trips", worker_trips },
 	{ "stream", worker_stream },
 	{ "take", worker_take },
+	{ "split", worker_split },
+	{ "split-portable", worker_split_portable },
 	{ "undrained", worker_undrained },
 	{ "gpu-steps", worker_gpu_steps },
 	{ "gpu-illegal", worker_gpu_illegal },

@@ -49,6 +49,8 @@ worker_command worker_storm;       /* `count` connections, all greeted before th
 worker_command worker_trips;       /* `count` launches, each waited for */
 worker_command worker_stream;      /* `count` launches, the last one waited for */
 worker_command worker_take;        /* keeps a fake device busy, with kernels of `count` us */
+worker_command worker_split;       /* launches that may be split, on a fake device, `count` times */
+worker_command worker_split_portable; /* the same of a portable kernel, on the default device, of several ranges */
 worker_command worker_undrained;   /* a session that fills both rings and reads no answer until a line comes */
 
 /* Connect and make the queue. Prints "session N". Leaves the program when that fails. */
