@@ -169,7 +169,7 @@ void gpu_tell(struct bench *bench, const struct gpu_compared *compared, int valu
 	unsigned wanted = 1u << side | (baseline < GPU_SIDES ? 1u << baseline : 0), missing = wanted & ~compared->sides;
 	if (missing) {
 		bench_skip(bench, result.name, missing & 1u << GPU_SIDE_MPS ? "MPS is not here, or does not work" :
-									      "needs root: a second user");
+									      "needs root, and a library that others can read: a second user");
 		return;
 	}
 	const double *values = compared->values[side][value];

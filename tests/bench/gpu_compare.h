@@ -69,7 +69,7 @@ int gpu_service_with(const char *lines, bool users, struct private_service **ser
 void gpu_settle(const struct private_service *service);
 /* What `syclctl status --json` says of the engines, summed: a number, or one of a group (NULL: none). */
 double gpu_engine_number(const struct private_service *service, const char *group, const char *name);
-/* May other users be measured too? */
+/* May other users be measured too? Not without being root, nor with a library for the driver that they cannot read. */
 bool gpu_users(void);
 /* The second user. */
 enum { GPU_OTHER_UID = 65534 };

@@ -329,7 +329,7 @@ int row_gpu_fault(struct bench *bench)
 	if (!gpu_row_possible(bench, "TG12", 1))
 		return 0;
 	if (!gpu_users()) {
-		bench_skip(bench, "TG12", "needs root: the bystander is another user");
+		bench_skip(bench, "TG12", "needs root, and a library that others can read: the bystander is another user");
 		return 0;
 	}
 	int r = measure(bench, &row);

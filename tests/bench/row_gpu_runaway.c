@@ -208,7 +208,7 @@ static void tell(struct bench *bench, const struct scene *scene)
 	if (scene->has_bystander)
 		bench_tell(bench, &lost);
 	else
-		bench_skip(bench, lost.name, "needs root: the bystander is another user");
+		bench_skip(bench, lost.name, "needs root, and a library that others can read: the bystander is another user");
 }
 
 int row_gpu_runaway(struct bench *bench)

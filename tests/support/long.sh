@@ -1,6 +1,8 @@
 # shellcheck shell=bash
 # The long runs of check.sh, in parts, and the page that they leave behind, build/long.md. Sourced by check.sh, whose `tests` and
-# `lane` do the work.
+# `lane` do the work, with `top`, `logs`, `asserts` and `started` of its own.
+# shellcheck disable=SC2154
+: "${top:?the project folder}"
 
 long_parts='races rows lives seeds chaos again second fuzz tidy'
 
