@@ -166,7 +166,8 @@ static int draw(const struct bench *bench, const char *path, struct plot *plot, 
 		curve->points = size_count(bench);
 		for (unsigned size = 0; size < curve->points; size++) {
 			curve->x[size] = (double)sizes[size];
-			curve->y[size] = is_time ? measured[shape].front_us[size] : measured[shape].grown_bytes[size];
+			/* What was there before and has been given back since leaves less than none. */
+			curve->y[size] = is_time ? measured[shape].front_us[size] : fmax(measured[shape].grown_bytes[size], 0);
 		}
 	}
 	if (plot_write(plot, path))
