@@ -165,3 +165,14 @@ bool processes_gone(void *pid)
 {
 	return !process_exists(*(pid_t *)pid);
 }
+
+json_int_t processes_claimed(const struct private_service *service, const char *what)
+{
+	json_t *status = private_service_status(service);
+	json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
+	json_t *value = json_object_get(tenant, what);
+	cr_assert(json_is_integer(value), "status does not tell of %s", what);
+	json_int_t number = json_integer_value(value);
+	json_decref(status);
+	return number;
+}

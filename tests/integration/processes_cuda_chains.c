@@ -18,18 +18,6 @@ static void teardown(void)
 
 TestSuite(processes_cuda_chains, .timeout = 240, .init = setup, .fini = teardown);
 
-/* Of the one engine there is. */
-static json_int_t claimed(const char *what)
-{
-	json_t *status = private_service_status(fake.service);
-	json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
-	json_t *value = json_object_get(tenant, what);
-	cr_assert(json_is_integer(value), "status does not tell of %s", what);
-	json_int_t number = json_integer_value(value);
-	json_decref(status);
-	return number;
-}
-
 static void work(struct child *worker)
 {
 	char line[LINE_BYTES];
@@ -44,16 +32,16 @@ Test(processes_cuda_chains, TG1_TG2_chains_are_counted_and_those_that_the_driver
 	char line[LINE_BYTES];
 	worker_start_with(&worker, NULL, fake.service->endpoint, "fault", (const char *const[]){ NULL });
 	worker_expect(&worker, "ready ", line);
-	cr_assert_eq(claimed("chains"), 0);
+	cr_assert_eq(processes_claimed(fake.service, "chains"), 0);
 	work(&worker);
-	json_int_t chains = claimed("chains"), launches = claimed("chain_launches");
+	json_int_t chains = processes_claimed(fake.service, "chains"), launches = processes_claimed(fake.service, "chain_launches");
 	cr_assert_gt(chains, 0);
 	cr_assert_geq(launches, chains);
-	cr_assert_eq(claimed("chains_refused"), 0);
+	cr_assert_eq(processes_claimed(fake.service, "chains_refused"), 0);
 	/* As from a driver that cannot: every launch is sent all the same. */
 	(void)fake_service_say(&fake, processes_engine(fake.service), "command fail cuGraphLaunch 1 2 100000");
 	work(&worker);
-	cr_assert_gt(claimed("chains_refused"), 0);
-	cr_assert_eq(claimed("chain_launches"), launches);
+	cr_assert_gt(processes_claimed(fake.service, "chains_refused"), 0);
+	cr_assert_eq(processes_claimed(fake.service, "chain_launches"), launches);
 	child_end(&worker);
 }

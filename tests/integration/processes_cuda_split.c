@@ -20,18 +20,6 @@ static void teardown(void)
 
 TestSuite(processes_cuda_split, .timeout = 240, .init = setup, .fini = teardown);
 
-/* Of the one engine there is. */
-static json_int_t claimed(const char *what)
-{
-	json_t *status = private_service_status(fake.service);
-	json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
-	json_t *value = json_object_get(tenant, what);
-	cr_assert(json_is_integer(value), "status does not tell of %s", what);
-	json_int_t number = json_integer_value(value);
-	json_decref(status);
-	return number;
-}
-
 static void start(struct child *worker, const char *class, const char *const *words)
 {
 	char text[64];
@@ -54,7 +42,7 @@ Test(processes_cuda_split, E1_E6_E13_ids_ranges_and_local_memory_are_those_of_th
 	cr_assert_eq(child_read_line(&quick, line, sizeof(line), SOON), 1);
 	start(&batch, "best-effort", portable);
 	worker_finish(&batch);
-	cr_expect_geq(claimed("splits"), 6, "of each range one, at least: %lld", (long long)claimed("splits"));
-	cr_expect_geq(claimed("split_parts"), 2 * claimed("splits"));
+	cr_expect_geq(processes_claimed(fake.service, "splits"), 6, "of each range one, at least: %lld", (long long)processes_claimed(fake.service, "splits"));
+	cr_expect_geq(processes_claimed(fake.service, "split_parts"), 2 * processes_claimed(fake.service, "splits"));
 	child_end(&quick);
 }

@@ -8,18 +8,6 @@
 
 TestSuite(processes_split, .timeout = 280);
 
-/* Of the one engine there is. */
-static json_int_t claimed(const struct private_service *service, const char *what)
-{
-	json_t *status = private_service_status(service);
-	json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
-	json_t *value = json_object_get(tenant, what);
-	cr_assert(json_is_integer(value), "status does not tell of %s", what);
-	json_int_t number = json_integer_value(value);
-	json_decref(status);
-	return number;
-}
-
 static void start(struct child *worker, const struct private_service *service, const char *class,
 		  const char *const *words)
 {
@@ -65,12 +53,12 @@ Test(processes_split, F8_long_launches_are_sent_in_parts_beside_another_session_
 	uint64_t deadline = clock_deadline_ns(SOON);
 	do
 		run_beside(service, "best-effort");
-	while (claimed(service, "splits") == 0 && clock_now_ns() < deadline);
-	cr_expect_gt(claimed(service, "splits"), 0);
-	cr_expect_geq(claimed(service, "split_parts"), 2 * claimed(service, "splits"));
-	json_int_t before = claimed(service, "splits");
+	while (processes_claimed(service, "splits") == 0 && clock_now_ns() < deadline);
+	cr_expect_gt(processes_claimed(service, "splits"), 0);
+	cr_expect_geq(processes_claimed(service, "split_parts"), 2 * processes_claimed(service, "splits"));
+	json_int_t before = processes_claimed(service, "splits");
 	run_beside(service, "normal");
-	cr_expect_eq(claimed(service, "splits"), before, "that class is not split");
+	cr_expect_eq(processes_claimed(service, "splits"), before, "that class is not split");
 	child_end(&stays);
 }
 
@@ -84,8 +72,8 @@ Test(processes_split, F8_they_are_not_where_that_is_switched_off)
 	start(&stays, service, "normal", words);
 	worker_expect(&stays, "session", line);
 	run_beside(service, "best-effort");
-	cr_expect_eq(claimed(service, "splits"), 0);
-	cr_expect_eq(claimed(service, "split_parts"), 0);
+	cr_expect_eq(processes_claimed(service, "splits"), 0);
+	cr_expect_eq(processes_claimed(service, "split_parts"), 0);
 	child_end(&stays);
 }
 

@@ -7,18 +7,6 @@
 
 TestSuite(processes_switches, .timeout = 280);
 
-/* Of the one engine there is. */
-static json_int_t claimed(const struct private_service *service, const char *what)
-{
-	json_t *status = private_service_status(service);
-	json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
-	json_t *value = json_object_get(tenant, what);
-	cr_assert(json_is_integer(value), "status does not tell of %s", what);
-	json_int_t number = json_integer_value(value);
-	json_decref(status);
-	return number;
-}
-
 static void make_trips(struct child *worker, const struct private_service *service)
 {
 	*worker = (struct child)CHILD_INIT;
@@ -45,8 +33,8 @@ Test(processes_switches, TC1_the_front_thread_sends_launches_itself)
 	uint64_t deadline = clock_deadline_ns(SOON);
 	do
 		make_trips(&worker, service);
-	while (claimed(service, "inline_launches") == 0 && clock_now_ns() < deadline);
-	cr_assert_gt(claimed(service, "inline_launches"), 0);
+	while (processes_claimed(service, "inline_launches") == 0 && clock_now_ns() < deadline);
+	cr_assert_gt(processes_claimed(service, "inline_launches"), 0);
 	child_end(&stays);
 }
 
@@ -62,9 +50,9 @@ Test(processes_switches, TG2_launches_behind_each_other_are_taken_together)
 	uint64_t deadline = clock_deadline_ns(SOON);
 	do
 		make_stream(&worker, service);
-	while (claimed(service, "bursts") == 0 && clock_now_ns() < deadline);
-	cr_assert_gt(claimed(service, "bursts"), 0);
-	cr_assert_geq(claimed(service, "burst_launches"), 2 * claimed(service, "bursts"));
+	while (processes_claimed(service, "bursts") == 0 && clock_now_ns() < deadline);
+	cr_assert_gt(processes_claimed(service, "bursts"), 0);
+	cr_assert_geq(processes_claimed(service, "burst_launches"), 2 * processes_claimed(service, "bursts"));
 	child_end(&stays);
 }
 
@@ -82,8 +70,8 @@ static void expect_off(const char *variable, worker_work *work, const char *firs
 	worker_expect(&stays, "session", line);
 	for (int i = 0; i < 3; i++)
 		work(&worker, service);
-	cr_assert_eq(claimed(service, first), 0);
-	cr_assert_eq(claimed(service, second), 0);
+	cr_assert_eq(processes_claimed(service, first), 0);
+	cr_assert_eq(processes_claimed(service, second), 0);
 	child_end(&stays);
 }
 
