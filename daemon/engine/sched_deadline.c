@@ -21,7 +21,8 @@ static bool is_overdue(struct scheduler_device *device, uint32_t lane, uint64_t 
 	if (head->sequence != sequence)
 		*head = (struct sched_gate_head){.sequence = sequence, .since_ns = now_ns};
 	uint64_t most_ns = task ? deadline(context, task->send.flight_session) : 0;
-	return most_ns > 0 && now_ns - head->since_ns > most_ns;
+	uint64_t before_ns = task ? task->split.took_ns : 0; /* in its earlier parts; what came between them is others' */
+	return most_ns > 0 && now_ns - head->since_ns + before_ns > most_ns;
 }
 
 bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_deadline *deadline, void *context,

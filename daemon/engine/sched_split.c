@@ -83,6 +83,7 @@ static void begin(struct task *task)
 	if (parts < 2)
 		return;
 	task->send.command.launch.part = (struct backend_part){.first = 0, .end = 1, .of = parts};
+	task->send.command.timed = true; /* each part: a deadline is of all of them (sched_deadline.c) */
 	task->split.more = true;
 	task->scheduler->counters.splits++;
 }

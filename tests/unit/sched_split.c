@@ -394,6 +394,46 @@ Test(split, H1_times_are_from_its_first_parts_start_to_its_last_ones_end)
 	finish();
 }
 
+static uint64_t most_ns;
+
+static uint64_t most_of(void *context, uint64_t session)
+{
+	(void)context;
+	return session == 7 ? most_ns : 0;
+}
+
+static bool is_overdue(uint64_t now_ns)
+{
+	struct scheduler_overdue overdue;
+	return scheduler_overdue(h.scheduler, now_ns, most_of, NULL, &overdue);
+}
+
+/* What came between them is not its own; since the last one began no time has passed before the first question. */
+Test(split, its_deadline_is_of_all_its_parts)
+{
+	struct launch launch = long_launch(16 * 490);
+	meet();
+	teach(&launch);
+	uint64_t before = counters().split_parts;
+	launch.session = 7;
+	launch.group = 1;
+	(void)submit_as(batch, &launch, &probes[0]);
+	while (counters().split_parts < before + 3)
+		harness_turn(&h);
+	fake_device_gate_close(0);
+	for (uint32_t i = 0; i < 100; i++)
+		harness_turn(&h);
+	uint64_t parts = counters().split_parts - before;
+	cr_assert(lt(u64, parts, 16), "some are left");
+	most_ns = (parts * 490 + 1000) * US;
+	cr_expect(not(is_overdue(1000 * MS)));
+	cr_expect(not(is_overdue(1000 * MS + 800 * US)));
+	cr_expect(is_overdue(1000 * MS + 1200 * US));
+	fake_device_gate_open(0);
+	cr_assert(harness_settle(&h));
+	finish();
+}
+
 Test(split, it_is_one_command_in_the_account)
 {
 	struct launch launch = long_launch(4900);
