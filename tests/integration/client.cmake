@@ -101,7 +101,7 @@ endif()
 # OpenCL's objects in the same process (PoCL).
 find_library(SYCLD_TEST_OPENCL_LIBRARY OpenCL)
 if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND OPENCL_INCLUDE)
-  sycl_test(client_opencl SOURCES client_opencl.c client_opencl_graphs.c client_opencl_memory.c client_opencl_programs.c LIBS syclclient
+  sycl_test(client_opencl SOURCES client_opencl.c client_opencl_graphs.c client_opencl_memory.c client_opencl_native.c client_opencl_programs.c LIBS syclclient
     ${SYCLD_TEST_OPENCL_LIBRARY} ${CMAKE_DL_LIBS} TIMEOUT 300)
   if(TARGET client_opencl)
     add_dependencies(client_opencl syclengine sycl-engine opencl_counter)

@@ -2,6 +2,7 @@
 
 #include "opencl_clock.h"
 #include "opencl_fault.h"
+#include "opencl_native_command.h"
 #include "status.h"
 
 #include <errno.h>
@@ -186,24 +187,20 @@ static int add_native(struct backend_graph *graph, const struct backend_command 
 {
 	struct backend_device *device = graph->device;
 	const struct opencl_command_buffers *buffers = &device->graphs->buffers;
-	const uint32_t count = command->native.memory_count;
 
 	int error = reserve(graph, 1, fault_out);
-	uint64_t *memories = calloc(count ? count : 1, sizeof(*memories));
+	uint64_t *memories = opencl_native_memories(command);
 	if (error < 0 || !memories) {
 		free(memories);
 		return error < 0 ? error : no_memory(fault_out);
 	}
-	for (uint32_t i = 0; i < count; i++)
-		if (command->native.memories[i]) /* none: a buffer of no bytes */
-			memories[i] = (uint64_t)(uintptr_t)command->native.memories[i]->buffer;
 	const struct backend_native_scope scope = {
 		.device = (uint64_t)(uintptr_t)device->id,
 		.context = (uint64_t)(uintptr_t)device->context,
 		.queue = (uint64_t)(uintptr_t)device->graphs->queue,
 		.graph = (uint64_t)(uintptr_t)graph->buffer,
 		.memories = memories,
-		.memory_count = count,
+		.memory_count = command->native.memory_count,
 	};
 	cl_int code = opencl_command_barrier(buffers, graph->buffer);
 	if (code == CL_SUCCESS && command->native.function(command->native.context, &scope) != 0) {

@@ -57,6 +57,7 @@
 	X(EnqueueWriteImage)                                                                                           \
 	X(EnqueueReadImage)                                                                                            \
 	X(EnqueueMarkerWithWaitList)                                                                                   \
+	X(EnqueueBarrierWithWaitList)                                                                                  \
 	X(RetainDevice)                                                                                                \
 	X(RetainContext)                                                                                               \
 	X(RetainCommandQueue)                                                                                          \

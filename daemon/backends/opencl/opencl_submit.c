@@ -8,6 +8,7 @@
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
 #include "opencl_local_size.h"
+#include "opencl_native_command.h"
 #include "opencl_rect.h"
 #include "opencl_usm.h"
 #include "status.h"
@@ -250,6 +251,11 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		flight.period_ns = OPENCL_WINDOW_NS; /* how long is not known: it is asked for by itself */
 		error = opencl_graph_send(lane, command->graph, list.count, list.events, &flight.event, &flight.start,
 					  fault_out);
+		break;
+	case BACKEND_COMMAND_NATIVE:
+		flight.period_ns = OPENCL_WINDOW_NS;
+		error = opencl_native_command(lane, command, list.count, list.events, &flight.event, &flight.start,
+					      fault_out);
 		break;
 	default:
 		opencl_fault_words(fault_out, STATUS_INVALID, "command kind %d is not known", (int)command->kind);

@@ -147,6 +147,7 @@ ENQUEUES(clEnqueueReadImage,
 	  const cl_event *w, cl_event *event),
 	 (q, m, b, o, r, rp, sp, p, n, w, event))
 ENQUEUES(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *event), (q, n, w, event))
+ENQUEUES(clEnqueueBarrierWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *event), (q, n, w, event))
 ENQUEUES(clEnqueueSVMMemcpy,
 	 (cl_command_queue q, cl_bool b, void *d, const void *s, size_t z, cl_uint n, const cl_event *w, cl_event *event),
 	 (q, b, d, s, z, n, w, event))
@@ -219,7 +220,8 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	OWN(clEnqueueNDRangeKernel) OWN(clEnqueueCopyBuffer) OWN(clEnqueueCopyBufferRect)
 	OWN(clEnqueueWriteBuffer) OWN(clEnqueueReadBuffer) OWN(clEnqueueWriteBufferRect) OWN(clEnqueueReadBufferRect)
 	OWN(clEnqueueFillBuffer) OWN(clEnqueueCopyImage) OWN(clEnqueueWriteImage) OWN(clEnqueueReadImage)
-	OWN(clEnqueueMarkerWithWaitList) OWN(clEnqueueSVMMemcpy)
+	OWN(clEnqueueMarkerWithWaitList) OWN(clEnqueueBarrierWithWaitList)
+	OWN(clEnqueueSVMMemcpy)
 	if (getenv("OPENCL_COUNTER_REFUSES_BOXES")) {
 		table.clEnqueueWriteBufferRect = refused_write;
 		table.clEnqueueReadBufferRect = refused_read;
