@@ -133,7 +133,7 @@ static struct connection *connection_new(void)
 	c->refs = 1;
 	c->socket = c->bell = c->loop_fd = c->kick_fd = -1;
 	c->arenas.grant.fd = -1;
-	c->spin_ns = SPIN_PACE_MAX_NS;
+	c->spin_ns = c->spin_most_ns = SPIN_PACE_MAX_NS;
 	c->may_spin = spinning_is_wise();
 	(void)pthread_mutex_init(&c->graph_lock, NULL);
 	(void)pthread_mutex_init(&c->import_lock, NULL);

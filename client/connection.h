@@ -104,6 +104,7 @@ struct connection {
 	struct device **devices;
 
 	_Atomic uint64_t spin_ns; /* how long a wait spins before it sleeps: spin_pace.h */
+	uint64_t spin_most_ns;    /* and at most; from the welcome on the session's class' */
 	bool may_spin;
 
 	uint32_t session_class, weight; /* as the service gave them */

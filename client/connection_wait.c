@@ -57,7 +57,8 @@ static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_
 static void learn(struct connection *c, uint64_t begun_ns)
 {
 	uint64_t spin_ns = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
-	atomic_store_explicit(&c->spin_ns, spin_pace_learn(spin_ns, clock_now_ns() - begun_ns), memory_order_relaxed);
+	atomic_store_explicit(&c->spin_ns, spin_pace_learn(spin_ns, clock_now_ns() - begun_ns, c->spin_most_ns),
+			      memory_order_relaxed);
 }
 
 /* The page that the engine left behind says what it was doing, if it says anything. */

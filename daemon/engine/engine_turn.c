@@ -163,9 +163,10 @@ static bool is_worth_a_look(struct engine *engine, bool busy)
 	uint64_t now = engine->now_ns;
 	if (!engine->may_spin)
 		return false;
+	uint64_t most_ns = scheduler_spin_most_ns(engine->scheduler);
 	if (busy) {
 		if (engine->quiet_since_ns)
-			engine->spin_ns = spin_pace_learn(engine->spin_ns, now - engine->quiet_since_ns);
+			engine->spin_ns = spin_pace_learn(engine->spin_ns, now - engine->quiet_since_ns, most_ns);
 		engine->quiet_since_ns = 0;
 		return true;
 	}
@@ -173,7 +174,8 @@ static bool is_worth_a_look(struct engine *engine, bool busy)
 		engine->quiet_since_ns = now;
 	if (list_empty(&engine->hot) && scheduler_idle(engine->scheduler))
 		return false;
-	return now - engine->quiet_since_ns < engine->spin_ns;
+	uint64_t quiet_ns = now - engine->quiet_since_ns;
+	return quiet_ns < engine->spin_ns && quiet_ns < most_ns;
 }
 
 /* Some wait at a device's gate, and nothing that comes back may say that their time has come. */

@@ -653,7 +653,8 @@ struct scheduler_device {
 	_Atomic uint32_t gone;         /* not opened, or lost: `gone_fault` is good, and never changes again */
 	struct backend_fault gone_fault;
 	_Atomic uint32_t poked; /* progress() has something */
-	_Atomic uint32_t latency_wanted; /* by the front: there are sessions of the latency class */
+	_Atomic uint32_t latency_here;   /* by the front: there are sessions of the latency class; */
+	_Atomic uint32_t latency_wanted; /* or there were just now */
 	_Atomic uint32_t latency_units;  /* by its thread: set apart for them */
 	_Atomic uint64_t graph_memories; /* that graphs were given for temporaries */
 	struct spill_counts spill_counts;
@@ -700,6 +701,7 @@ struct scheduler {
 	_Atomic uint64_t spill_bytes;  /* and do now */
 	struct sched_grants grants;
 	uint64_t slice_ns; /* sched_split.c; 0: nothing is sent in parts */
+	uint64_t latency_here;    /* bit per device: it has sessions of the latency class */
 	uint64_t latency_leaving; /* bit per device: whose last session of the latency class has gone, and it is not told yet */
 	uint64_t gates_due, gates_held; /* bit per device: somebody may go, as far as is known; somebody waits */
 	_Atomic uint32_t houseworks; /* devices that do now what their backend does while they are quiet */
@@ -956,6 +958,8 @@ uint64_t sched_latency_again_ns(const struct scheduler *scheduler);
 bool sched_latency_is_news(const struct scheduler_device *device);
 void sched_latency_hear(struct scheduler_device *device);
 void sched_latency_note(struct scheduler_device *device);
+/* How long this thread may look before it rests: spin_pace.h. */
+uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device);
 
 /* sched_loader.c */
 int sched_loader_start(struct scheduler_device *device);

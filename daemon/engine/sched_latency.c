@@ -3,8 +3,12 @@
  * for them (backend.h, latency_wanted). A session counts from its first command there until it ends or has another
  * class. When the last has gone, the device is told some seconds later: programs that connect again and again would
  * else pay for the part each time, and the others' lanes would be moved each time.
+ *
+ * And how long threads look before they sleep (spin_pace.h): longer while there are such sessions.
  */
 #include "sched_internal.h"
+
+#include "spin_pace.h"
 
 #define PATIENCE_NS 5000000000ull
 
@@ -21,9 +25,12 @@ void sched_latency_review(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
 	const uint64_t bit = 1ull << device->index;
+	const bool here = device->class_flows[GATE_LATENCY] > 0;
+	scheduler->latency_here = here ? scheduler->latency_here | bit : scheduler->latency_here & ~bit;
+	atomic_store_explicit(&device->latency_here, here, memory_order_relaxed);
 	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || !device->ops->latency_wanted)
 		return;
-	if (device->class_flows[GATE_LATENCY] > 0) {
+	if (here) {
 		scheduler->latency_leaving &= ~bit;
 		tell(device, 1);
 	} else if (atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) &&
@@ -57,6 +64,11 @@ uint64_t sched_latency_again_ns(const struct scheduler *scheduler)
 	return again_ns;
 }
 
+uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler)
+{
+	return spin_pace_most(scheduler->latency_here != 0, scheduler->processors);
+}
+
 uint32_t scheduler_latency_units(const struct scheduler_device *device)
 {
 	return atomic_load_explicit(&device->latency_units, memory_order_relaxed);
@@ -76,6 +88,12 @@ void sched_latency_hear(struct scheduler_device *device)
 	device->worker.latency_told = atomic_load(&device->latency_wanted);
 	if (device->handle && !device->worker.unusable)
 		device->ops->latency_wanted(device->handle, device->worker.latency_told != 0);
+}
+
+uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device)
+{
+	bool here = atomic_load_explicit(&device->latency_here, memory_order_relaxed);
+	return spin_pace_most(here, device->scheduler->processors);
 }
 
 void sched_latency_note(struct scheduler_device *device)

@@ -7,6 +7,7 @@ void sched_pace_init(struct sched_pace *pace, bool may_spin)
 {
 	*pace = (struct sched_pace){
 		.may_spin = may_spin,
+		.most_ns = SPIN_PACE_MAX_NS,
 		.spin_ns = {SPIN_PACE_MAX_NS, SPIN_PACE_MAX_NS},
 	};
 }
@@ -16,7 +17,7 @@ void sched_pace_found(struct sched_pace *pace, uint64_t now_ns)
 	if (pace->quiet_since_ns == 0)
 		return;
 	uint64_t *spin = &pace->spin_ns[pace->was_in_flight];
-	*spin = spin_pace_learn(*spin, now_ns - pace->quiet_since_ns);
+	*spin = spin_pace_learn(*spin, now_ns - pace->quiet_since_ns, pace->most_ns);
 	pace->quiet_since_ns = 0;
 }
 
@@ -26,7 +27,7 @@ uint64_t sched_pace_rest(struct sched_pace *pace, uint64_t now_ns, bool in_fligh
 		pace->quiet_since_ns = now_ns;
 	pace->was_in_flight = in_flight;
 	uint64_t waited = now_ns - pace->quiet_since_ns;
-	if (pace->may_spin && waited < pace->spin_ns[in_flight])
+	if (pace->may_spin && waited < pace->spin_ns[in_flight] && waited < pace->most_ns)
 		return 0;
 	if (!in_flight)
 		return UINT64_MAX;

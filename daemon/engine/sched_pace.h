@@ -18,6 +18,7 @@
 
 struct sched_pace {
 	bool may_spin;
+	uint64_t most_ns;        /* spin_pace.h; its owner may change it */
 	uint64_t quiet_since_ns; /* 0: something was done since the last rest */
 	bool was_in_flight;      /* at the last rest */
 	uint64_t spin_ns[2];     /* spin_pace.h; for mail, for completions */

@@ -299,6 +299,7 @@ static void rest(struct scheduler_device *device, bool held)
 	uint64_t ns = SCHED_SLEEP_UNTIL_WOKEN;
 	if (polled) {
 		uint64_t now = clock_now_ns();
+		worker->pace.most_ns = sched_latency_spin_most_ns(device);
 		ns = sched_pace_rest(&worker->pace, now, worker->in_flight > 0);
 		ns = sched_expect_rest(ns, now, next_expected(worker), worker->pace.may_spin);
 	}

@@ -227,6 +227,8 @@ int scheduler_device(struct scheduler *scheduler, uint32_t device, struct schedu
 /* A lane for an in-order queue: 1 or more, the devices' lanes in turn. */
 uint32_t scheduler_home_lane(struct scheduler_device *device);
 
+/* How long the front thread may look before it sleeps (spin_pace.h): longer while there are sessions of the latency class. */
+uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler);
 /* Compute units that it has set apart for the latency class, as far as is known; 0: none. */
 uint32_t scheduler_latency_units(const struct scheduler_device *device);
 

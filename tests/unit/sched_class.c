@@ -3,6 +3,7 @@
 
 #include "access_mode.h"
 #include "gate.h"
+#include "spin_pace.h"
 #include "status.h"
 
 #include <criterion/criterion.h>
@@ -24,11 +25,12 @@ static void rank(struct sched_account *session, enum gate_class class)
 	cr_assert(zero(int, sched_account_rank(session, class, GATE_WEIGHT)));
 }
 
-static void setup_with(uint32_t lanes, uint32_t features)
+static void setup_with(uint32_t lanes, uint32_t features, uint32_t processors)
 {
 	fake_device_options(0, (struct fake_device_options){.preferred_lanes = lanes, .features = features});
 	harness_start_with(&h, 1,
-			   &(struct scheduler_config){.processors = 2, .never_gate = true, .never_window = true});
+			   &(struct scheduler_config){
+				   .processors = processors, .never_gate = true, .never_window = true});
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quick)));
 	(void)harness_kernel(&h, 0, "hold");
@@ -39,22 +41,28 @@ static void setup_with(uint32_t lanes, uint32_t features)
 
 static void setup(void)
 {
-	setup_with(LANES, 0);
+	setup_with(LANES, 0, 2);
 }
 
 static void setup_one_lane(void)
 {
-	setup_with(1, 0);
+	setup_with(1, 0, 2);
 }
 
 static void setup_inline(void)
 {
-	setup_with(LANES, BACKEND_FEATURE_INLINE);
+	setup_with(LANES, BACKEND_FEATURE_INLINE, 2);
+}
+
+static void setup_many_processors(void)
+{
+	setup_with(LANES, 0, SPIN_PACE_LATENCY_PROCESSORS);
 }
 
 TestSuite(class_lanes, .timeout = 60, .init = setup);
 TestSuite(class_one_lane, .timeout = 60, .init = setup_one_lane);
 TestSuite(class_inline, .timeout = 60, .init = setup_inline);
+TestSuite(class_many_processors, .timeout = 60, .init = setup_many_processors);
 
 static void finish(void)
 {
@@ -127,6 +135,18 @@ Test(class_lanes, without_a_latency_session_there_are_no_more_lanes)
 		run(i % 2 ? flood : quick, &(struct launch){.kernel = "noop", .home_lane = i % 9});
 	cr_expect(le(u32, lanes_made(), LANES));
 	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 64));
+	finish();
+}
+
+/* Whatever the class was when its session came. */
+Test(class_many_processors, TG9_threads_look_for_longer_while_somebody_is_of_the_latency_class)
+{
+	run(quick, &(struct launch){.kernel = "noop", .home_lane = 1});
+	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
+	rank(quick, GATE_LATENCY);
+	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_LATENCY_MAX_NS));
+	rank(quick, GATE_NORMAL);
+	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
 	finish();
 }
 

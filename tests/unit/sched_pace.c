@@ -97,3 +97,28 @@ Test(pace_spinning, mail_and_completions_are_learned_apart)
 	now += 2000000;
 	cr_expect(ge(u64, wait_for(now, 40000, true), 39000));
 }
+
+Test(pace_spinning, TG9_beside_the_latency_class_kernels_and_pauses_of_its_length_are_looked_through)
+{
+	uint64_t now = START;
+	pace.most_ns = SPIN_PACE_LATENCY_MAX_NS;
+	for (uint32_t i = 0; i < 4; i++, now += 2000000)
+		(void)wait_for(now, 300000, true);
+	cr_expect(ge(u64, wait_for(now, 300000, true), 299000));
+	/* What is out of reach even so costs next to nothing after a while, */
+	for (uint32_t i = 0; i < 12; i++, now += 4000000)
+		(void)wait_for(now, 3000000, true);
+	cr_expect(le(u64, wait_for(now, 3000000, true), SPIN_PACE_MIN_NS));
+	/* and when that class has gone, what was learned for it does not go on. */
+	for (uint32_t i = 0; i < 4; i++, now += 2000000)
+		(void)wait_for(now, 300000, true);
+	pace.most_ns = SPIN_PACE_MAX_NS;
+	cr_expect(lt(u64, wait_for(now, 300000, true), SPIN_PACE_MAX_NS));
+}
+
+Test(spin_pace, only_for_the_latency_class_and_where_there_are_processors)
+{
+	cr_expect(eq(u64, spin_pace_most(false, 64), SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, spin_pace_most(true, SPIN_PACE_LATENCY_PROCESSORS - 1), SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, spin_pace_most(true, SPIN_PACE_LATENCY_PROCESSORS), SPIN_PACE_LATENCY_MAX_NS));
+}
