@@ -281,6 +281,7 @@ bool sched_admission_step(struct scheduler *scheduler)
 		struct gate_group *group;
 		struct gate_decisions decisions = {.groups = &group, .room = 1};
 		if (admission && admission->gate.waiting > 0) {
+			gate_set_apart(&admission->gate, scheduler_latency_units(device) > 0);
 			gate_step(&admission->gate, scheduler->now_ns, &decisions);
 			admission->again_ns = decisions.again_ns;
 		}

@@ -107,6 +107,24 @@ Test(gate, TG9_a_latency_command_waits_for_no_deep_queue)
 	cr_expect(ge(u64, flood->ran_ns, 940 * WORLD_MS), "and the device is never idle: %lu", flood->ran_ns);
 }
 
+/* Four long groups fill a window; in the narrow one there is room for a second when the first draws to its end. */
+Test(gate, TG9_where_the_latency_class_is_apart_the_others_fill_their_windows)
+{
+	struct world *world = plain_world();
+	struct world_client *quick = world_client(world, GATE_LATENCY, 100, 50 * WORLD_US, 1);
+	(void)world_client(world, GATE_BEST_EFFORT, 100, 500 * WORLD_US, 64);
+	const struct gate_load *load = &world->gate.classes[GATE_BEST_EFFORT].own;
+	quick->every_ns = 1 * WORLD_MS + 7 * WORLD_US;
+	world_run(world, 100 * WORLD_MS);
+	cr_expect(le(u32, load->count, 2));
+	gate_set_apart(&world->gate, true);
+	world_run(world, 200 * WORLD_MS);
+	cr_expect(eq(u32, load->count, 4));
+	gate_set_apart(&world->gate, false);
+	world_run(world, 300 * WORLD_MS);
+	cr_expect(le(u32, load->count, 2));
+}
+
 Test(gate, TG9_it_is_not_surprised_after_a_long_rest)
 {
 	struct world *world = plain_world();

@@ -62,6 +62,11 @@ static bool is_class(enum gate_class class)
 	return class == GATE_LATENCY || class == GATE_NORMAL || class == GATE_BEST_EFFORT;
 }
 
+void gate_set_apart(struct gate *gate, bool is_apart)
+{
+	gate->latency_is_apart = is_apart;
+}
+
 int gate_session_init(struct gate *gate, struct gate_session *session, enum gate_class class, uint32_t weight)
 {
 	if (!is_class(class) || weight < 1 || weight > GATE_WEIGHT_MOST)

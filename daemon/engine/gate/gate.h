@@ -129,6 +129,7 @@ struct gate {
 	struct list memory_line; /* sessions whose next group waits for memory, in order; the first is served first */
 	uint64_t promised_bytes; /* read */
 	uint32_t in_flight, waiting; /* read; groups */
+	bool latency_is_apart;       /* gate_set_apart */
 	struct gate_overlap overlap;
 	struct gate_grant grant;
 	struct gate_lane lanes[GATE_LANES];
@@ -159,6 +160,11 @@ int gate_arrive(struct gate_session *session, struct gate_group *group, uint64_t
  * is there stays; what takes longer than it may is paid for by waiting.
  */
 void gate_set_grant(struct gate *gate, uint32_t part, uint64_t now_ns);
+/*
+ * From now on the latency class has a part of the device that nobody else uses: what the others have there does not stand before it, and
+ * they need not leave room for it. Or no longer.
+ */
+void gate_set_apart(struct gate *gate, bool is_apart);
 
 /* It is waiting, and will not be sent. Slow: the session's groups are looked through. */
 void gate_cancel(struct gate_group *group);

@@ -9,6 +9,8 @@ static bool has_betters(const struct gate *gate, enum gate_class class)
 {
 	for (uint32_t i = 0; i < (uint32_t)class; i++) {
 		const struct gate_class_state *state = &gate->classes[i];
+		if (i == GATE_LATENCY && gate->latency_is_apart)
+			continue;
 		/* A command that must not wait comes without a warning. */
 		if (i == GATE_LATENCY && state->sessions > 0)
 			return true;
@@ -273,7 +275,7 @@ static void next_of(const struct gate *gate, uint32_t class, uint64_t *when_ns)
 		next_owed(gate, state, when_ns);
 		sooner(when_ns, gate_load_room_ns(&gate->all, config->narrow_ns, config->stall_ns));
 		/* Or when those before it are no longer about. */
-		for (uint32_t i = 0; i < class; i++)
+		for (uint32_t i = gate->latency_is_apart ? GATE_NORMAL : GATE_LATENCY; i < class; i++)
 			if (gate->classes[i].seen_ns + config->remembered_ns > gate->now_ns)
 				sooner(when_ns, gate->classes[i].seen_ns + config->remembered_ns);
 	}
