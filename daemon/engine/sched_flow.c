@@ -142,10 +142,20 @@ static void adapt(struct scheduler_device *device, struct sched_lane *lane, uint
 	}
 }
 
+/* The mean moves by an eighth. */
+static void learn(struct sched_flow *flow, const struct task_send *send, uint32_t launches)
+{
+	if (send->end_ns <= send->start_ns)
+		return;
+	uint64_t took_ns = (send->end_ns - send->start_ns) / launches;
+	flow->each_ns = flow->each_ns == 0 ? took_ns : flow->each_ns - flow->each_ns / 8 + took_ns / 8;
+}
+
 void sched_flow_back(struct task *task)
 {
 	struct sched_flow *flow = task->flow;
 	uint32_t launches = sched_launches(&task->send);
+	learn(flow, &task->send, launches);
 	flow->sent -= launches;
 	flow->lanes[task->send.lane].sent -= launches;
 	adapt(task->device, &task->device->lanes[task->send.lane], launches, task->scheduler->now_ns - task->sent_ns);

@@ -49,6 +49,7 @@
 #define SCHED_LANE_DELAY_NS    500000u
 #define SCHED_DEEPER_MOST      4096u   /* than SCHED_LANE_DEPTH, of all lanes of a device together */
 #define SCHED_FLOW_WINDOW      16u /* of a session that is not alone: sent and not come back, on all lanes together ... */
+#define SCHED_FLOW_AHEAD_NS    1000000u /* device time that a session may have sent past the gate, where others may come back */
 #define SCHED_FLOW_LANE_LEAST  2u  /* ... but so many on each lane in any case */
 #define SCHED_FLOW_ANY_LANE    SCHED_LANES_ALL        /* for computing, of the latency class or of the others */
 #define SCHED_FLOW_ANY_LATENCY (SCHED_LANES_ALL + 1u)
@@ -546,6 +547,7 @@ struct sched_flow {
 	bool at_gate; /* `gate` is one of the device's gate */
 	struct gate_session gate;
 	uint32_t sent;    /* and not come back */
+	uint64_t each_ns; /* that a launch or other command of it took lately, mean */
 	uint64_t waiting; /* bit per list of parked ones that is not empty */
 	struct {
 		uint32_t sent;
@@ -758,6 +760,16 @@ static inline bool sched_flow_is_alone(const struct sched_flow *flow)
 		return false;
 	return device->class_flows[GATE_LATENCY] <= (flow->class == GATE_LATENCY) &&
 	       !rivals_has_others(&device->rivals, flow, device->scheduler->now_ns);
+}
+
+/*
+ * Has it so much on its device that another one that comes back would have to wait for that? The gate's windows hold for it, too, then. Who
+ * never had company there has no use for them.
+ */
+static inline bool sched_flow_is_ahead(const struct sched_flow *flow)
+{
+	const struct list *flows = &flow->device->flows;
+	return flows->next != flows->previous && flow->sent * flow->each_ns > SCHED_FLOW_AHEAD_NS;
 }
 
 /* Sent with all that is left of it: what only waits for its being on a lane may be sent behind it. */

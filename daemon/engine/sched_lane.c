@@ -257,7 +257,7 @@ void sched_lane_dispatch(struct task *task)
 	sched_flow_enter(task);
 	if (!task->gate.in_flight)
 		sched_split_next(task);
-	if (!task->gate.in_flight && sched_flow_is_alone(task->flow))
+	if (!task->gate.in_flight && sched_flow_is_alone(task->flow) && !sched_flow_is_ahead(task->flow))
 		task->scheduler->counters.gate_bypassed += task->role == TASK_ROLE_GROUP ? sched_launches(&task->send) : 0;
 	else if (!sched_admission_pass(task))
 		return;

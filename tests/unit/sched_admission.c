@@ -196,6 +196,41 @@ Test(admission, TG11_shares_hold_for_queues_in_order_of_which_one_command_waits_
 	finish();
 }
 
+/* Long after the other one's last command: as much as lanes hold would keep it waiting when it comes back. */
+Test(admission, TG11_who_is_alone_for_now_has_no_more_ahead_than_a_window)
+{
+	meet(200, 500);
+	submit_many(second, 500, 400, seconds);
+	cr_assert(harness_settle(&h));
+	uint64_t bypassed = counters().gate_bypassed;
+	fake_device_gate_close(0);
+	submit_chain(second, 500, 60, firsts);
+	cr_expect(ge(u64, counters().gate_bypassed - bypassed, 1), "it is alone");
+	cr_expect(le(u32, count_sent(), 6), "%u", count_sent());
+	cr_expect(ge(u32, count_sent(), 3), "%u", count_sent());
+	submit(first, 200, &asked);
+	fake_device_gate_open(0);
+	cr_assert(harness_settle(&h));
+	cr_expect(le(u32, count_before(firsts, 60, asked.order), 6));
+	expect_all(firsts, 60, STATUS_SUCCESS);
+	expect_all(&asked, 1, STATUS_SUCCESS);
+	finish();
+}
+
+Test(admission, TG11_of_short_commands_who_is_alone_for_now_has_what_lanes_hold)
+{
+	meet(5, 5);
+	submit_many(second, 5, MANY, seconds);
+	submit_many(second, 500, 250, seconds);
+	submit_many(second, 5, MANY, seconds);
+	cr_assert(harness_settle(&h));
+	uint64_t admitted = counters().gate_admitted;
+	submit_many(second, 5, MANY, seconds);
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u64, counters().gate_admitted, admitted));
+	finish();
+}
+
 Test(admission, TG9_a_latency_command_finds_a_narrow_window_of_others_before_it)
 {
 	cr_assert(zero(int, sched_account_rank(first, GATE_BEST_EFFORT, 100)));
