@@ -79,28 +79,6 @@ static void configure(const struct scheduler_device *device, struct gate_config 
 	config->least_ns = PLAIN_COMMAND_NS;
 }
 
-/* The device's gate, made with all its sessions when it is needed first. NULL: no memory; then nobody is held back. */
-static struct sched_admission *need(struct scheduler_device *device)
-{
-	if (device->admission)
-		return device->admission;
-	struct sched_admission *admission = malloc(sizeof(*admission));
-	struct gate_config config;
-	configure(device, &config);
-	if (!admission || gate_init(&admission->gate, &config) < 0) {
-		free(admission);
-		return NULL;
-	}
-	admission->again_ns = UINT64_MAX;
-	device->admission = admission;
-	gate_set_grant(&admission->gate, sched_grant_of(device), device->scheduler->now_ns);
-	for (struct list *link = device->flows.next; link != &device->flows; link = link->next)
-		join(list_entry(link, struct sched_flow, link));
-	return admission;
-}
-
-/* --- who has to ask ------------------------------------------------------------------------------------------------ */
-
 /*
  * Groups that take a device's time. The scheduler's own moves go at once: somebody's group waits for them, which may be another
  * session's. So do waits for events, and what makes them happen: no time is theirs, and others may wait for it who are not
@@ -119,6 +97,48 @@ static bool takes_time(const struct task *task)
 		return true;
 	}
 }
+
+/* It is on the device without having asked: what the device says of others meanwhile has its time in it. */
+static void tell_of_stranger(struct task *task)
+{
+	struct sched_admission *admission = task->device->admission;
+	if (!admission || task->is_stranger || !takes_time(task))
+		return;
+	task->is_stranger = true;
+	gate_strangers(&admission->gate, 1, 0, task->scheduler->now_ns);
+}
+
+static void strangers_end(struct task *task)
+{
+	if (task->is_stranger)
+		gate_strangers(&task->device->admission->gate, 0, 1, task->scheduler->now_ns);
+	task->is_stranger = false;
+}
+
+/* The device's gate, made with all its sessions when it is needed first. NULL: no memory; then nobody is held back. */
+static struct sched_admission *need(struct scheduler_device *device)
+{
+	if (device->admission)
+		return device->admission;
+	struct sched_admission *admission = malloc(sizeof(*admission));
+	struct gate_config config;
+	configure(device, &config);
+	if (!admission || gate_init(&admission->gate, &config) < 0) {
+		free(admission);
+		return NULL;
+	}
+	admission->again_ns = UINT64_MAX;
+	device->admission = admission;
+	gate_set_grant(&admission->gate, sched_grant_of(device), device->scheduler->now_ns);
+	for (struct list *link = device->flows.next; link != &device->flows; link = link->next)
+		join(list_entry(link, struct sched_flow, link));
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
+		for (struct task *task = device->lanes[i].first; task; task = task->lane_next)
+			tell_of_stranger(task);
+	return admission;
+}
+
+/* --- who has to ask ------------------------------------------------------------------------------------------------ */
 
 static uint64_t mix(uint64_t key, uint64_t value)
 {
@@ -168,6 +188,7 @@ static bool arrive(struct task *task)
 	if (!takes_time(task) || !need(task->device) || !flow->at_gate)
 		return false;
 	task->gate.shape = sched_admission_shape(&task->send);
+	task->gate.launches = sched_launches(&task->send);
 	task->state = TASK_PARKED;
 	(void)gate_arrive(&flow->gate, &task->gate, scheduler->now_ns);
 	scheduler->gates_due |= bit_of(task->device);
@@ -191,19 +212,24 @@ bool sched_admission_pass(struct task *task)
 
 void sched_admission_sent(struct task *task)
 {
-	if (!task->gate.in_flight)
-		return;
 	struct backend_command *command = &task->send.command;
+	if (!task->gate.in_flight) {
+		tell_of_stranger(task);
+		return;
+	}
 	gate_sent(&task->gate, task->send.lane, task->scheduler->now_ns);
-	if (task->gate.timed && command->kind == BACKEND_COMMAND_LAUNCH && !task->send.burst)
+	if (task->gate.timed && !task->send.burst &&
+	    (command->kind == BACKEND_COMMAND_LAUNCH || command->kind == BACKEND_COMMAND_GRAPH))
 		command->timed = true;
 }
 
 void sched_admission_back(struct task *task)
 {
 	const struct task_send *send = &task->send;
-	if (!task->gate.in_flight)
+	if (!task->gate.in_flight) {
+		strangers_end(task);
 		return;
+	}
 	uint64_t took_ns = send->end_ns > send->start_ns ? send->end_ns - send->start_ns : 0;
 	/* What failed before it ran is not charged. What ran is, or failing would be the way to more than one's share. */
 	if (send->skipped || (send->cause && took_ns == 0)) {
@@ -212,6 +238,7 @@ void sched_admission_back(struct task *task)
 	}
 	if (send->estimated)
 		task->gate.seen_ns = took_ns;
+	task->gate.began_ns = send->start_ns;
 	gate_end(&task->gate, task->scheduler->now_ns, send->estimated ? 0 : took_ns);
 	task->scheduler->gates_due |= bit_of(task->device);
 }

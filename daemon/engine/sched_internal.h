@@ -514,6 +514,7 @@ struct task {
 	uint32_t storage_bytes;
 	struct sched_split split;
 	struct gate_group gate; /* while it waits at its device's gate, and from there until it comes back */
+	bool is_stranger;       /* it is on its device, and the gate was told that it did not come that way */
 	struct task_send send;
 	_Alignas(16) uint8_t storage[];
 };

@@ -186,6 +186,13 @@ static void take_step(struct model *model, const uint8_t *bytes)
 		model->now_ns += (uint64_t)detail << (bytes[1] % 16);
 		model->now_ns -= detail & 1 && model->now_ns > 1000000 ? 1000000 : 0;
 		break;
+	case 12:
+		/* Of those that did not come through it; some never end. */
+		if (detail & 1 && model->gate.crowd.strangers > 0)
+			gate_strangers(&model->gate, 0, 1, model->now_ns);
+		else if (detail & 2)
+			gate_strangers(&model->gate, 1, 0, model->now_ns);
+		break;
 	case 13:
 		gate_set_grant(&model->gate, detail & 1 ? GATE_FREE : detail % (GATE_WHOLE + 2), model->now_ns);
 		break;

@@ -70,3 +70,48 @@ Test(gate_estimate, a_flood_of_shapes_leaves_those_in_use)
 	cr_expect(le(u32, known, GATE_SHAPE_SETS * GATE_SHAPE_WAYS));
 	cr_expect(ge(u32, known, GATE_SHAPE_SETS * GATE_SHAPE_WAYS / 2));
 }
+
+Test(gate_estimate, what_had_the_device_to_itself_counts_more_than_what_had_company)
+{
+	gate_estimate_learn(&estimates, 7, 9000, GATE_EXACT);
+	gate_estimate_hear(&estimates, 7, 2000, GATE_SEEN_ALONE, 1);
+	cr_expect(eq(u64, gate_estimate_ns(&estimates, 7), 2000));
+	gate_estimate_hear(&estimates, 7, 1000, GATE_EXACT_ALONE, 2);
+	cr_expect(eq(u64, gate_estimate_ns(&estimates, 7), 1000));
+	gate_estimate_learn(&estimates, 7, 9000, GATE_EXACT);
+	gate_estimate_learn(&estimates, 7, 9000, GATE_SEEN_ALONE);
+	cr_expect(eq(u64, gate_estimate_ns(&estimates, 7), 1000));
+	/* The mean of all, while they are few. */
+	gate_estimate_hear(&estimates, 7, 1200, GATE_EXACT_ALONE, 3);
+	gate_estimate_hear(&estimates, 7, 1400, GATE_EXACT_ALONE, 4);
+	cr_expect(eq(u64, gate_estimate_ns(&estimates, 7), 1200));
+	/* One that is far off begins anew. */
+	gate_estimate_hear(&estimates, 7, 11200, GATE_EXACT_ALONE, 5);
+	cr_expect(eq(u64, gate_estimate_ns(&estimates, 7), 11200));
+	cr_expect(gate_estimate_is_alone(&estimates, 7));
+}
+
+Test(gate_estimate, the_next_one_alone_is_due_later_each_time_that_it_is_as_expected)
+{
+	uint64_t now_ns = 1, last_ns = 0;
+	cr_expect(not(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns)), "nothing is known");
+	gate_estimate_learn(&estimates, 7, 2000, GATE_EXACT);
+	cr_expect(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns));
+	cr_expect(not(gate_estimate_is_due(&estimates, 7, 100, 1999, now_ns)), "longer than may be");
+	cr_expect(not(gate_estimate_is_due(&estimates, 7, 2001, 5000, now_ns)), "not worth it");
+	for (int i = 0; i < 10; i++) {
+		gate_estimate_hear(&estimates, 7, 1000, GATE_EXACT_ALONE, now_ns);
+		uint64_t step_ns = last_ns ? 2 * last_ns : GATE_ALONE_SOON;
+		step_ns = step_ns < GATE_ALONE_LATE ? step_ns : GATE_ALONE_LATE;
+		cr_expect(not(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns + step_ns - 1)), "%d", i);
+		cr_expect(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns + step_ns), "%d", i);
+		now_ns += last_ns = step_ns;
+	}
+	gate_estimate_hear(&estimates, 7, 1500, GATE_EXACT_ALONE, now_ns);
+	cr_expect(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns + GATE_ALONE_SOON), "it was not");
+	gate_estimate_raise(&estimates, 7, 1600, now_ns);
+	cr_expect(gate_estimate_is_due(&estimates, 7, 100, 5000, now_ns), "one took more");
+	cr_expect(lt(u64, gate_estimate_ns(&estimates, 7), 1200), "how much more is not known");
+	gate_estimate_raise(&estimates, 7, 160000, now_ns);
+	cr_expect(gt(u64, gate_estimate_ns(&estimates, 7), 80000), "unless it is much");
+}

@@ -73,10 +73,35 @@ static void send(struct world *world, struct world_group *group)
 	world->last = group;
 }
 
+/* `whole`: the one that has been its lane's first for longest begins, if none runs. */
+static void begin_whole(struct world *world)
+{
+	struct world_group *next = NULL;
+	uint64_t taken = 0;
+	for (struct world_group *group = world->first; group; group = group->next) {
+		uint64_t lane = 1ull << group->group.lane;
+		if (taken & lane)
+			continue;
+		taken |= lane;
+		if (group->first_ns == 0)
+			group->first_ns = world->now_ns;
+		if (group->end_ns == 0 && (!next || group->first_ns < next->first_ns))
+			next = group;
+	}
+	if (world->running > 0 || !next)
+		return;
+	next->end_ns = world->now_ns + next->takes_ns;
+	world->running++;
+}
+
 /* The first that wait begin while there is room, each behind those of its lane. */
 static void begin(struct world *world)
 {
 	uint64_t taken = 0;
+	if (world->whole) {
+		begin_whole(world);
+		return;
+	}
 	for (struct world_group *group = world->first; group && world->running < world->side_by_side;
 	     group = group->next) {
 		uint64_t lane = 1ull << group->group.lane;
@@ -98,6 +123,12 @@ static void end_one(struct world *world, struct world_group *group)
 	client->open--;
 	world->running--;
 	group->used = false;
+	if (world->whole) {
+		uint64_t lane_ns = world->now_ns - group->first_ns;
+		group->group.seen_ns = lane_ns;
+		gate_end(&group->group, world->now_ns, group->group.timed ? lane_ns : 0);
+		return;
+	}
 	gate_end(&group->group, world->now_ns, client->told ? group->takes_ns : 0);
 }
 

@@ -1,6 +1,10 @@
 /*
  * A device, clients and a clock for tests of the dispatch gate: all of it invented. The device runs what the gate
  * decides in that order, `side_by_side` at a time; clients keep so many groups waiting or on the device.
+ *
+ * With `whole`, as groups that fill a GPU: one at a time, lanes in the order in which their next group came to be the first;
+ * and what the device says of a group is how long it was its lane's first, with all that ran of other lanes meanwhile. Only those that
+ * are to be timed are.
  */
 #ifndef SYCL_TEST_GATE_WORLD_H
 #define SYCL_TEST_GATE_WORLD_H
@@ -16,6 +20,7 @@ struct world_group {
 	struct gate_group group; /* first */
 	struct world_client *client;
 	uint64_t takes_ns, end_ns; /* end 0: not begun */
+	uint64_t first_ns;         /* it is its lane's first since then; 0: it is not yet */
 	bool used;
 	struct world_group *next;  /* on the device */
 };
@@ -39,6 +44,7 @@ struct world {
 	struct gate gate;
 	uint64_t now_ns;
 	uint32_t side_by_side, running, client_count;
+	bool whole;
 	struct world_group *first, *last; /* sent, in order */
 	struct world_client clients[WORLD_CLIENTS];
 	struct world_group groups[WORLD_GROUPS];

@@ -49,6 +49,7 @@ int gate_init(struct gate *gate, const struct gate_config *config)
 	gate->config = *config;
 	gate->overlap.part = GATE_WHOLE;
 	gate->grant.part = GATE_WHOLE;
+	gate_probe_init(gate);
 	list_init(&gate->memory_line);
 	for (uint32_t i = 0; i < GATE_CLASSES; i++) {
 		list_init(&gate->classes[i].round);
@@ -141,6 +142,7 @@ void gate_advance(struct gate *gate, uint64_t now_ns)
 	if (gate->in_flight > 0)
 		gate->overlap.busy_ns += passed_ns;
 	gate_grant_advance(gate, passed_ns);
+	gate_probe_advance(gate, passed_ns);
 	for (uint32_t i = GATE_NORMAL; i < GATE_CLASSES; i++)
 		owe(gate, &gate->classes[i], gate->config.least[i], passed_ns);
 }
@@ -186,8 +188,8 @@ int gate_arrive(struct gate_session *session, struct gate_group *group, uint64_t
 	group->session = session;
 	group->next = NULL;
 	group->waiting = true;
-	group->timed = group->in_flight = group->promised = false;
-	group->seen_ns = 0;
+	group->timed = group->probe = group->in_flight = group->promised = false;
+	group->seen_ns = group->began_ns = 0;
 	group->arrived_ns = gate->now_ns;
 	if (session->last)
 		session->last->next = group;
@@ -290,20 +292,38 @@ static void learn_overlap(struct gate_overlap *overlap, uint64_t took_ns)
 	overlap->busy_ns = overlap->summed_ns = 0;
 }
 
-/* The device's own word; else what its like took by that; else how long its lane was its own, as seen from here. */
+/* What its like took by itself is known; it is not by how long this one was there, unless that is more than others can have had of it. */
+static uint64_t time_in_company(struct gate *gate, const struct gate_group *group, uint64_t took_ns)
+{
+	uint64_t known_ns = gate_estimate_ns(&gate->estimates, group->shape);
+	uint64_t least_ns = gate_least_ns(gate, group, took_ns);
+	if (least_ns <= known_ns)
+		return known_ns;
+	gate_estimate_raise(&gate->estimates, group->shape, least_ns, gate->now_ns);
+	return least_ns;
+}
+
+/*
+ * What its like took by itself; else the device's own word; else what its like took by that; else how long its lane was its own, as
+ * seen from here.
+ */
 static uint64_t time_of(struct gate *gate, const struct gate_group *group, uint64_t took_ns)
 {
+	struct gate_estimates *estimates = &gate->estimates;
 	uint64_t free_ns = gate->lanes[group->lane].free_ns;
 	uint64_t begun_ns = free_ns > group->sent_ns ? free_ns : group->sent_ns;
 	uint64_t seen_ns = group->seen_ns > 0 ? group->seen_ns : gate->now_ns > begun_ns ? gate->now_ns - begun_ns : 0;
-	if (took_ns > 0) {
-		gate_estimate_learn(&gate->estimates, group->shape, took_ns, true);
-		return took_ns;
-	}
+	uint64_t lane_ns = took_ns > 0 ? took_ns : seen_ns;
+	bool alone = lane_ns > 0 && gate_was_alone(gate, group, lane_ns);
+	enum gate_word word = took_ns > 0 ? alone ? GATE_EXACT_ALONE : GATE_EXACT : alone ? GATE_SEEN_ALONE : GATE_SEEN;
 	/* Those that come back together with the lane's one before say nothing by that. */
-	if (!gate_estimate_is_exact(&gate->estimates, group->shape) && seen_ns > 0)
-		gate_estimate_learn(&gate->estimates, group->shape, seen_ns, false);
-	uint64_t known_ns = gate_estimate_ns(&gate->estimates, group->shape);
+	if (lane_ns > 0)
+		gate_estimate_hear(estimates, group->shape, lane_ns, word, gate->now_ns);
+	if (!alone && took_ns > 0 && gate_estimate_is_alone(estimates, group->shape))
+		return time_in_company(gate, group, took_ns);
+	if (took_ns > 0)
+		return took_ns;
+	uint64_t known_ns = gate_estimate_ns(estimates, group->shape);
 	if (known_ns > 0)
 		return known_ns;
 	return seen_ns > 0 ? seen_ns : group->cost_ns;
@@ -346,6 +366,7 @@ static void leave_flight(struct gate *gate, struct gate_group *group)
 	gate->in_flight--;
 	group->in_flight = false;
 	come_back(gate, group->session, group);
+	gate_probe_end(gate, group);
 	gate->classes[group->session->class].seen_ns = gate->now_ns;
 	take_memory(gate, group);
 }

@@ -49,9 +49,12 @@ struct gate_group {
 	uint64_t shape;        /* what groups that take as long have in common; 0: unknown */
 	uint64_t memory_bytes; /* that it may need while it runs */
 	uint32_t lane;         /* below GATE_LANES; those of one lane run one after the other */
+	uint32_t launches;     /* that it is; 0: one */
 	uint64_t seen_ns;      /* before gate_end, if that does not tell: how long it seemed to take from outside; 0: the gate's own guess */
+	uint64_t began_ns;     /* the same: real time since when it was its lane's first; 0: so long before gate_end */
 	/* the gate's */
 	bool timed;            /* decided: to be timed on the device */
+	bool probe;            /* decided: nothing is sent while it runs, so that it is seen what it takes by itself */
 	bool waiting, in_flight, promised;
 	struct gate_session *session;
 	struct gate_group *next; /* waiting */
@@ -94,6 +97,22 @@ struct gate_class_state {
 	uint64_t credit_ns; /* of its least part, not had yet */
 };
 
+/* Who is on the device at one time, as far as has been told. */
+struct gate_crowd {
+	uint64_t lanes;       /* bit per lane that has something */
+	uint32_t strangers;   /* groups that did not come through the gate */
+	uint64_t until_ns;    /* real time when there was last something on more than one */
+	uint64_t stranger_ns; /* and when there were strangers last */
+};
+
+/* A group that has the device to itself. */
+struct gate_probe {
+	enum { GATE_PROBE_NONE, GATE_PROBE_DRAINS, GATE_PROBE_RUNS } state;
+	uint64_t until_ns; /* real time: nothing is held back for it any longer */
+	uint64_t next_ns;  /* real time: the device is drained for another one then, unless one runs before */
+	int64_t credit;    /* of time, in parts of ns; below 0: none for now */
+};
+
 /* How much of the groups' own times passes side by side: the device's time by the sum of theirs. */
 struct gate_overlap {
 	uint32_t part; /* permille */
@@ -131,6 +150,8 @@ struct gate {
 	uint32_t in_flight, waiting; /* read; groups */
 	bool latency_is_apart;       /* gate_set_apart */
 	struct gate_overlap overlap;
+	struct gate_crowd crowd;
+	struct gate_probe probe;
 	struct gate_grant grant;
 	struct gate_lane lanes[GATE_LANES];
 	struct gate_estimates estimates;
@@ -170,6 +191,12 @@ void gate_set_apart(struct gate *gate, bool is_apart);
 void gate_cancel(struct gate_group *group);
 /* It was decided, and has come back. `took_ns`: by the device's clock, or 0: not known. */
 void gate_end(struct gate_group *group, uint64_t now_ns, uint64_t took_ns);
+
+/*
+ * So many more groups are on the device that did not come through the gate, or so many fewer: what the device says of others meanwhile is
+ * not their own time alone.
+ */
+void gate_strangers(struct gate *gate, uint32_t more, uint32_t less, uint64_t now_ns);
 
 /* It goes to the device now, on this lane (below GATE_LANES). Not needed where that was known when it arrived, and it went when it was decided. */
 void gate_sent(struct gate_group *group, uint32_t lane, uint64_t now_ns);

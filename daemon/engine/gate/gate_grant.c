@@ -62,6 +62,7 @@ static void enter_lane(struct gate *gate, const struct gate_group *group, uint64
 		lane->ended_ns = gate->grant.ended_ns;
 	}
 	lane->predicted_ns += group->lane_ns;
+	gate_crowd_enter(gate, group->lane);
 }
 
 static void leave_lane(struct gate *gate, const struct gate_group *group)
@@ -69,6 +70,7 @@ static void leave_lane(struct gate *gate, const struct gate_group *group)
 	struct gate_lane *lane = &gate->lanes[group->lane];
 	lane->count--;
 	lane->predicted_ns -= group->lane_ns;
+	gate_crowd_leave(gate, group->lane);
 }
 
 static uint64_t later(uint64_t a_ns, uint64_t b_ns)
@@ -115,7 +117,10 @@ void gate_grant_decided(struct gate *gate, struct gate_group *group)
 
 void gate_grant_moved(struct gate *gate, struct gate_group *group, uint32_t lane, uint64_t now_ns)
 {
+	/* It has not been on the lane that it was taken to be on. */
+	uint64_t until_ns = gate->crowd.until_ns;
 	leave_lane(gate, group);
+	gate->crowd.until_ns = until_ns;
 	group->lane = lane;
 	enter_lane(gate, group, later(now_ns, gate->now_ns));
 }

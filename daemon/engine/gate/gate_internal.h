@@ -20,6 +20,29 @@ void gate_forfeit(struct gate_session *session);
 struct gate_group *gate_shift(struct gate_session *session);
 uint64_t gate_cost_ns(const struct gate_session *session, const struct gate_group *group);
 
+/* gate_probe.c */
+
+/* A lane has one more; it has one less, already counted. */
+void gate_crowd_enter(struct gate *gate, uint32_t lane);
+void gate_crowd_leave(struct gate *gate, uint32_t lane);
+/* It ends now. Was there nothing on any other lane while it was the first of its own? */
+bool gate_was_alone(const struct gate *gate, const struct gate_group *group, uint64_t took_ns);
+/* It ends now. What of that time cannot have been others'. */
+uint64_t gate_least_ns(const struct gate *gate, const struct gate_group *group, uint64_t took_ns);
+
+void gate_probe_init(struct gate *gate);
+void gate_probe_advance(struct gate *gate, uint64_t passed_ns);
+/* Nothing may be sent now. */
+bool gate_probe_holds(struct gate *gate);
+/* It is this session's turn: should its next group have the device to itself? */
+bool gate_probe_wants(const struct gate *gate, const struct gate_session *session);
+/* Then, while something is in flight: nothing is sent until it has ended, or is overdue. */
+bool gate_probe_drain(struct gate *gate);
+/* It has been decided, and nothing else is in flight. */
+void gate_probe_begin(struct gate *gate, struct gate_group *group);
+/* A group is no longer in flight. */
+void gate_probe_end(struct gate *gate, struct gate_group *group);
+
 /* gate_grant.c */
 
 /* Time has passed, of which the grant is a part. */

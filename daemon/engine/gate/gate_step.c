@@ -290,6 +290,8 @@ static uint64_t next_ns(const struct gate *gate)
 	uint64_t when_ns = UINT64_MAX;
 	if (!gate_is_granted(gate) && gate->waiting > 0)
 		when_ns = gate_grant_next_ns(gate);
+	if (gate->probe.state != GATE_PROBE_NONE && gate->waiting > 0)
+		sooner(&when_ns, gate->probe.until_ns);
 	for (uint32_t i = 0; i < GATE_CLASSES; i++)
 		if (gate->classes[i].waiting > 0)
 			next_of(gate, i, &when_ns);
@@ -302,7 +304,17 @@ void gate_step(struct gate *gate, uint64_t now_ns, struct gate_decisions *decisi
 	for (uint32_t i = 0; i < GATE_CLASSES; i++)
 		release_held(&gate->classes[i]);
 	struct gate_session *session;
-	while (decisions->count < decisions->room && gate_is_granted(gate) && (session = choose(gate)))
+	while (decisions->count < decisions->room && gate_is_granted(gate) && !gate_probe_holds(gate) &&
+	       (session = choose(gate))) {
+		bool probe = gate_probe_wants(gate, session) && !has_betters(gate, session->class);
+		if (probe && gate->in_flight > 0) {
+			probe = false;
+			if (gate_probe_drain(gate))
+				break;
+		}
 		decide(session, decisions);
+		if (probe)
+			gate_probe_begin(gate, decisions->groups[decisions->count - 1]);
+	}
 	decisions->again_ns = decisions->count < decisions->room ? next_ns(gate) : gate->now_ns;
 }
