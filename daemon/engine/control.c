@@ -8,6 +8,7 @@
 #include "control.pb-c.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -32,7 +33,8 @@ struct control {
 	struct decode_arena decode;
 
 	uid_t owner;      /* whose the supervisor is */
-	bool page_wanted; /* by the supervisor to which it returns */
+	bool page_wanted; /* by the supervisor that is there or to which it returns */
+	bool told_to_end;
 	bool may_return;  /* it has an identity, and was not told to end, nor refused */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -341,6 +343,7 @@ static void handle(struct control *control, const Sycl__V1__Control *message, st
 		break;
 	case SYCL__V1__CONTROL__BODY_STOP:
 		control->may_return = false;
+		control->told_to_end = true;
 		engine_stop(control->engine, message->stop->drain ? message->stop->drain_ns : 0);
 		break;
 	case SYCL__V1__CONTROL__BODY_REPORT_REQUEST: {
@@ -441,9 +444,17 @@ int control_create(struct engine *engine, int socket, struct control **control_o
 		return r;
 	struct engine_observer observer = {control, on_session_open, on_session_closed, on_devices_opened, on_wants_device};
 	engine_observe(engine, &observer);
+	control->page_wanted = true; /* and had */
 	watch(control);
 	*control_out = TAKE(control);
 	return 0;
+}
+
+bool control_is_followed(const struct control *control)
+{
+	struct pollfd here = {.fd = control->socket};
+	return control->link == LINK_SERVING && control->page_wanted && !control->told_to_end &&
+	       poll(&here, 1, 0) == 0; /* nor has it died unnoticed */
 }
 
 void control_hang_up(struct control *control)

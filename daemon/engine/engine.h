@@ -117,6 +117,8 @@ void engine_stop_from_anywhere(struct engine *engine);
 int engine_divide(struct engine *engine, int grants, int claims);
 /* Nobody does so any more. */
 void engine_divide_no_more(struct engine *engine);
+/* After engine_run: nothing of it runs or waits any more, so its user is charged no time of a device. */
+void engine_claim_nothing(struct engine *engine);
 
 /* Answer a report request: `send` is called once per message, the last without `more`. */
 struct report_options {

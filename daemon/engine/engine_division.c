@@ -19,6 +19,18 @@ void engine_divide_no_more(struct engine *engine)
 	engine->claims = memory_region_free(engine->claims);
 }
 
+void engine_claim_nothing(struct engine *engine)
+{
+	if (!engine->claims)
+		return;
+	struct share_claims *claims = engine->claims->address;
+	for (uint32_t slot = 0; slot < SHARE_SLOTS; slot++) {
+		atomic_store_explicit(&claims->slots[slot].running, 0, memory_order_relaxed);
+		atomic_store_explicit(&claims->slots[slot].busy_since_ns, 0, memory_order_relaxed);
+	}
+	atomic_fetch_add_explicit(&claims->beat, 1, memory_order_relaxed);
+}
+
 int engine_divide(struct engine *engine, int grants_fd, int claims_fd)
 {
 	CLEANUP(memory_region_cleanup) struct memory_region *grants = NULL, *claims = NULL;

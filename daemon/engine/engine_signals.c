@@ -1,7 +1,12 @@
 #include "engine_signals.h"
 
+#include "clock.h"
+
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <time.h>
+
+#define SECOND_NS 1000000000ull
 
 struct engine_signals {
 	struct engine *engine;
@@ -62,6 +67,19 @@ int engine_signals_create(struct engine *engine, struct engine_signals **signals
 	(void)uv_poll_start(&signals->poll, UV_READABLE, on_signal);
 	*signals_out = signals;
 	return 0;
+}
+
+bool engine_signals_await(uint64_t deadline_ns)
+{
+	const sigset_t set = our_signals();
+	int r = -1;
+	/* A library's handler, or a debugger that lets go of it, interrupts the wait. */
+	for (uint64_t now_ns = clock_now_ns(); r < 0 && now_ns < deadline_ns; now_ns = clock_now_ns()) {
+		const struct timespec rest = {.tv_sec = (time_t)((deadline_ns - now_ns) / SECOND_NS),
+					      .tv_nsec = (long)((deadline_ns - now_ns) % SECOND_NS)};
+		r = sigtimedwait(&set, NULL, &rest);
+	}
+	return r >= 0;
 }
 
 struct engine_signals *engine_signals_free(struct engine_signals *signals)

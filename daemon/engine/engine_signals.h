@@ -14,6 +14,8 @@ struct engine_signals;
 int engine_signals_block(void);
 /* Before any thread exists, or after engine_signals_block: they inherit the mask. */
 int engine_signals_create(struct engine *engine, struct engine_signals **signals_out);
+/* Wait for one of them in place of the loop, which runs no more. False: none came until then, of CLOCK_MONOTONIC. */
+bool engine_signals_await(uint64_t deadline_ns);
 /* After engine_run and before engine_free. Accepts NULL, returns NULL. */
 struct engine_signals *engine_signals_free(struct engine_signals *signals);
 DEFINE_CLEANUP(engine_signals)

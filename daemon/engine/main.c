@@ -1,5 +1,6 @@
 /* sycl-engine: started by sycld, one per tenant, and one ahead of the next; never by hand. */
 #include "control.h"
+#include "engine_linger.h"
 #include "engine_privileges.h"
 #include "engine_signals.h"
 #include "standby.h"
@@ -174,6 +175,21 @@ static int keep_log(int *log_out)
 	return 0;
 }
 
+/*
+ * The flight page says why; the supervisor and the clients read it there, in this order. With the control socket goes what lies
+ * unread in it: sessions that are the next engine's, whose hang-up is not to wait for this process.
+ */
+_Noreturn static void end_lost(struct engine *engine, struct control *control)
+{
+	bool is_followed = control_is_followed(control);
+	control_hang_up(control);
+	engine_hang_up(engine);
+	(void)control_free(control);
+	if (is_followed && engine_may_linger(engine))
+		engine_linger(engine);
+	_exit(ENGINE_EXIT_LOST);
+}
+
 static int serve(struct engine *engine, int control_fd, int log_fd)
 {
 	CLEANUP(close_fd) int kept = log_fd;
@@ -187,12 +203,8 @@ static int serve(struct engine *engine, int control_fd, int log_fd)
 	complaints = STDERR_FILENO;
 	close_fd(&kept);
 	r = engine_run(engine);
-	if (r == -EIO) {
-		/* The flight page says why; the supervisor and the clients read it there, in this order. */
-		control_hang_up(control);
-		engine_hang_up(engine);
-		_exit(ENGINE_EXIT_LOST);
-	}
+	if (r == -EIO)
+		end_lost(engine, TAKE(control));
 	if (r < 0) {
 		/* Threads of a device still work on what would be freed. */
 		(void)fail("some work did not end in time", r);

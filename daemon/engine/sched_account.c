@@ -82,8 +82,11 @@ bool sched_quota_allows(const struct sched_quota *quota, uint64_t bytes)
 
 void sched_quota_take(struct sched_quota *quota, uint64_t bytes)
 {
-	for (; quota; quota = quota->above)
+	for (; quota; quota = quota->above) {
 		quota->bytes += bytes;
+		if (quota->peak_bytes < quota->bytes)
+			quota->peak_bytes = quota->bytes;
+	}
 }
 
 void sched_quota_give(struct sched_quota *quota, uint64_t bytes)

@@ -594,6 +594,7 @@ uint32_t sched_account_sent(const struct sched_account *account); /* commands th
  */
 struct sched_quota {
 	uint64_t most_bytes, bytes;
+	uint64_t peak_bytes; /* the most that it has been: a driver's pool keeps what is free again */
 	struct sched_quota *above; /* NULL: none */
 };
 bool sched_quota_allows(const struct sched_quota *quota, uint64_t bytes);

@@ -5,9 +5,9 @@
 #include "clock.h"
 #include "engine_control.h"
 #include "engine_death.h"
+#include "engine_lost.h"
 #include "engine_process.h"
 #include "engine_return.h"
-#include "flight_page.h"
 #include "foreign_socket.h"
 #include "log.h"
 #include "orders.h"
@@ -210,7 +210,7 @@ void engine_drop_waiting(struct engine *engine, struct session *session, const c
 }
 
 /* Those that an engine at its end has not looked at lose nothing by another one. */
-static void move_sessions(struct engine *engine)
+void engine_move_sessions(struct engine *engine)
 {
 	struct session *session, *next;
 	for (session = TAILQ_FIRST(&engine->sessions); session; session = next) {
@@ -228,7 +228,7 @@ static void move_sessions(struct engine *engine)
 	}
 }
 
-static void end_sessions(struct engine *engine)
+void engine_end_sessions(struct engine *engine)
 {
 	struct session *session;
 	while ((session = TAILQ_FIRST(&engine->sessions))) {
@@ -238,24 +238,15 @@ static void end_sessions(struct engine *engine)
 	}
 }
 
-/* After it was reaped: nobody may reach it any more, except its own handles until they are closed. */
-static void engine_gone(struct engine *engine, int wait_status)
+/* A standby that could not become an engine is none of the tenant's failures: an ordinary one is started instead. */
+void engine_settle(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
-	/* What it said before it died still counts. */
-	engine_receive(engine, MESSAGES_AT_END);
+	bool misadopted = engine->adopted && !engine->was_ready && !engine->stop_asked;
+	bool has_started = engine->was_ready || !engine->is_child;
 	struct engine_death death;
 	engine_death_describe(engine, wait_status, &death);
 	account_engine_ended(engine, death.abnormal, death.offender);
-	sharing_engine_gone(engine);
-
-	TAILQ_REMOVE(&tenant->engines, engine, link);
-	if (tenant->current == engine)
-		tenant->current = NULL;
-	tenant->supervisor->engine_count--;
-	/* A standby that could not become an engine is none of the tenant's failures: an ordinary one is started instead. */
-	bool misadopted = engine->adopted && !engine->was_ready && !engine->stop_asked;
-	bool has_started = engine->was_ready || !engine->is_child;
 	if (misadopted)
 		standby_misadopted(tenant, wait_status);
 	else
@@ -267,8 +258,25 @@ static void engine_gone(struct engine *engine, int wait_status)
 		(void)snprintf(text, sizeof(text), "the engine could not start: it %s", death.text);
 		refuse_waiting(engine, text);
 	}
-	move_sessions(engine);
-	end_sessions(engine);
+}
+
+/* After it was reaped: nobody may reach it any more, except its own handles until they are closed. */
+static void engine_gone(struct engine *engine, int wait_status)
+{
+	struct tenant *tenant = engine->tenant;
+	/* What it said before it died still counts. */
+	engine_receive(engine, MESSAGES_AT_END);
+	sharing_engine_gone(engine);
+	TAILQ_REMOVE(&tenant->engines, engine, link);
+	if (tenant->current == engine)
+		tenant->current = NULL;
+	tenant->supervisor->engine_count--;
+	if (engine->is_lost)
+		engine_lost_gone(engine);
+	else
+		engine_settle(engine, wait_status);
+	engine_move_sessions(engine);
+	engine_end_sessions(engine);
 	close_handles(engine);
 	succession_changed(tenant->supervisor);
 	supervisor_engine_ended(tenant->supervisor);
@@ -278,7 +286,8 @@ static void engine_gone(struct engine *engine, int wait_status)
 void engine_abandon(struct engine *engine)
 {
 	struct session *session;
-	end_sessions(engine);
+	engine_lost_let_go(engine);
+	engine_end_sessions(engine);
 	/* Another service follows: who is hung up on without a word tries again there. */
 	while (!engine->tenant->supervisor->stopping && (session = take_waiting(engine)))
 		session_end(engine, session);
@@ -334,10 +343,10 @@ static void leave_standby(struct engine *engine)
 {
 	struct tenant *tenant = engine->tenant;
 	uint64_t no_standby_until_ns = tenant->no_standby_until_ns;
-	if (tenant->supervisor->engine_count >= tenant->supervisor->configuration.engines)
+	if (supervisor_has_all_engines(tenant->supervisor))
 		return;
 	tenant->no_standby_until_ns = UINT64_MAX; /* not another one that may hang as well */
-	move_sessions(engine);
+	engine_move_sessions(engine);
 	tenant->no_standby_until_ns = no_standby_until_ns;
 }
 
@@ -505,7 +514,7 @@ void engine_detach(struct engine *engine)
 {
 	close_control_poll(engine);
 	foreign_socket_close(&engine->control);
-	end_sessions(engine);
+	engine_end_sessions(engine);
 	engine->return_begun = false;
 	engine->flight = memory_region_free(engine->flight);
 	sharing_engine_gone(engine);
@@ -515,7 +524,7 @@ void engine_gets_nobody_new(struct engine *engine)
 {
 	if (engine->tenant->current == engine)
 		engine->tenant->current = NULL;
-	move_sessions(engine);
+	engine_move_sessions(engine);
 }
 
 void engine_stays_away(struct engine *engine)
@@ -643,6 +652,7 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 void engine_opened_devices(struct engine *engine, const struct device_set *devices)
 {
 	engine->devices = *devices;
+	engine_lost_is_followed(engine->tenant);
 	standby_review(engine->tenant->supervisor);
 }
 
@@ -673,7 +683,8 @@ static void stop_absent(struct engine *engine, uint64_t grace_ms)
 
 void engine_stop(struct engine *engine, uint64_t drain_ns)
 {
-	if (engine->kill_reason[0])
+	engine_lost_let_go(engine);
+	if (engine->kill_reason[0] || engine->is_lost)
 		return;
 	uint64_t grace_ms = drain_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : milliseconds(drain_ns) + STOP_GRACE_MS;
 	engine->stop_asked = true;
@@ -691,7 +702,8 @@ void engine_stop(struct engine *engine, uint64_t drain_ns)
 
 void engine_kill(struct engine *engine, const char *reason)
 {
-	if (engine->kill_reason[0])
+	engine_lost_let_go(engine);
+	if (engine->kill_reason[0] || engine->is_lost)
 		return;
 	(void)snprintf(engine->kill_reason, sizeof(engine->kill_reason), "%s", reason);
 	log_write(engine->stop_asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "engine", "killing pid %ld of uid %lu: %s",
@@ -702,20 +714,6 @@ void engine_kill(struct engine *engine, const char *reason)
 	engine->control_events = 0;
 	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0)
 		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid, strerror(errno));
-}
-
-/*
- * It ends because a device failed it. Its clients come back at once, while the driver may still be taking the old process
- * apart: the next engine opens the same devices meanwhile, and who had come already need not wait for that end either.
- */
-static void replace_if_failed(struct engine *engine)
-{
-	const struct flight_page *page = engine->flight ? engine->flight->address : NULL;
-	if (!page || engine->stop_asked || !atomic_load_explicit(&page->fault.known, memory_order_acquire))
-		return;
-	if (engine->sessions_count)
-		tenant_replace_engine(engine->tenant, atomic_load_explicit(&page->open_devices, memory_order_relaxed));
-	move_sessions(engine);
 }
 
 void engine_control_lost(struct engine *engine, const char *reason)
@@ -732,7 +730,9 @@ void engine_control_lost(struct engine *engine, const char *reason)
 	/* libuv forgets the number when the handle is closed: it must not be the next engine's by then. */
 	close_control_poll(engine);
 	foreign_socket_close(&engine->control);
-	if (!engine->kill_reason[0])
-		leave_service(engine, STOP_GRACE_MS);
-	replace_if_failed(engine);
+	if (engine->kill_reason[0])
+		return;
+	leave_service(engine, STOP_GRACE_MS);
+	if (engine_lost_says(engine))
+		engine_lost_begin(engine);
 }

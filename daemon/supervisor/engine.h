@@ -6,6 +6,8 @@
  *        \               |                    \--- the next one: RETURNING --comes back (engine_return.h)--> READY
  *         \------------- exit, time-out ------------------/                 \--exit--> (freed)
  *
+ * One that a device has failed is settled at its hang-up (engine_lost.h), and is STOPPING until its process is gone.
+ *
  * It runs its tenant's code, so what it sends is a claim, and malformed or unasked-for messages end it.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_H
@@ -56,6 +58,8 @@ struct engine {
 	bool is_replacement;                    /* of one that a device has failed: it opens devices at once */
 	bool stop_asked;                        /* by us: its end is no failure */
 	bool is_child;                          /* of this process: its exit status will be known */
+	bool is_lost;                           /* engine_lost.h: to its tenant it is gone, its process may not be */
+	bool is_held;                           /* is_lost: its process is left alone for a while */
 	bool has_token;                         /* it can come back to the service that follows */
 	uint8_t token[ENGINE_TOKEN_BYTES];
 	uint64_t start_ticks;                   /* process_start_ticks */
@@ -87,7 +91,7 @@ struct engine {
 	uv_poll_t *control_poll; /* NULL: nobody watches `control` */
 	int control_events;
 	uv_poll_t exit_poll;
-	uv_timer_t deadline; /* of the start, or of the stop */
+	uv_timer_t deadline; /* of the start, of the stop, or of its being held */
 	uv_timer_t idle;
 	unsigned open_handles;
 };
@@ -161,6 +165,13 @@ void engine_opened_devices(struct engine *engine, const struct device_set *devic
 
 /* The control socket has hung up: it must end soon. */
 void engine_control_lost(struct engine *engine, const char *reason);
+
+/* What is done once for each engine that ends, in this order; for engine_lost.c. Sessions that it has not looked at are the next one's. */
+void engine_move_sessions(struct engine *engine);
+/* What its end means to its tenant is counted and told. `wait_status` as engine_death_describe. */
+void engine_settle(struct engine *engine, int wait_status);
+/* Sessions that are left are over. */
+void engine_end_sessions(struct engine *engine);
 
 /* Hand on what waits, as far as the control socket takes it now. */
 void engine_flush(struct engine *engine);

@@ -110,8 +110,8 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 		(void)snprintf(status, sizeof(status), "ended because its device failed: %s", blame.fault);
 	bool clean = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && engine->was_ready;
 	if (!engine->is_child) /* without sessions it ends by itself */
-		clean = engine->sessions_count == 0 && !blame.device_failed && !engine->kill_reason[0];
-	bool abnormal = !engine->stop_asked && !clean;
+		clean = engine->sessions_count == 0 && !engine->kill_reason[0];
+	bool abnormal = !engine->stop_asked && (!clean || blame.device_failed);
 	*death_out = (struct engine_death){ .abnormal = abnormal };
 	(void)snprintf(death_out->text, sizeof(death_out->text), "%s", status);
 	log_write(abnormal ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "engine", "pid %ld of uid %lu %s; sessions: %u",

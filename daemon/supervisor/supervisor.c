@@ -98,6 +98,11 @@ static bool has_processes(const struct supervisor *supervisor)
 	return supervisor->engine_count || supervisor->keeper.standby;
 }
 
+bool supervisor_has_all_engines(const struct supervisor *supervisor)
+{
+	return supervisor->engine_count - supervisor->held_count >= supervisor->configuration.engines;
+}
+
 void supervisor_engine_ended(struct supervisor *supervisor)
 {
 	status_changed(supervisor);

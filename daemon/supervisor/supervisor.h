@@ -36,6 +36,7 @@ struct supervisor {
 	struct tenant_list tenants;
 	unsigned tenant_count;
 	unsigned engine_count; /* without the standby */
+	unsigned held_count;   /* of these, that are held (engine_lost.h) */
 	struct standby_keeper keeper;
 	struct sharing sharing;
 	unsigned session_count;
@@ -71,5 +72,8 @@ int supervisor_run(const struct options *options, const struct configuration *co
 void supervisor_session_began(struct supervisor *supervisor);
 void supervisor_session_ended(struct supervisor *supervisor);
 void supervisor_engine_ended(struct supervisor *supervisor);
+
+/* There are as many engines as there may be. Those that are held do not count. */
+bool supervisor_has_all_engines(const struct supervisor *supervisor);
 
 #endif

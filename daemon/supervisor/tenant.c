@@ -118,7 +118,7 @@ static unsigned count_leaving(const struct tenant *tenant)
 	unsigned count = 0;
 	const struct engine *engine;
 	TAILQ_FOREACH (engine, &tenant->engines, link)
-		count += engine->state == ENGINE_STOPPING && !engine->stop_asked;
+		count += engine->state == ENGINE_STOPPING && !engine->stop_asked && !engine->is_held;
 	return count;
 }
 
@@ -138,7 +138,7 @@ static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
 		       LEAVING_MAX);
 		return -EAGAIN;
 	}
-	if (supervisor->engine_count >= supervisor->configuration.engines) {
+	if (supervisor_has_all_engines(supervisor)) {
 		refuse(refusal_out, STATUS_QUOTA, "the service runs as many engines as it may (%u)",
 		       supervisor->configuration.engines);
 		return -EDQUOT;

@@ -300,13 +300,76 @@ Test(engines, M10_one_whose_device_failed_is_replaced_before_it_is_gone)
 	pid_t before = (pid_t)fact(facts, "pid=");
 	cr_assert(wait_until(is_gone, &before));
 	long started = log_place("started pid %ld for", fact(again, "pid=")),
-	     killed = log_place("killing pid %ld of", before);
+	     let_go = log_place("letting go of pid %ld of", before);
+	char ended[64];
+	(void)snprintf(ended, sizeof(ended), "pid %%ld of uid %lu ended because", (unsigned long)geteuid());
+	long told = log_place(ended, before);
 	cr_assert(ge(long, started, 0));
-	cr_assert(gt(long, killed, started));
+	cr_assert(gt(long, told, started));
+	cr_assert(gt(long, let_go, told), "its end was told when its process had ended, and not at its hang-up");
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
-	cr_assert(gt(uint, service_log_count(&service, "after its device failed: the device failed"), 0u));
-	cr_assert(gt(uint, service_log_count(&service, "offender: 'doomed_kernel', group 40"), 0u));
+	cr_assert(eq(uint, service_log_count(&service, "ended because its device failed: the device failed"), 1u));
+	cr_assert(eq(uint, service_log_count(&service, "offender: 'doomed_kernel', group 40"), 1u));
+}
+
+/* Its process does not take the place of the next one. */
+Test(engines, M10_one_whose_device_failed_counts_for_no_limit)
+{
+	start_with("double", "[service]\nengines = 1\n");
+	long before = 0;
+	for (int i = 0; i < 2; i++) {
+		int socket = -1;
+		CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+		cr_assert(ne(ptr, facts, NULL), "nobody is served beside what is left of %ld", before);
+		cr_assert(ne(long, fact(facts, "pid="), before));
+		before = fact(facts, "pid=");
+		if (i == 0)
+			lose_engine(socket);
+		close_fd(&socket);
+	}
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* Of one user one is held, the last one. */
+Test(engines, M10_of_two_whose_device_failed_the_first_is_let_go)
+{
+	start_with("double", "");
+	long pids[3];
+	for (int i = 0; i < 3; i++) {
+		int socket = -1;
+		CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+		cr_assert(ne(ptr, facts, NULL));
+		pids[i] = fact(facts, "pid=");
+		if (i < 2)
+			lose_engine(socket);
+		close_fd(&socket);
+	}
+	cr_assert(ge(long, log_place("letting go of pid %ld of", pids[0]), 0));
+	cr_assert(lt(long, log_place("letting go of pid %ld of", pids[0]), log_place("started pid %ld for", pids[2])));
+	cr_assert(eq(int, service_stop(&service), 0));
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = (pid_t)pids[i];
+		cr_assert(is_gone(&pid), "the service left %ld behind", pids[i]);
+	}
+}
+
+/* Who looks after it goes, and whoever comes next does not know it. */
+Test(engines, M10_one_whose_device_failed_is_not_handed_over)
+{
+	start_with("double", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	pid_t before = (pid_t)fact(facts, "pid=");
+	lose_engine(socket);
+	close_fd(&socket);
+	CLEANUP(free_pointer) char *next = client_open(&service, &socket);
+	cr_assert(ne(ptr, next, NULL));
+	close_fd(&socket);
+	cr_assert(eq(int, kill(service.pid, SIGUSR2), 0));
+	cr_assert(eq(int, service_wait(&service), 0));
+	cr_assert(wait_until(is_gone, &before), "it goes on without a service");
 }
 
 static unsigned count_engines(void)

@@ -5,6 +5,7 @@
  *   run NAME Q N     submit N launches of it to queue Q
  *   wait Q           wait for queue Q
  *   work N           N checked launches
+ *   take N           N MiB of the device's memory, and give them back
  *   reload           build another source for the kernels that are not known yet
  *   waiters          begin to wait in every way there is, each in a thread of its own
  *   waited           end of those waits: a line for each, then "ok"
@@ -130,6 +131,15 @@ static sycl_result find_kernel(const char *name, sycl_kernel *kernel_out)
 	(void)snprintf(me.kernels[me.kernel_count].name, NAME_BYTES, "%s", name);
 	me.kernels[me.kernel_count++].kernel = *kernel_out;
 	return 0;
+}
+
+static sycl_result take(uint64_t mebibytes)
+{
+	void *address = NULL;
+	sycl_result r = queue_at(0);
+	if (r == 0)
+		r = sycl_malloc_device(me.queues[0], mebibytes << 20, 0, &address);
+	return r ? r : sycl_free(me.queues[0], address);
 }
 
 /* Kernels that are taken from now on are of another bundle, which no session has loaded. */
@@ -313,6 +323,8 @@ static sycl_result obey(const char *line)
 		return work((unsigned)strtoul(name, NULL, 10));
 	if (strcmp(word, "device") == 0)
 		return select_device((unsigned)strtoul(name, NULL, 10));
+	if (strcmp(word, "take") == 0)
+		return take(strtoul(name, NULL, 10));
 	if (strcmp(word, "reload") == 0)
 		return reload();
 	if (strcmp(word, "waiters") == 0)

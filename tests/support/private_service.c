@@ -45,8 +45,7 @@ void private_service_print_log(const struct private_service *service)
 	(void)fclose(file);
 }
 
-/* Has a sanitizer found something in it or in its engines? */
-static bool log_complains(const struct private_service *service)
+bool private_service_has_logged(const struct private_service *service, const char *text)
 {
 	char path[128], line[512];
 	bool found = false;
@@ -55,9 +54,15 @@ static bool log_complains(const struct private_service *service)
 	if (!file)
 		return false;
 	while (!found && fgets(line, sizeof(line), file))
-		found = strstr(line, "Sanitizer") || strstr(line, "runtime error:");
+		found = strstr(line, text);
 	(void)fclose(file);
 	return found;
+}
+
+/* Has a sanitizer found something in it or in its engines? */
+static bool log_complains(const struct private_service *service)
+{
+	return private_service_has_logged(service, "Sanitizer") || private_service_has_logged(service, "runtime error:");
 }
 
 static int launch(struct private_service *service, const char *const *options)
@@ -201,7 +206,10 @@ pid_t private_service_engine(const struct private_service *service, int64_t uid)
 	pid_t pid = 0;
 	for (size_t i = 0; i < json_array_size(tenants) && pid == 0; i++) {
 		const json_t *tenant = json_array_get(tenants, i);
-		if (uid < 0 || json_integer_value(json_object_get(tenant, "uid")) == uid)
+		const char *state = json_string_value(json_object_get(tenant, "state"));
+		/* One that a device has failed may be there beside its successor for a while. */
+		bool is_over = state && strcmp(state, "stopping") == 0;
+		if (!is_over && (uid < 0 || json_integer_value(json_object_get(tenant, "uid")) == uid))
 			pid = (pid_t)json_integer_value(json_object_get(tenant, "engine_pid"));
 	}
 	json_decref(status);

@@ -35,11 +35,14 @@ int private_service_restart(struct private_service *service);
 /* Print what sycld and its engines have said to stderr: before a test fails, whose cleanup does not come then. */
 void private_service_print_log(const struct private_service *service);
 
+/* Stands this in a line of it, in its first half kilobyte? */
+bool private_service_has_logged(const struct private_service *service, const char *text);
+
 /* `syclctl status --json` of it; the caller's; NULL when it does not answer. */
 json_t *private_service_status(const struct private_service *service);
 /* How many sessions status shows, or -1. */
 int private_service_sessions(const struct private_service *service);
-/* The pid of the first engine that status shows for `uid` (or any: -1), 0 if none. */
+/* The pid of the first engine that status shows for `uid` (or any: -1), and that is not about to end; 0 if none. */
 pid_t private_service_engine(const struct private_service *service, int64_t uid);
 
 /* The pid of the standby engine when it is ready, 0 if there is none or it is not. */

@@ -227,4 +227,5 @@ Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_i
 	harness_words_free(&h, &z);
 	finish();
 	cr_expect(eq(u64, all.bytes, 0));
+	cr_expect(eq(u64, all.peak_bytes, 2 * bytes), "what it was at most is known");
 }
