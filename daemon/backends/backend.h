@@ -602,8 +602,8 @@ struct backend_ops {
 			     struct backend_memory **memory_out, struct backend_fault *fault_out);
 
 	/*
-	 * Optional (HOST_REGISTER); loader. Page-aligned shared memory that commands will read and write: pinned, so that
-	 * transfers run at full speed. Transfers from memory that is not registered work too, slower.
+	 * Optional (HOST_REGISTER); loader, and one more thread at the same time. Page-aligned memory that commands will read and
+	 * write: pinned, so that transfers run at full speed. Transfers from memory that is not registered work too, slower.
 	 */
 	int (*host_register)(struct backend_device *device, void *host, uint64_t size_bytes, struct backend_host **host_out,
 			     struct backend_fault *fault_out);

@@ -177,7 +177,7 @@ int sched_worker_memory(struct scheduler_device *device, struct sched_memory *me
 			return result;
 	}
 	if (atomic_load_explicit(&memory->handle, memory_order_relaxed)) {
-		memory->spill.entry.used = device->worker.spill.order.clock;
+		spill_order_use(&device->worker.spill.order, &memory->spill.entry);
 		return 0;
 	}
 	if (!device->worker.unusable)
@@ -293,7 +293,8 @@ int sched_execute_fill(struct scheduler_device *device, struct task_send *send, 
 	struct sched_spill *spill = &device->worker.spill;
 	const struct task_send *before = spill->sending; /* a graph's launch, of which this is a node */
 	spill->sending = send;
-	spill->order.clock++;
+	/* One that is tried again is no other. */
+	spill->order.now = spill->again ? spill->again : ++spill->order.clock;
 	int result = fill(device, send, fault);
 	spill->sending = before;
 	return result;

@@ -702,6 +702,7 @@ struct scheduler {
 	uint64_t spill_least_bytes;    /* smaller memory is not spilled */
 	uint64_t spill_most_bytes;     /* of host memory that devices may spill to; */
 	_Atomic uint64_t spill_bytes;  /* and do now */
+	_Atomic uint64_t spill_kept_bytes; /* that is kept for the next (spill_host.h) */
 	struct sched_grants grants;
 	uint64_t slice_ns; /* sched_split.c; 0: nothing is sent in parts */
 	uint64_t latency_here;    /* bit per device: it has sessions of the latency class */

@@ -2,14 +2,13 @@
 #include "sched_spill.h"
 
 #include "sched_graph.h"
-#include "sched_internal.h"
+#include "sched_spill_internal.h"
 
 #include "status.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static_assert(SCHED_LANES_ALL <= SPILL_LANES, "each has its place");
 
@@ -20,34 +19,56 @@ static struct sched_spill *spill_of(struct scheduler_device *device)
 
 /* --- host memory --------------------------------------------------------------------------------------------------- */
 
-/* As it counts. */
-static uint64_t host_bytes(const struct sched_memory *memory)
+static bool is_image(const struct sched_memory *memory)
 {
-	uint64_t page_bytes = memory->device->scheduler->page_bytes;
-	return (memory->size_bytes + page_bytes - 1) / page_bytes * page_bytes;
-}
-
-/* NULL: there is none, or as much as may be has been taken. */
-static void *take_host(const struct sched_memory *memory)
-{
-	struct scheduler *scheduler = memory->device->scheduler;
-	uint64_t bytes = host_bytes(memory);
-	if (atomic_fetch_add(&scheduler->spill_bytes, bytes) + bytes <= scheduler->spill_most_bytes) {
-		void *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (host != MAP_FAILED)
-			return host;
-	}
-	atomic_fetch_sub(&scheduler->spill_bytes, bytes);
-	return NULL;
+	return memory->image.dimensions > 0;
 }
 
 static void give_host(struct sched_memory *memory)
 {
-	if (!memory->spill.host)
+	spill_host_give(&spill_of(memory->device)->host, memory->spill.pieces);
+	memory->spill.pieces = NULL;
+}
+
+/* --- device memory that has become free, for what comes next ------------------------------------------------------- */
+
+/* Of that size, and not to be had from the driver. NULL: there is none. */
+static struct backend_memory *take_spare(struct sched_spill *spill, uint64_t size_bytes)
+{
+	for (uint32_t i = 0; i < spill->spare_count; i++) {
+		struct spill_spare spare = spill->spares[i];
+		if (spare.size_bytes != size_bytes)
+			continue;
+		spill->spares[i] = spill->spares[--spill->spare_count];
+		spill->spare_bytes -= size_bytes;
+		return spare.handle;
+	}
+	return NULL;
+}
+
+/* Nothing uses it. Somebody waits for room: who gets it has not to ask the driver for it. */
+static void give_spare(struct scheduler_device *device, struct backend_memory *handle, uint64_t size_bytes)
+{
+	struct sched_spill *spill = spill_of(device);
+	if (!spill->aside.first || spill->spare_count == SPILL_SPARES) {
+		device->ops->memory_free(handle);
+		spill->may_have_room = true;
 		return;
-	(void)munmap(memory->spill.host, host_bytes(memory));
-	memory->spill.host = NULL;
-	atomic_fetch_sub(&memory->device->scheduler->spill_bytes, host_bytes(memory));
+	}
+	spill->spares[spill->spare_count++] = (struct spill_spare){handle, size_bytes};
+	spill->spare_bytes += size_bytes;
+}
+
+/* False: there were none. */
+static bool free_spares(struct scheduler_device *device)
+{
+	struct sched_spill *spill = spill_of(device);
+	bool were = spill->spare_count > 0;
+	while (spill->spare_count > 0)
+		device->ops->memory_free(spill->spares[--spill->spare_count].handle);
+	spill->spare_bytes = 0;
+	spill->may_have_room |= were;
+	return were;
 }
 
 /* --- what may be spilled ------------------------------------------------------------------------------------------- */
@@ -84,16 +105,13 @@ void sched_spill_unpin(struct scheduler_device *device, struct sched_memory *mem
 				  memory->size_bytes);
 }
 
-typedef void mark_function(const struct spill_order *order, struct spill_entry *entry);
-
-static void mark_memory(struct scheduler_device *device, struct sched_memory *memory, mark_function *mark)
+static void mark_memory(struct scheduler_device *device, struct sched_memory *memory, spill_mark_function *mark)
 {
 	if (memory && memory->device == device)
 		mark(&spill_of(device)->order, &memory->spill.entry);
 }
 
-/* What a graph names is pinned once it is made. */
-static void mark_send(struct scheduler_device *device, const struct task_send *send, mark_function *mark)
+void sched_spill_mark(struct scheduler_device *device, const struct task_send *send, spill_mark_function *mark)
 {
 	struct sched_memory *memory;
 	mark_memory(device, send->source, mark);
@@ -109,69 +127,108 @@ static void mark_sending(struct scheduler_device *device, const struct task_send
 {
 	if (!send)
 		return;
-	mark_send(device, send, spill_order_mark_kept);
+	sched_spill_mark(device, send, spill_order_mark_kept);
 	if (!send->graph)
 		return;
 	const struct sched_graph *graph = send->graph->graph;
 	for (uint32_t i = 0; i < graph->node_count; i++)
-		mark_send(device, &graph->nodes[i]->send, spill_order_mark_kept);
+		sched_spill_mark(device, &graph->nodes[i]->send, spill_order_mark_kept);
 	for (const struct sched_graph_node *node = send->graph->changes; node; node = node->next)
-		mark_send(device, &node->send, spill_order_mark_kept);
+		sched_spill_mark(device, &node->send, spill_order_mark_kept);
 }
 
-static void mark_all(struct scheduler_device *device)
+void sched_spill_mark_all(struct scheduler_device *device)
 {
 	struct sched_spill *spill = spill_of(device);
 	spill_order_unmark(&spill->order);
 	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
 		for (const struct task *task = device->worker.lanes[i].first; task; task = task->send.lane_next)
-			mark_send(device, &task->send, spill_order_mark_in_use);
+			sched_spill_mark(device, &task->send, spill_order_mark_in_use);
 	mark_sending(device, spill->sending);
 }
 
 /* --- copies -------------------------------------------------------------------------------------------------------- */
 
-int sched_spill_need_lane(struct scheduler_device *device, struct backend_fault *fault)
+int sched_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault)
 {
-	struct sched_spill *spill = spill_of(device);
-	if (spill->lane)
-		return 0;
-	int result = device->ops->lane_create(device->handle, BACKEND_LANE_COMPUTE, &spill->lane, fault);
-	if (result < 0)
-		spill->lane = NULL;
-	return result;
-}
-
-/* Of all of it, between `handle` and the host. Nothing that is in flight uses it. */
-static int send_copy(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *handle,
-		     enum backend_command_kind kind, struct backend_fault *fault)
-{
-	struct sched_spill *spill = spill_of(device);
-	struct backend_command command = {.kind = kind};
-	command.transfer.memory = handle;
-	command.transfer.host = memory->spill.host;
-	command.transfer.size_bytes = memory->size_bytes;
-	int result = sched_spill_need_lane(device, fault);
-	if (result == 0)
-		result = device->ops->submit(spill->lane, &command, NULL, 0, spill->sequence + 1, NULL, fault);
-	if (result < 0)
-		return result;
-	spill->sequence++;
-	device->worker.unflushed = true;
-	device->worker.in_flight++;
-	memory->spill.handle = handle;
-	memory->spill.next = NULL;
-	if (spill->last)
-		spill->last->spill.next = memory;
-	else
-		spill->first = memory;
-	spill->last = memory;
-	spill->copied_bytes += memory->size_bytes;
+	static const enum backend_lane_kind kinds[SPILL_WAYS] = {BACKEND_LANE_COPY_OUT, BACKEND_LANE_COPY_IN};
+	const bool has_kinds = (device->features & BACKEND_FEATURE_COPY_LANES) != 0;
+	for (uint32_t i = 0; i < SPILL_WAYS; i++) {
+		struct spill_way *way = &spill_of(device)->ways[i];
+		if (way->lane)
+			continue;
+		int result = device->ops->lane_create(device->handle, has_kinds ? kinds[i] : BACKEND_LANE_COMPUTE, &way->lane,
+						      fault);
+		if (result < 0) {
+			way->lane = NULL;
+			return result;
+		}
+	}
 	return 0;
 }
 
-/* 1: it stays. -ENOMEM: because there is no room in the host. Another error: the device is lost. */
-static int begin_to_leave(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+/* A part of it for each piece. How many are in flight; the others could not be sent. */
+static uint32_t send_pieces(struct scheduler_device *device, struct spill_way *way, struct backend_command *command,
+			    const struct sched_memory *memory, struct backend_fault *fault)
+{
+	uint64_t left = memory->size_bytes;
+	uint32_t sent = 0;
+	command->transfer.offset_bytes = 0;
+	for (const struct spill_piece *piece = memory->spill.pieces; piece; piece = piece->next) {
+		command->transfer.host = piece->host;
+		command->transfer.size_bytes = left < piece->bytes ? left : piece->bytes;
+		if (device->ops->submit(way->lane, command, NULL, 0, way->sequence + 1, NULL, fault) < 0)
+			break;
+		way->sequence++;
+		sent++;
+		command->transfer.offset_bytes += command->transfer.size_bytes;
+		left -= command->transfer.size_bytes;
+	}
+	return sent;
+}
+
+/*
+ * Of all of it, between `handle` and the host. Nothing that is in flight uses it. Negative: none of it is in flight, or the device is
+ * lost. What could be sent in part only fails when that part is over.
+ */
+static int send_copy(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *handle,
+		     enum spill_direction direction, struct backend_fault *fault)
+{
+	struct sched_spill *spill = spill_of(device);
+	struct spill_way *way = &spill->ways[direction];
+	struct backend_command command = {.kind = direction == SPILL_OUT ? BACKEND_COMMAND_READ : BACKEND_COMMAND_WRITE};
+	command.transfer.memory = handle;
+	int result = sched_spill_need_lanes(device, fault);
+	if (result < 0)
+		return result;
+	struct backend_fault own = {.status = STATUS_SUCCESS};
+	uint32_t sent = send_pieces(device, way, &command, memory, &own);
+	memory->spill.is_bad = command.transfer.offset_bytes < memory->size_bytes;
+	if (memory->spill.is_bad)
+		*fault = own;
+	if (memory->spill.is_bad && direction == SPILL_IN)
+		spill->fault = own;
+	if (own.device_lost && sent > 0) {
+		spill_host_lose(&spill->host, memory->spill.pieces);
+		memory->spill.pieces = NULL;
+	}
+	if (sent == 0 || own.device_lost)
+		return -EIO;
+	memory->spill.copies = sent;
+	device->worker.unflushed = true;
+	device->worker.in_flight += sent;
+	memory->spill.handle = handle;
+	memory->spill.next = NULL;
+	if (way->last)
+		way->last->spill.next = memory;
+	else
+		way->first = memory;
+	way->last = memory;
+	way->bytes += memory->size_bytes;
+	return 0;
+}
+
+int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	struct backend_memory *handle = atomic_load_explicit(&memory->handle, memory_order_relaxed);
@@ -179,10 +236,10 @@ static int begin_to_leave(struct scheduler_device *device, struct sched_memory *
 	atomic_store(&memory->spill.away, 1);
 	int result = atomic_load(&memory->spill.peers) > 0 ? 1 : 0;
 	if (result == 0) {
-		memory->spill.host = take_host(memory);
-		result = memory->spill.host ? 0 : -ENOMEM;
+		memory->spill.pieces = spill_host_take(&spill->host, memory->size_bytes, is_image(memory));
+		result = memory->spill.pieces ? 0 : -ENOMEM;
 	}
-	if (result == 0 && send_copy(device, memory, handle, BACKEND_COMMAND_READ, fault) < 0)
+	if (result == 0 && send_copy(device, memory, handle, SPILL_OUT, fault) < 0)
 		result = fault->device_lost ? -EIO : 1;
 	if (result != 0) {
 		give_host(memory);
@@ -193,16 +250,19 @@ static int begin_to_leave(struct scheduler_device *device, struct sched_memory *
 	memory->spill.state = SPILL_LEAVING;
 	memory->spill.wanted = false;
 	spill_order_leave(&spill->order, &memory->spill.entry);
-	spill->leaving_bytes += memory->size_bytes;
 	return 0;
 }
 
-static void has_left(struct scheduler_device *device, struct sched_memory *memory, const struct backend_fault *fault)
+static void has_left(struct scheduler_device *device, struct sched_memory *memory)
 {
 	struct spill_counts *counts = &device->spill_counts;
-	bool is_good = fault->status == STATUS_SUCCESS;
-	if (is_good && !memory->spill.wanted) {
-		device->ops->memory_free(memory->spill.handle);
+	if (!memory->spill.is_bad && !memory->spill.wanted) {
+		if (is_image(memory)) {
+			device->ops->memory_free(memory->spill.handle);
+			spill_of(device)->may_have_room = true;
+		} else {
+			give_spare(device, memory->spill.handle, memory->size_bytes);
+		}
 		memory->spill.state = SPILL_AWAY;
 		atomic_fetch_add(&counts->spills, 1);
 		atomic_fetch_add(&counts->spilled_bytes, memory->size_bytes);
@@ -211,18 +271,18 @@ static void has_left(struct scheduler_device *device, struct sched_memory *memor
 		return;
 	}
 	give_host(memory);
-	memory->spill.pins += !is_good; /* it would fail again, and again */
+	memory->spill.pins += memory->spill.is_bad; /* it would fail again, and again */
 	be_present(device, memory, memory->spill.handle);
 }
 
-static void has_come(struct scheduler_device *device, struct sched_memory *memory, const struct backend_fault *fault)
+static void has_come(struct scheduler_device *device, struct sched_memory *memory)
 {
 	struct spill_counts *counts = &device->spill_counts;
-	if (fault->status != STATUS_SUCCESS) {
+	if (memory->spill.is_bad) {
 		device->ops->memory_free(memory->spill.handle);
+		spill_of(device)->may_have_room = true;
 		memory->spill.state = SPILL_AWAY;
 		memory->spill.has_failed = true;
-		spill_of(device)->fault = *fault;
 		return;
 	}
 	give_host(memory);
@@ -238,15 +298,43 @@ static void free_now(struct scheduler_device *device, struct sched_memory *memor
 	if (memory->spill.state == SPILL_COMING)
 		atomic_fetch_sub(&device->spill_counts.away_bytes, memory->size_bytes);
 	device->ops->memory_free(memory->spill.handle);
+	spill_of(device)->may_have_room = true;
 	give_host(memory);
 	sched_worker_return(device, &memory->message);
+}
+
+static struct spill_way *way_of(struct sched_spill *spill, const struct backend_lane *lane)
+{
+	for (uint32_t i = 0; i < SPILL_WAYS; i++)
+		if (spill->ways[i].lane == lane && spill->ways[i].first)
+			return &spill->ways[i];
+	return NULL;
+}
+
+/* All of it has come back, or will not. */
+static void end_copy(struct scheduler_device *device, struct spill_way *way)
+{
+	struct sched_spill *spill = spill_of(device);
+	struct sched_memory *memory = way->first;
+	way->first = memory->spill.next;
+	if (!way->first)
+		way->last = NULL;
+	way->bytes -= memory->size_bytes;
+	if (spill->aside.first)
+		spill->waits_since_ns = device->scheduler->clock_ns();
+	if (memory->spill.is_freed)
+		free_now(device, memory);
+	else if (memory->spill.state == SPILL_LEAVING)
+		has_left(device, memory);
+	else
+		has_come(device, memory);
 }
 
 bool sched_spill_completed(struct scheduler_device *device, const struct backend_completion *completion)
 {
 	struct sched_spill *spill = spill_of(device);
-	struct sched_memory *memory = spill->first;
-	if (!memory || completion->lane != spill->lane)
+	struct spill_way *way = way_of(spill, completion->lane);
+	if (!way)
 		return false;
 	if (completion->fault.device_lost) {
 		if (!device->worker.losing)
@@ -254,44 +342,53 @@ bool sched_spill_completed(struct scheduler_device *device, const struct backend
 		device->worker.losing = true;
 		return true;
 	}
-	spill->first = memory->spill.next;
-	if (!spill->first)
-		spill->last = NULL;
+	struct sched_memory *memory = way->first;
 	device->worker.in_flight--;
-	spill->copied_bytes -= memory->size_bytes;
-	if (spill->aside.first)
-		spill->waits_since_ns = device->scheduler->clock_ns();
-	if (memory->spill.state == SPILL_LEAVING)
-		spill->leaving_bytes -= memory->size_bytes;
-	if (memory->spill.is_freed)
-		free_now(device, memory);
-	else if (memory->spill.state == SPILL_LEAVING)
-		has_left(device, memory, &completion->fault);
-	else
-		has_come(device, memory, &completion->fault);
+	if (completion->fault.status != STATUS_SUCCESS) {
+		memory->spill.is_bad = true;
+		if (memory->spill.state == SPILL_COMING)
+			spill->fault = completion->fault;
+	}
+	bool is_last = --memory->spill.copies == 0;
+	spill->parts += !is_last;
+	if (is_last)
+		end_copy(device, way);
 	return true;
+}
+
+bool sched_spill_is_news(struct scheduler_device *device, uint32_t completions)
+{
+	struct sched_spill *spill = spill_of(device);
+	uint32_t parts = spill->parts;
+	spill->parts = 0;
+	return completions > parts;
 }
 
 /* --- room ---------------------------------------------------------------------------------------------------------- */
 
-static struct sched_memory *memory_of(struct spill_entry *entry)
+/* The first does not wait any longer for what would be better to go than what others need soon. */
+static bool is_late(const struct scheduler_device *device)
 {
-	return (struct sched_memory *)(void *)((char *)entry - offsetof(struct sched_memory, spill.entry));
+	return device->scheduler->clock_ns() - device->worker.spill.waits_since_ns > SPILL_DEFER_NS;
 }
 
-/* As many as it takes. 0, or why it does not go on: as begin_to_leave. */
+/* As many as it takes. 0, or why it does not go on: as sched_spill_begin_to_leave. */
 static int send_away(struct scheduler_device *device, const struct sched_memory *memory, bool *waits,
 		     struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	int result = 0;
-	mark_all(device);
-	while (result >= 0 && spill->leaving_bytes < memory->size_bytes) {
+	sched_spill_mark_all(device);
+	while (result >= 0 && spill->ways[SPILL_OUT].bytes < memory->size_bytes) {
 		struct spill_entry *entry = spill_order_choose(&spill->order, memory->spill.owner, waits);
 		if (!entry)
 			return 0;
+		if (spill->order.is_better_soon && !is_late(device)) {
+			spill->defers = *waits = true;
+			return 0;
+		}
 		struct backend_fault own = {.status = STATUS_SUCCESS};
-		result = begin_to_leave(device, memory_of(entry), &own);
+		result = sched_spill_begin_to_leave(device, sched_spill_memory_of(entry), &own);
 		if (result > 0)
 			spill_order_mark_kept(&spill->order, entry);
 		if (result < 0 && result != -ENOMEM)
@@ -300,19 +397,31 @@ static int send_away(struct scheduler_device *device, const struct sched_memory 
 	return result < 0 ? result : 0;
 }
 
+static bool is_copying(const struct sched_spill *spill)
+{
+	return spill->ways[SPILL_OUT].first || spill->ways[SPILL_IN].first;
+}
+
 /* `result` and `fault`: as there was no room. */
 static int make_room(struct scheduler_device *device, const struct sched_memory *memory, int result,
 		     struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
 	bool waits = false;
+	/* Who else waits is known when this turn's messages have all been read. */
+	if (!spill->is_stepping) {
+		spill->due = true;
+		return SCHED_SPILL_WAIT;
+	}
 	int sent = send_away(device, memory, &waits, fault);
 	if (sent < 0 && fault->device_lost)
 		return sent;
 	/* What is in use would have no room there either. */
 	waits &= sent == 0;
-	if ((spill->leaving_bytes > 0 || waits) && !spill->is_last_try)
+	if ((is_copying(spill) || waits) && !spill->is_last_try) {
+		spill->wants_room = true;
 		return SCHED_SPILL_WAIT;
+	}
 	size_t length = strnlen(fault->text, sizeof(fault->text));
 	if (sent == -ENOMEM)
 		(void)snprintf(fault->text + length, sizeof(fault->text) - length,
@@ -330,10 +439,10 @@ static int wait_on(const struct sched_spill *spill, struct backend_fault *fault)
 	return -ENOMEM;
 }
 
-static int begin_to_come(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *made,
-			 struct backend_fault *fault)
+int sched_spill_begin_to_come(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *made,
+			      struct backend_fault *fault)
 {
-	int result = send_copy(device, memory, made, BACKEND_COMMAND_WRITE, fault);
+	int result = send_copy(device, memory, made, SPILL_IN, fault);
 	if (result < 0) {
 		device->ops->memory_free(made);
 		return result;
@@ -341,6 +450,70 @@ static int begin_to_come(struct scheduler_device *device, struct sched_memory *m
 	memory->spill.state = SPILL_COMING;
 	spill_of(device)->waits_since_ns = device->scheduler->clock_ns();
 	return SCHED_SPILL_WAIT;
+}
+
+/* The driver was asked for as much, or less, and since then nothing has become free as far as is known here. */
+static bool is_known_full(const struct scheduler_device *device, const struct sched_memory *memory)
+{
+	const struct sched_spill *spill = &device->worker.spill;
+	return !spill->may_have_room && spill->spare_count == 0 && !spill->is_last_try && !memory->imported &&
+	       memory->size_bytes >= spill->full_bytes && device->scheduler->clock_ns() - spill->full_ns < SPILL_LOOK_NS;
+}
+
+/* `is_full_out`: not, as there is no room. */
+static int ask_for_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
+			  bool *is_full_out, struct backend_fault *fault)
+{
+	int result = sched_worker_make_memory(device, memory, made_out, fault);
+	if (result < 0 && fault->status == STATUS_SUCCESS)
+		fault->status = STATUS_MEMORY_ALLOCATION;
+	*is_full_out = result < 0 && fault->status == STATUS_MEMORY_ALLOCATION && !fault->device_lost && !memory->imported;
+	return result;
+}
+
+int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
+			    bool *is_full_out, struct backend_fault *fault)
+{
+	struct sched_spill *spill = spill_of(device);
+	*is_full_out = false;
+	/* What comes back overwrites all that is there. */
+	*made_out = memory->spill.state == SPILL_AWAY && !is_image(memory) ? take_spare(spill, memory->size_bytes) : NULL;
+	if (*made_out)
+		return 0;
+	spill->full_is_old = is_known_full(device, memory);
+	if (spill->full_is_old) {
+		*is_full_out = true;
+		*fault = spill->full;
+		return -ENOMEM;
+	}
+	int result = ask_for_memory(device, memory, made_out, is_full_out, fault);
+	if (*is_full_out && free_spares(device)) {
+		fault->status = STATUS_SUCCESS;
+		result = ask_for_memory(device, memory, made_out, is_full_out, fault);
+	}
+	if (*is_full_out) {
+		spill->may_have_room = false;
+		spill->full_bytes = memory->size_bytes;
+		spill->full_ns = device->scheduler->clock_ns();
+		spill->full = *fault;
+	}
+	return result;
+}
+
+static int bring(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+{
+	struct backend_memory *made = NULL;
+	bool is_full = false;
+	int result = sched_spill_make_memory(device, memory, &made, &is_full, fault);
+	if (result == 0 && memory->spill.state == SPILL_AWAY)
+		return sched_spill_begin_to_come(device, memory, made, fault);
+	if (result == 0) {
+		be_present(device, memory, made);
+		return 0;
+	}
+	/* Nobody's memory has to go for what can never be had. */
+	is_full &= memory->size_bytes <= device->memory_bytes;
+	return is_full && device->scheduler->spills ? make_room(device, memory, result, fault) : result;
 }
 
 int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
@@ -356,20 +529,13 @@ int sched_spill_need(struct scheduler_device *device, struct sched_memory *memor
 		*fault = spill->fault;
 		return -EIO;
 	}
-	struct backend_memory *made = NULL;
-	int result = sched_worker_make_memory(device, memory, &made, fault);
-	if (result == 0 && memory->spill.state == SPILL_AWAY)
-		return begin_to_come(device, memory, made, fault);
-	if (result == 0) {
-		be_present(device, memory, made);
-		return 0;
+	int result = bring(device, memory, fault);
+	/* Nothing can go. Is there really no room? */
+	if (result < 0 && result != SCHED_SPILL_WAIT && !spill->may_have_room && spill->full_is_old) {
+		spill->may_have_room = true;
+		result = bring(device, memory, fault);
 	}
-	if (fault->status == STATUS_SUCCESS)
-		fault->status = STATUS_MEMORY_ALLOCATION;
-	bool is_full = fault->status == STATUS_MEMORY_ALLOCATION && !fault->device_lost && !memory->imported;
-	/* Nobody's memory has to go for what can never be had. */
-	is_full &= memory->size_bytes <= device->memory_bytes;
-	return is_full && device->scheduler->spills ? make_room(device, memory, result, fault) : result;
+	return result;
 }
 
 /* What the graph itself has needs no room now. */
@@ -414,6 +580,7 @@ bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memo
 	struct sched_spill *spill = spill_of(device);
 	enum spill_state state = memory->spill.state;
 	spill->due = spill->aside.first != NULL;
+	spill->may_have_room = true;
 	if ((state == SPILL_LEAVING || state == SPILL_COMING) && !device->worker.unusable) {
 		memory->spill.is_freed = true;
 		return false;
@@ -433,6 +600,7 @@ void sched_spill_set_aside(struct scheduler_device *device, struct sched_message
 	sched_message_append(&spill->aside, message);
 	if (spill->aside.first == message && spill->waiting != message) {
 		spill->waiting = message;
+		spill->waiting_count = spill->order.now;
 		spill->waits_since_ns = device->scheduler->clock_ns();
 	}
 	if (message->kind != SCHED_MESSAGE_SEND)
@@ -475,7 +643,7 @@ static bool is_time_over(const struct scheduler_device *device)
 	if (!spill->aside.first)
 		return false;
 	return device->scheduler->clock_ns() - spill->waits_since_ns >
-	       SPILL_WAIT_MOST_NS + spill->copied_bytes * SPILL_NS_PER_BYTE;
+	       SPILL_WAIT_MOST_NS + (spill->ways[SPILL_OUT].bytes + spill->ways[SPILL_IN].bytes) * SPILL_NS_PER_BYTE;
 }
 
 uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns)
@@ -483,15 +651,10 @@ uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns)
 	return device->worker.spill.aside.first && ns > SPILL_LOOK_NS ? SPILL_LOOK_NS : ns;
 }
 
-bool sched_spill_step(struct scheduler_device *device)
+/* The first, and if that goes on, the others. */
+static void try_again(struct scheduler_device *device)
 {
 	struct sched_spill *spill = spill_of(device);
-	bool is_last_try = is_time_over(device);
-	spill->due |= is_last_try;
-	if (!spill->due || !spill->aside.first) {
-		spill->due = false;
-		return false;
-	}
 	uint64_t from[SPILL_LANES];
 	struct sched_message_list list = spill->aside;
 	memcpy(from, spill->aside_from, sizeof(from));
@@ -499,8 +662,9 @@ bool sched_spill_step(struct scheduler_device *device)
 	spill->aside = (struct sched_message_list){.first = NULL};
 	spill->due = false;
 	struct sched_message *first = sched_message_take(&list);
-	spill->is_last_try = is_last_try;
+	spill->again = first == spill->waiting ? spill->waiting_count : 0;
 	sched_worker_handle(device, first);
+	spill->again = 0;
 	spill->is_last_try = false;
 	if (!spill->aside.first)
 		spill->waiting = NULL;
@@ -514,21 +678,40 @@ bool sched_spill_step(struct scheduler_device *device)
 		while ((message = sched_message_take(&list)))
 			sched_worker_handle(device, message);
 	}
+}
+
+bool sched_spill_step(struct scheduler_device *device)
+{
+	struct sched_spill *spill = spill_of(device);
+	bool is_last_try = is_time_over(device);
+	spill->due |= is_last_try || (spill->defers && is_late(device));
+	if (!spill->due || !spill->aside.first) {
+		if (!spill->aside.first && spill->spare_count > 0)
+			(void)free_spares(device);
+		spill->due = false;
+		return false;
+	}
+	sched_spill_line_up(device);
+	spill->is_last_try = is_last_try;
+	spill->is_stepping = true;
+	spill->wants_room = spill->defers = false;
+	try_again(device);
+	sched_spill_look_ahead(device);
+	spill->is_stepping = false;
 	sched_worker_flush(device);
 	return true;
 }
 
 /* --- beginning and end --------------------------------------------------------------------------------------------- */
 
-void sched_spill_lose(struct scheduler_device *device)
+/* The copies may run on: what they use in the host stays. It is nobody's, and nothing that is spilled. */
+static void lose_way(struct scheduler_device *device, struct spill_way *way)
 {
-	struct sched_spill *spill = spill_of(device);
-	while (spill->first) {
-		struct sched_memory *memory = spill->first;
-		spill->first = memory->spill.next;
-		/* The copy may run on: its host memory stays mapped. It is nobody's, and nothing that is spilled. */
-		memory->spill.host = NULL;
-		atomic_fetch_sub(&device->scheduler->spill_bytes, host_bytes(memory));
+	while (way->first) {
+		struct sched_memory *memory = way->first;
+		way->first = memory->spill.next;
+		spill_host_lose(&spill_of(device)->host, memory->spill.pieces);
+		memory->spill.pieces = NULL;
 		if (memory->spill.is_freed) {
 			free_now(device, memory);
 			continue;
@@ -539,20 +722,33 @@ void sched_spill_lose(struct scheduler_device *device)
 		memory->spill.pins++;
 		atomic_store(&memory->handle, memory->spill.handle);
 	}
-	spill->last = NULL;
-	spill->leaving_bytes = spill->copied_bytes = 0;
+	way->last = NULL;
+	way->bytes = 0;
+}
+
+void sched_spill_lose(struct scheduler_device *device)
+{
+	struct sched_spill *spill = spill_of(device);
+	for (uint32_t i = 0; i < SPILL_WAYS; i++)
+		lose_way(device, &spill->ways[i]);
+	(void)free_spares(device);
 	spill->due = true;
 }
 
 void sched_spill_open(struct scheduler_device *device)
 {
 	spill_order_init(&spill_of(device)->order);
+	spill_of(device)->may_have_room = true;
+	spill_host_open(&spill_of(device)->host, device);
 }
 
 void sched_spill_close(struct scheduler_device *device)
 {
-	if (spill_of(device)->lane)
-		device->ops->lane_free(spill_of(device)->lane);
+	(void)free_spares(device);
+	for (uint32_t i = 0; i < SPILL_WAYS; i++)
+		if (spill_of(device)->ways[i].lane)
+			device->ops->lane_free(spill_of(device)->ways[i].lane);
+	spill_host_close(&spill_of(device)->host);
 }
 
 bool sched_spill_hold(struct sched_memory *memory)

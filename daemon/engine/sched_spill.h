@@ -4,15 +4,17 @@
  * that names it. All this happens below the order of tasks: to the front thread contents are where they were, and nothing of what it has
  * decided changes.
  *
- *   FRESH --made--> PRESENT --a copy begins--> LEAVING --copied--> AWAY --needed; made anew, a copy begins--> COMING --copied--> PRESENT
+ *   FRESH --made--> PRESENT --a copy begins--> LEAVING --copied--> AWAY --needed, or soon; a copy begins--> COMING --copied--> PRESENT
  *                      ^----- needed by the first that waits, or the copy failed -----/
  *
- * `handle` of a memory is set while it is PRESENT, and only then.
+ * `handle` of a memory is set while it is PRESENT, and only then. Copies of a memory are of parts of it, one for each piece that it has in
+ * the host (spill_host.h).
  *
  * A command whose memory is not there is set aside, and with it what must come behind it: the rest of its lane, and what names any of
- * these as a predecessor. Everything else goes on as far as it needs no memory that is not there: room is made for the first that was
- * set aside and for nobody else, so they get it in the order in which they came, and none of them can take from one before it. In
- * each try what the first needs and has is kept. It is tried again when a command, or a copy, has come back. It fails, with the
+ * these as a predecessor. Everything else goes on as far as it needs no memory that is not there. Those who were set aside stand in line, in the order
+ * in which they came: room is made for the first before anybody else, and none of them can take from one before it. In each try what the
+ * first needs and has is kept. What the others will need comes ahead, and what is needed last goes (sched_spill_ahead.c, spill_order.h).
+ * The first is tried again when a command, or all of a copy, has come back. It fails, with the
  * words of the driver, when nothing can be spilled and nothing that is in flight would change that; or when SPILL_WAIT_MOST_NS have
  * gone by in which no copy has come back: what is in flight may never end. Then it is the next one's turn.
  *
@@ -23,6 +25,7 @@
 #define SYCL_ENGINE_SCHED_SPILL_H
 
 #include "sched_mailbox.h"
+#include "spill_host.h"
 #include "spill_order.h"
 
 #include "backend.h"
@@ -40,6 +43,8 @@ struct task_send;
 /* The first waits for so long, and as much longer as what is copied then takes at the rate of a link that is slow. */
 #define SPILL_WAIT_MOST_NS   2000000000u
 #define SPILL_NS_PER_BYTE    4u
+#define SPILL_SPARES         16u
+#define SPILL_DEFER_NS       5000000u /* so long it waits for what is in use, instead of what others in line need */
 #define SPILL_LOOK_NS        50000000u /* so often it is looked whether the time is over */
 /* Not an error: it is set aside, and tried again. */
 #define SCHED_SPILL_WAIT (-EINPROGRESS)
@@ -58,10 +63,28 @@ struct spill_memory {
 	bool wanted;     /* LEAVING: let it stay */
 	bool is_freed;   /* LEAVING, COMING: it goes when the copy is over */
 	bool has_failed; /* to come back: `fault` says why, once */
-	void *host;
+	bool is_bad;     /* LEAVING, COMING: some of it was not copied */
+	uint32_t copies; /* LEAVING, COMING: its parts in flight */
+	struct spill_piece *pieces;    /* in the host, while it is not PRESENT */
 	struct backend_memory *handle; /* LEAVING, COMING */
 	struct sched_memory *next;     /* copies in flight */
 	struct spill_entry entry;
+};
+
+/* Each has a lane of its own: a device copies both ways at once. */
+enum spill_direction { SPILL_OUT, SPILL_IN, SPILL_WAYS };
+
+struct spill_way {
+	struct backend_lane *lane; /* NULL: not made yet */
+	uint64_t sequence;
+	struct sched_memory *first, *last; /* on it */
+	uint64_t bytes;                    /* of these */
+};
+
+/* Memory of the device that nobody has any more. */
+struct spill_spare {
+	struct backend_memory *handle;
+	uint64_t size_bytes;
 };
 
 /* Of a device's thread. */
@@ -73,10 +96,20 @@ struct sched_spill {
 	const struct sched_message *waiting; /* the first that is aside; */
 	uint64_t waits_since_ns;             /* and since when nothing has changed for it, by the scheduler's clock */
 	bool is_last_try;                    /* what finds no room now fails */
-	struct backend_lane *lane;        /* for the copies; NULL: not made yet */
-	uint64_t sequence;
-	struct sched_memory *first, *last; /* on it */
-	uint64_t leaving_bytes, copied_bytes; /* of these; and with those that come back */
+	uint64_t waiting_count, again;       /* order.now, when it was tried first; the same while it is tried again, else 0 */
+	bool is_stepping;                    /* in sched_spill_step */
+	bool defers;                         /* something is in use that should go, rather than what could */
+	bool wants_room;                     /* the first, as it was tried in this step */
+	struct spill_way ways[SPILL_WAYS];
+	struct spill_host host;
+	struct spill_spare spares[SPILL_SPARES]; /* while somebody is aside */
+	uint32_t spare_count;
+	uint64_t spare_bytes;
+	bool may_have_room; /* the driver has not said otherwise since memory was last freed: it has said `full`, then, for so much */
+	uint64_t full_bytes, full_ns;
+	struct backend_fault full;
+	bool full_is_old; /* that was the answer to the latest question */
+	uint32_t parts; /* of copies, that have come back since that was last asked */
 	const struct task_send *sending; /* the command at hand */
 	struct backend_fault fault;      /* a copy back failed */
 };
@@ -106,8 +139,10 @@ uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns);
 bool sched_spill_completed(struct scheduler_device *device, const struct backend_completion *completion);
 /* The device is lost: nothing comes back. */
 void sched_spill_lose(struct scheduler_device *device);
-/* The lane for copies, if it is not there. */
-int sched_spill_need_lane(struct scheduler_device *device, struct backend_fault *fault);
+/* So many completions were told: was there more than parts of copies? */
+bool sched_spill_is_news(struct scheduler_device *device, uint32_t completions);
+/* The lanes for copies, if they are not there. */
+int sched_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault);
 void sched_spill_open(struct scheduler_device *device);
 void sched_spill_close(struct scheduler_device *device);
 

@@ -47,7 +47,7 @@ void sched_worker_publish(struct scheduler_device *device, struct sched_port *po
 
 /*
  * Where a driver makes some things only while nothing runs, lanes are made before anything does: one that comes later could
- * wait for another session's kernel (F8). The lane for what is spilled is needed when a device is full and busy. Those of the latency
+ * wait for another session's kernel (F8). The lanes for what is spilled are needed when a device is full and busy. Those of the latency
  * class, which most engines never need, are made later all the same, and the backend sees to it that nobody waits. What fails here
  * is tried again when it is needed.
  */
@@ -58,7 +58,7 @@ static void open_lanes(struct scheduler_device *device)
 		if (sched_execute_need_lane(device, i, &fault) < 0)
 			return;
 	if (device->scheduler->spills)
-		(void)sched_spill_need_lane(device, &fault);
+		(void)sched_spill_need_lanes(device, &fault);
 }
 
 static void open_device(struct scheduler_device *device)
@@ -137,7 +137,8 @@ bool sched_worker_complete(struct scheduler_device *device)
 	} while (count == SCHED_COMPLETIONS);
 	if (worker->losing)
 		sched_worker_lose(device, &worker->loss);
-	worker->spill.due |= sum > 0 && worker->spill.aside.first;
+	bool is_news = sched_spill_is_news(device, sum);
+	worker->spill.due |= is_news && worker->spill.aside.first;
 	return sum > 0;
 }
 
@@ -154,6 +155,8 @@ void sched_worker_handle(struct scheduler_device *device, struct sched_message *
 {
 	if (sched_spill_holds(device, message))
 		return;
+	/* Others may free something. */
+	device->worker.spill.may_have_room |= message->kind != SCHED_MESSAGE_SEND;
 	switch (message->kind) {
 	case SCHED_MESSAGE_SEND:
 		sched_execute(device, (struct task *)(void *)message);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define NEAR 64u
+#define NEVER UINT64_MAX
 
 struct spill_holder {
 	struct list link; /* of the order */
@@ -12,11 +12,11 @@ struct spill_holder {
 	uint64_t bytes;
 };
 
-enum step { OF_THOSE_WITH_MORE, OF_ITS_OWN, OF_ANYBODY, STEPS };
+enum step { OF_THOSE_WITH_MORE, OF_ITS_OWN, OF_ANYBODY };
 
 void spill_order_init(struct spill_order *order)
 {
-	*order = (struct spill_order){.mark = 2};
+	*order = (struct spill_order){.mark = 2, .line = 1};
 	list_init(&order->holders);
 }
 
@@ -42,21 +42,6 @@ static struct spill_holder *make_holder(struct spill_order *order, const void *o
 	return holder;
 }
 
-void spill_order_enter(struct spill_order *order, struct spill_entry *entry, const void *owner, uint64_t bytes)
-{
-	struct spill_holder *holder = find_holder(order, owner);
-	if (!holder)
-		holder = make_holder(order, owner);
-	entry->holder = holder;
-	entry->bytes = bytes;
-	entry->used = entry->placed = order->clock;
-	if (!holder)
-		return;
-	list_push_back(&holder->queue, &entry->link);
-	holder->bytes += bytes;
-	order->bytes += bytes;
-}
-
 void spill_order_leave(struct spill_order *order, struct spill_entry *entry)
 {
 	struct spill_holder *holder = entry->holder;
@@ -79,7 +64,7 @@ static void place(struct spill_holder *holder, struct spill_entry *entry)
 	entry->placed = entry->used;
 	list_remove(&entry->link);
 	const struct list *before = holder->queue.previous;
-	for (uint32_t i = 0; i < NEAR && before != &holder->queue; i++) {
+	for (uint32_t i = 0; i < SPILL_NEAR && before != &holder->queue; i++) {
 		if (list_entry(before, struct spill_entry, link)->placed <= entry->used)
 			break;
 		before = before->previous;
@@ -87,48 +72,125 @@ static void place(struct spill_holder *holder, struct spill_entry *entry)
 	list_push_back(before->next, &entry->link);
 }
 
-/* The least recently used of its queue that may be chosen. */
-static struct spill_entry *first_of(const struct spill_order *order, struct spill_holder *holder, bool *waits)
+void spill_order_enter(struct spill_order *order, struct spill_entry *entry, const void *owner, uint64_t bytes)
 {
-	uint32_t looks = 0;
-	bool has_placed;
-	do {
-		struct list *next, *link = holder->queue.next;
-		for (has_placed = false; link != &holder->queue && looks < SPILL_LOOKS; link = next, looks++) {
-			struct spill_entry *entry = list_entry(link, struct spill_entry, link);
-			next = link->next;
-			*waits |= entry->mark == order->mark;
-			if (entry->mark >= order->mark)
-				continue;
-			/* Others may have been put before it. */
-			if (entry->used == entry->placed && has_placed)
-				break;
-			if (entry->used == entry->placed)
-				return entry;
-			place(holder, entry);
-			has_placed = true;
-		}
-	} while (has_placed && looks < SPILL_LOOKS);
-	return NULL;
+	struct spill_holder *holder = find_holder(order, owner);
+	if (!holder)
+		holder = make_holder(order, owner);
+	entry->holder = holder;
+	entry->bytes = bytes;
+	if (entry->used == 0)
+		entry->used = order->now;
+	if (!holder)
+		return;
+	list_push_back(&holder->queue, &entry->link);
+	place(holder, entry);
+	holder->bytes += bytes;
+	order->bytes += bytes;
 }
 
-struct spill_entry *spill_order_choose(struct spill_order *order, const void *owner, bool *waits_out)
+/* What was used since it was put there does not belong to the front. */
+static void put_in_order(struct spill_holder *holder)
+{
+	uint32_t good = 0;
+	struct list *next, *link = holder->queue.next;
+	for (uint32_t looks = 0; link != &holder->queue && looks < SPILL_LOOKS && good < SPILL_NEAR; link = next, looks++) {
+		struct spill_entry *entry = list_entry(link, struct spill_entry, link);
+		next = link->next;
+		if (entry->used == entry->placed)
+			good++;
+		else
+			place(holder, entry);
+	}
+}
+
+/* After how many commands it is needed, as far as is known. */
+static uint64_t next_use(const struct spill_order *order, const struct spill_entry *entry)
+{
+	uint64_t age = order->clock - entry->used;
+	if (entry->line == order->line)
+		return entry->position;
+	if (entry->every == 0 || age / 2 > entry->every)
+		return NEVER;
+	uint64_t left = entry->every > age ? entry->every - age : 0;
+	return left > order->length ? left : order->length + 1;
+}
+
+struct search {
+	const struct spill_order *order;
+	uint64_t beyond; /* what is needed then or sooner stays */
+	bool waits, is_any_free_soon;
+	struct spill_entry *best;
+	uint64_t best_next;
+};
+
+/* True: it may be chosen. */
+static bool compare(struct search *search, struct spill_entry *entry)
+{
+	search->waits |= entry->mark == search->order->mark;
+	search->is_any_free_soon |= entry->mark == search->order->mark && entry->line != search->order->line;
+	if (entry->mark >= search->order->mark)
+		return false;
+	uint64_t next = next_use(search->order, entry);
+	if (next <= search->beyond)
+		return true;
+	if (!search->best || next > search->best_next || (next == search->best_next && entry->used < search->best->used)) {
+		search->best = entry;
+		search->best_next = next;
+	}
+	return true;
+}
+
+/* The one of its queue that is needed last. */
+static void look_into(struct search *search, struct spill_holder *holder)
+{
+	uint32_t found = 0, looks = 0;
+	put_in_order(holder);
+	for (struct list *link = holder->queue.next; link != &holder->queue && found < SPILL_NEAR && looks < SPILL_LOOKS;
+	     link = link->next, looks++)
+		found += compare(search, list_entry(link, struct spill_entry, link));
+	if (found < SPILL_NEAR)
+		return;
+	found = looks = 0;
+	for (struct list *link = holder->queue.previous;
+	     link != &holder->queue && found < SPILL_NEAR && looks < SPILL_LOOKS; link = link->previous, looks++)
+		found += compare(search, list_entry(link, struct spill_entry, link));
+}
+
+static void search_all(struct spill_order *order, const void *owner, enum step last, struct search *search)
 {
 	uint64_t parts = order->holder_count + (find_holder(order, owner) ? 0u : 1u);
-	struct spill_entry *best = NULL;
-	bool waits = false;
-	for (enum step step = OF_THOSE_WITH_MORE; step < STEPS && !best && !(step == OF_ANYBODY && waits); step++) {
+	for (enum step step = OF_THOSE_WITH_MORE; step <= last && !search->best; step++) {
+		if (step == OF_ANYBODY && search->waits)
+			return;
 		for (struct list *link = order->holders.next; link != &order->holders; link = link->next) {
 			struct spill_holder *holder = list_entry(link, struct spill_holder, link);
 			if (step == OF_THOSE_WITH_MORE && holder->bytes <= order->bytes / parts)
 				continue;
 			if (step == OF_ITS_OWN && holder->owner != owner)
 				continue;
-			struct spill_entry *entry = first_of(order, holder, &waits);
-			if (entry && (!best || entry->used < best->used))
-				best = entry;
+			look_into(search, holder);
 		}
 	}
-	*waits_out = waits;
-	return best;
+}
+
+static void choose(struct spill_order *order, const void *owner, enum step last, struct search *search)
+{
+	search_all(order, owner, last, search);
+	order->is_better_soon = search->best && search->best->line == order->line && search->is_any_free_soon;
+}
+
+struct spill_entry *spill_order_choose(struct spill_order *order, const void *owner, bool *waits_out)
+{
+	struct search search = {.order = order};
+	choose(order, owner, OF_ANYBODY, &search);
+	*waits_out = search.waits;
+	return search.best;
+}
+
+struct spill_entry *spill_order_choose_ahead(struct spill_order *order, const void *owner, uint64_t position)
+{
+	struct search search = {.order = order, .beyond = position};
+	choose(order, owner, OF_ITS_OWN, &search);
+	return search.best;
 }

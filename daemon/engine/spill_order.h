@@ -8,12 +8,16 @@
  *   2. its own;
  *   3. anybody's, where the first two have nothing that will become free.
  *
- * Within a step the least recently used goes first. So who keeps to its part is not pushed out by one that does not, but what nobody
- * can have otherwise is not kept from anybody either.
+ * So who keeps to its part is not pushed out by one that does not, but what nobody can have otherwise is not kept from anybody either.
  *
- * Each holder has a queue. A use only notes a count; the queue is put in order when room is needed: what was used since it was put
- * there goes to the end. So a use costs a store, and a choice as many steps as there were memories used since the last one, at most
- * SPILL_LOOKS of a holder.
+ * Within a step goes first what is needed last. What commands that wait in line will use is known. Of the rest it is expected that
+ * it will be used again after as many commands as lay between its last two uses: what is gone over again and again, in one order, is needed
+ * last when it was used just now. What was used once, or not again for twice as long, is not expected any more: it goes before all
+ * others, the least recently used first.
+ *
+ * Each holder has a queue. A use only notes counts; the queue is put in order when room is needed: what was used since it was put
+ * there goes to the end. So a use costs two stores, and a choice as many steps as there were memories used since the last one, at most
+ * SPILL_LOOKS of a holder. Compared are SPILL_NEAR from each end of a queue.
  */
 #ifndef SYCL_ENGINE_SPILL_ORDER_H
 #define SYCL_ENGINE_SPILL_ORDER_H
@@ -24,6 +28,7 @@
 #include <stdint.h>
 
 #define SPILL_LOOKS 8192u
+#define SPILL_NEAR  64u
 
 struct spill_holder;
 
@@ -31,7 +36,9 @@ struct spill_entry {
 	struct list link;            /* of its holder's queue */
 	struct spill_holder *holder; /* NULL: it is in no queue */
 	uint64_t bytes;
-	uint64_t used, placed; /* spill_order.clock at the last use; and when it was put where it is */
+	uint64_t used, placed; /* spill_order.now at the last use; and when it was put where it is; 0: never used */
+	uint64_t every;        /* commands from the use before to the last one; 0: there was none */
+	uint64_t line, position; /* spill_order.line; and where the first stands there that will use it, from 1 on */
 	uint64_t mark;         /* spill_order.mark: in use; + 1: not to be chosen */
 };
 
@@ -39,7 +46,9 @@ struct spill_order {
 	struct list holders;
 	uint32_t holder_count;
 	uint64_t bytes;
-	uint64_t clock; /* counts commands */
+	uint64_t clock, now; /* counts commands; of the one at hand */
+	uint64_t line, length; /* which line it is; of so many commands */
+	bool is_better_soon;   /* what was chosen last stands in line, and something that is in use does not */
 	uint64_t mark;
 };
 
@@ -47,6 +56,35 @@ void spill_order_init(struct spill_order *order);
 /* Nothing happens, and it is never chosen, if there is no memory for a new holder. */
 void spill_order_enter(struct spill_order *order, struct spill_entry *entry, const void *owner, uint64_t bytes);
 void spill_order_leave(struct spill_order *order, struct spill_entry *entry);
+
+/* The command at hand uses it. */
+static inline void spill_order_use(const struct spill_order *order, struct spill_entry *entry)
+{
+	if (entry->used >= order->now)
+		return;
+	entry->every = entry->used ? order->now - entry->used : 0;
+	entry->used = order->now;
+}
+
+/* A new line: all that was known of an earlier one is void. Then, for each in it: spill_order_next, and what it will use. */
+static inline void spill_order_line(struct spill_order *order)
+{
+	order->line++;
+	order->length = 0;
+}
+
+static inline void spill_order_next(struct spill_order *order)
+{
+	order->length++;
+}
+
+static inline void spill_order_expect(const struct spill_order *order, struct spill_entry *entry)
+{
+	if (entry->line == order->line)
+		return;
+	entry->line = order->line;
+	entry->position = order->length;
+}
 
 /* New marks: all earlier ones are void. */
 static inline void spill_order_unmark(struct spill_order *order)
@@ -66,5 +104,7 @@ static inline void spill_order_mark_kept(const struct spill_order *order, struct
 
 /* For `owner`. NULL: there is none; `waits_out`: but some that is in use would be. */
 struct spill_entry *spill_order_choose(struct spill_order *order, const void *owner, bool *waits_out);
+/* For `owner`, who does not need it yet: nothing that stands in line up to `position`, and none of those who keep to their part. */
+struct spill_entry *spill_order_choose_ahead(struct spill_order *order, const void *owner, uint64_t position);
 
 #endif

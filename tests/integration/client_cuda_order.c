@@ -460,3 +460,52 @@ Test(client_cuda_order, L9_L17_F1_temporaries_are_memory_of_the_drivers_graph)
 	close_all();
 	cr_assert(eq(u64, fake->count("graph_memories"), 0));
 }
+
+/* A part of each in turn, all queued before any of it is waited for. */
+static void sweep(sycl_queue queue, sycl_buffer *buffers, uint32_t count, uint32_t value)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t pattern = value + i;
+		MUST(sycl_queue_fill(queue, buffers[i], 4096, 4096, &pattern, sizeof(pattern), NULL));
+	}
+	MUST(sycl_queue_wait_for(queue, WAIT_NS));
+}
+
+/* Working sets larger than the device: what goes and comes is moved by the device itself, to and from memory that is there already. */
+Test(client_cuda_order, TG15_sweeps_take_no_memory_and_no_thread_copies_for_them)
+{
+	enum { COUNT = 12, HAS = 8, MIB = 1 << 20, WORDS = MIB / 4, WARM = 4, SWEEPS = 6, FEW = 6 };
+	static uint32_t words[WORDS];
+	sycl_buffer buffers[COUNT];
+	find_fake();
+	gate("memory 276824064"); /* room for eight of them beside what is kept for kernels */
+	cr_assert(eq(int, setenv("SYCLD_SPILL", "1", 1), 0));
+	open_with(LANES);
+	sycl_queue queue = make_queue(1);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		MUST(sycl_buffer_create(connection, NULL, MIB, SYCL_HOST_NONE, &buffers[i]));
+		MUST(sycl_queue_fill(queue, buffers[i], 0, MIB, &i, sizeof(i), NULL));
+	}
+	for (uint32_t round = 0; round < WARM; round++)
+		sweep(queue, buffers, COUNT, 100 * round);
+	const uint64_t copies = fake->count("copies"), helped = fake->count("call cuLaunchHostFunc"),
+		       made = fake->count("call cuMemAllocFromPoolAsync");
+	for (uint32_t round = 0; round < SWEEPS; round++)
+		sweep(queue, buffers, COUNT, 1000 * round);
+	/* Each way; what is pinned in the background may come too late for some. */
+	cr_expect(ge(u64, fake->count("copies"), copies + (uint64_t)2 * SWEEPS * (COUNT - HAS)));
+	cr_expect(le(u64, fake->count("call cuLaunchHostFunc"), helped + FEW));
+	cr_expect(le(u64, fake->count("call cuMemAllocFromPoolAsync"), made + FEW));
+	for (uint32_t i = 0; i < COUNT; i++) {
+		sycl_event event = NULL;
+		MUST(sycl_queue_copy_to_host(queue, buffers[i], 0, words, MIB, &event));
+		MUST(sycl_event_wait_for(event, WAIT_NS));
+		MUST(sycl_event_release(event));
+		for (uint32_t w = 0; w < WORDS; w++)
+			cr_assert(eq(u32, words[w], w / 1024 == 1 ? 1000 * (SWEEPS - 1) + i : i));
+		MUST(sycl_buffer_release(buffers[i]));
+	}
+	MUST(sycl_queue_release(queue));
+	cr_assert(eq(int, unsetenv("SYCLD_SPILL"), 0));
+	close_all();
+}

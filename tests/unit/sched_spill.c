@@ -62,11 +62,22 @@ static void expect_status(const struct probe *probe, int32_t status)
 	cr_expect(eq(i32, probe->fault.status, status), "%s", probe->fault.text);
 }
 
-static struct task *increment(uint32_t device, struct words *words, struct probe *probe)
+/* `lane`: from 1 on; 0: any. */
+static struct task *increment_on(uint32_t device, struct words *words, uint32_t lane, struct probe *probe)
 {
 	const struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
-	return harness_launch(
-		&h, &(struct launch){.device = device, .kernel = "increment_u32", .uses = &use, .use_count = 1}, probe);
+	return harness_launch(&h,
+			      &(struct launch){.device = device,
+					       .kernel = "increment_u32",
+					       .uses = &use,
+					       .use_count = 1,
+					       .home_lane = lane},
+			      probe);
+}
+
+static struct task *increment(uint32_t device, struct words *words, struct probe *probe)
+{
+	return increment_on(device, words, 0, probe);
 }
 
 static void run(uint32_t device, struct words *words)
@@ -695,17 +706,17 @@ Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
 }
 
 /* Where a driver makes lanes only while nothing runs, it would be too late for one when the device is full. */
-Test(spill, TG15_the_lane_for_copies_is_there_before_the_device_is_full)
+Test(spill, TG15_the_lanes_for_copies_are_there_before_the_device_is_full)
 {
 	struct words words[ROOM + 1];
 	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .lanes_per_device = 1});
 	make(words, ROOM + 1);
 	run(0, &words[0]);
-	cr_expect(eq(u64, calls(FAKE_LANE_CREATE), 2));
+	cr_expect(eq(u64, calls(FAKE_LANE_CREATE), 3));
 	for (uint32_t i = 1; i < ROOM + 1; i++)
 		run(0, &words[i]);
 	cr_expect(gt(u64, spilled(0).spills, 0));
-	cr_expect(eq(u64, calls(FAKE_LANE_CREATE), 2));
+	cr_expect(eq(u64, calls(FAKE_LANE_CREATE), 3));
 	drop(words, ROOM + 1);
 	finish();
 }
@@ -842,6 +853,157 @@ Test(spill, TG15_small_memory_is_not_worth_it)
 	finish();
 }
 
+/* --- what a spill costs ---------------------------------------------------------------------------------------------- */
+
+#define PINS (BACKEND_FEATURE_HOST_REGISTER | BACKEND_FEATURE_LOADER)
+
+static uint64_t pinned(void)
+{
+	struct fake_counters counters;
+	fake_counters(0, &counters);
+	return counters.hosts;
+}
+
+static void wait_for_pinned(uint64_t count)
+{
+	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	while (pinned() != count && clock_now_ns() < deadline)
+		harness_turn(&h);
+	cr_assert(eq(u64, pinned(), count));
+}
+
+/* Memory of the device goes from one to the next, and so does what the host has for it, which is pinned. */
+Test(spill, TG15_a_sweep_that_comes_again_asks_the_driver_for_no_memory)
+{
+	enum { COUNT = ROOM + 2 };
+	struct words words[COUNT];
+	begin(ROOM, PINS, &(struct scheduler_config){.processors = 2});
+	make(words, COUNT);
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < COUNT; i++)
+			run(0, &words[i]);
+	wait_for_pinned(3); /* two are away, and one goes before another comes */
+	uint64_t made = calls(FAKE_MEMORY_CREATE), returns = spilled(0).returns;
+	for (uint32_t round = 0; round < 3; round++)
+		for (uint32_t i = 0; i < COUNT; i++)
+			run(0, &words[i]);
+	cr_expect(gt(u64, spilled(0).returns, returns));
+	cr_expect(eq(u64, calls(FAKE_MEMORY_CREATE), made));
+	cr_expect(eq(u64, pinned(), 3));
+	for (uint32_t i = 0; i < COUNT; i++)
+		expect(&words[i], i * 1000 + 5);
+	drop(words, COUNT);
+	/* Nobody needs it for a while. */
+	cr_assert(harness_settle(&h));
+	wait_for_pinned(0);
+	finish();
+}
+
+/* Its copies are of parts of it, each with host memory of its own. */
+Test(spill, TG15_large_memory_goes_in_pieces)
+{
+	enum { LARGE_WORDS = (2 * SPILL_PIECE_BYTES + SPILL_PIECE_BYTES / 4) / 4 + 5, COUNT = 3 };
+	struct words words[COUNT];
+	struct scheduler_config config = {
+		.processors = 2, .spills = true, .clock_ns = its_clock, .spill_least_bytes = 1};
+	fake_reset();
+	fake_device_options(0, (struct fake_device_options){.memory_bytes = 2ull * LARGE_WORDS * 4, .features = PINS});
+	harness_start_with(&h, 1, &config);
+	for (uint32_t i = 0; i < COUNT; i++)
+		harness_words(&h, &words[i], LARGE_WORDS, true, i * 1000);
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < COUNT; i++)
+			run(0, &words[i]);
+	cr_expect(gt(u64, spilled(0).returns, 0));
+	cr_expect(eq(u64, spilled(0).away_bytes, (uint64_t)LARGE_WORDS * 4));
+	uint64_t submitted = calls(FAKE_SUBMIT), returns = spilled(0).returns, spills = spilled(0).spills;
+	run(0, &words[0]);
+	cr_expect(eq(u64, spilled(0).returns, returns + 1));
+	cr_expect(eq(u64, calls(FAKE_SUBMIT), submitted + 1 + 3 * (spilled(0).spills - spills + 1)));
+	for (uint32_t i = 0; i < COUNT; i++)
+		expect(&words[i], i * 1000 + (i == 0 ? 3 : 2));
+	/* A part that fails is not without the others: what it was to save stays, and another goes. */
+	run(0, &words[1]);
+	run(0, &words[2]);
+	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_RUNTIME, false, "no copy")));
+	run(0, &words[0]);
+	for (uint32_t i = 0; i < COUNT; i++)
+		expect(&words[i], i * 1000 + (i == 0 ? 4 : 3));
+	drop(words, COUNT);
+	finish();
+}
+
+/* --- what waits is known ------------------------------------------------------------------------------------------- */
+
+/* All of a sweep is queued, in order, before any of it is waited for. So often memory came back. */
+static uint64_t returns_of_sweeps(struct words *words, uint32_t count, uint32_t sweeps)
+{
+	struct probe probes[4 * ROOM];
+	uint64_t before = spilled(0).returns;
+	for (uint32_t round = 0; round < sweeps; round++) {
+		for (uint32_t i = 0; i < count; i++)
+			(void)increment_on(0, &words[i], 1, &probes[i]);
+		for (uint32_t i = 0; i < count; i++)
+			expect_status(&probes[i], STATUS_SUCCESS);
+	}
+	return spilled(0).returns - before;
+}
+
+Test(spill, TG15_sweeps_move_little_more_than_what_has_no_room)
+{
+	enum { COUNT = 4 * ROOM, HAS = 3 * ROOM, SWEEPS = 20 };
+	struct words words[COUNT];
+	begin(HAS, 0, &(struct scheduler_config){.processors = 2});
+	make(words, COUNT);
+	(void)returns_of_sweeps(words, COUNT, 3);
+	uint64_t returns = returns_of_sweeps(words, COUNT, SWEEPS);
+	cr_expect(ge(u64, returns, SWEEPS * (COUNT - HAS)));
+	cr_expect(le(u64, returns, 2 * SWEEPS * (COUNT - HAS)));
+	for (uint32_t i = 0; i < COUNT; i++)
+		expect(&words[i], i * 1000 + SWEEPS + 3);
+	drop(words, COUNT);
+	finish();
+}
+
+static bool is_beside(const struct fake_log_entry *one, const struct fake_log_entry *other)
+{
+	return one->start_order < other->end_order && other->start_order < one->end_order;
+}
+
+static uint32_t pairs(const struct fake_log_entry *log, uint32_t count, enum backend_command_kind one,
+		      enum backend_command_kind other)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < count && log[i].kind == one; k++)
+			found += log[k].kind == other && is_beside(&log[i], &log[k]);
+	return found;
+}
+
+/* What is needed next comes while what is not goes, and both beside kernels. */
+Test(spill, TG15_copies_go_both_ways_at_once_beside_kernels)
+{
+	enum { COUNT = 4 * ROOM, HAS = 3 * ROOM, ENTRIES = 4096 };
+	static struct fake_log_entry log[ENTRIES];
+	struct words words[COUNT];
+	begin(HAS, BACKEND_FEATURE_COPY_LANES, &(struct scheduler_config){.processors = 2});
+	make(words, COUNT);
+	(void)returns_of_sweeps(words, COUNT, 2);
+	/* So long that whatever may be under way at one time is. */
+	fake_delay(0, 3000000);
+	cr_assert(zero(int, fake_log_start(ENTRIES)));
+	(void)returns_of_sweeps(words, COUNT, 3);
+	uint32_t count = fake_log_read(log, ENTRIES);
+	fake_delay(0, 0);
+	cr_expect(gt(u32, pairs(log, count, BACKEND_COMMAND_READ, BACKEND_COMMAND_WRITE), 0));
+	cr_expect(gt(u32, pairs(log, count, BACKEND_COMMAND_READ, BACKEND_COMMAND_LAUNCH), 0));
+	cr_expect(gt(u32, pairs(log, count, BACKEND_COMMAND_WRITE, BACKEND_COMMAND_LAUNCH), 0));
+	for (uint32_t i = 0; i < COUNT; i++)
+		expect(&words[i], i * 1000 + 5);
+	drop(words, COUNT);
+	finish();
+}
+
 /* --- the order alone ----------------------------------------------------------------------------------------------- */
 
 struct world {
@@ -851,13 +1013,14 @@ struct world {
 
 static void enter(struct world *world, uint32_t entry, uint64_t owner, uint64_t bytes)
 {
-	world->order.clock++;
+	world->order.now = ++world->order.clock;
 	spill_order_enter(&world->order, &world->entries[entry], (const void *)(uintptr_t)owner, bytes);
 }
 
 static void use_entry(struct world *world, uint32_t entry)
 {
-	world->entries[entry].used = ++world->order.clock;
+	world->order.now = ++world->order.clock;
+	spill_order_use(&world->order, &world->entries[entry]);
 }
 
 static int choose(struct world *world, uint64_t owner, bool *waits)
@@ -885,6 +1048,7 @@ Test(spill, TG15_of_one_holder_the_least_recently_used)
 	static const int expected[] = {3, 7, 5, 0, 1, 2, 4, 6, -1};
 	for (uint32_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
 		use_entry(&world, used[i]);
+	world.order.clock += 1000; /* none of them is expected any more */
 	for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		int chosen = choose(&world, 1, &waits);
 		cr_assert(eq(int, chosen, expected[i]));
@@ -905,6 +1069,7 @@ Test(spill, TG15_first_of_those_with_more_than_their_part_then_ones_own_then_any
 	enter(&world, 2, 2, 30);
 	use_entry(&world, 1);
 	use_entry(&world, 2);
+	world.order.clock += 1000;
 	/* 40 is a part: the second has more, though the first's was used before. */
 	cr_expect(eq(int, choose(&world, 1, &waits), 1));
 	spill_order_leave(&world.order, &world.entries[1]);
@@ -922,5 +1087,56 @@ Test(spill, TG15_first_of_those_with_more_than_their_part_then_ones_own_then_any
 	/* A third one has a part, too. */
 	spill_order_unmark(&world.order);
 	cr_expect(eq(int, choose(&world, 3, &waits), 0));
+	clear(&world);
+}
+
+/* Three of them again and again, in one order: what was used just now is needed last. One that was used once goes before. */
+Test(spill, TG15_what_is_used_again_and_again_goes_when_it_is_needed_last)
+{
+	struct world world = {.entries = {{.bytes = 0}}};
+	bool waits;
+	spill_order_init(&world.order);
+	for (uint32_t i = 0; i < 4; i++)
+		enter(&world, i, 1, 10);
+	for (uint32_t i = 0; i < 6; i++)
+		use_entry(&world, i % 3);
+	cr_expect(eq(int, choose(&world, 1, &waits), 3));
+	spill_order_leave(&world.order, &world.entries[3]);
+	cr_expect(eq(int, choose(&world, 1, &waits), 2));
+	use_entry(&world, 0);
+	cr_expect(eq(int, choose(&world, 1, &waits), 0));
+	/* It was not used for so long that it is not expected any more: as if it had been used once. */
+	for (uint32_t i = 0; i < 20; i++)
+		use_entry(&world, 1 + i % 2);
+	cr_expect(eq(int, choose(&world, 1, &waits), 0));
+	clear(&world);
+}
+
+Test(spill, TG15_what_stands_in_line_goes_last_and_nobodys_ahead_of_those_who_need_it_sooner)
+{
+	struct world world = {.entries = {{.bytes = 0}}};
+	bool waits;
+	spill_order_init(&world.order);
+	for (uint32_t i = 0; i < 4; i++)
+		enter(&world, i, 1, 10);
+	static const uint32_t line[] = {2, 0, 2, 3, 1, 0};
+	spill_order_line(&world.order);
+	for (uint32_t i = 0; i < 6; i++) {
+		spill_order_next(&world.order);
+		spill_order_expect(&world.order, &world.entries[line[i]]);
+	}
+	cr_expect(eq(int, choose(&world, 1, &waits), 1), "the fifth is the last that is needed first");
+	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)1, 4), &world.entries[1]));
+	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)1, 5), NULL));
+	/* A new line: the least recently used, of all. */
+	spill_order_line(&world.order);
+	cr_expect(eq(int, choose(&world, 1, &waits), 0));
+	/* Of one who keeps to its part nothing goes ahead of time for another. */
+	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)2, 1), &world.entries[0]), "40 is more than 20");
+	enter(&world, 4, 2, 40);
+	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)3, 1), &world.entries[0]), "40 is more than 26");
+	enter(&world, 5, 3, 1000);
+	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)3, 1), &world.entries[5]));
+	spill_order_leave(&world.order, &world.entries[5]);
 	clear(&world);
 }
