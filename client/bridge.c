@@ -25,14 +25,19 @@ void bridge_init(struct bridge *bridge)
 	(void)pthread_condattr_destroy(&monotonic);
 }
 
-/* Nothing of it is used any more; its memory stays. */
+/* Nothing of it is used any more; its memory stays. Where something is stuck all stays as it is: to close it could wait for that. */
 static void leave(struct bridge_context *context)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
+	context->is_left = true;
+	if (context->is_stuck)
+		return;
 	bool is_there = cuda->cuCtxPushCurrent_v2(context->context) == CUDA_OK;
 	bridge_memory_leave(context, is_there);
-	for (uint32_t i = 0; i < BRIDGE_STREAMS; i++) {
+	if (is_there)
+		bridge_events_leave(context);
+	for (uint32_t i = 0; i < BRIDGE_STREAMS + BRIDGE_EVENTS; i++) {
 		if (context->streams[i].stream && is_there)
 			(void)cuda->cuStreamDestroy_v2(context->streams[i].stream);
 		context->streams[i].stream = NULL;
@@ -42,7 +47,14 @@ static void leave(struct bridge_context *context)
 	if (context->is_retained)
 		(void)cuda->cuDevicePrimaryCtxRelease_v2(context->device);
 	context->is_retained = false;
-	context->is_left = true;
+}
+
+bool bridge_is_stuck(struct bridge *bridge, const struct bridge_context *context)
+{
+	(void)pthread_mutex_lock(&bridge->lock);
+	bool is_stuck = context->is_stuck;
+	(void)pthread_mutex_unlock(&bridge->lock);
+	return is_stuck;
 }
 
 static void leave_all(struct bridge *bridge)
@@ -68,6 +80,8 @@ void bridge_fini(struct bridge *bridge)
 	while (bridge->contexts) {
 		struct bridge_context *context = bridge->contexts;
 		bridge->contexts = context->next;
+		for (uint32_t i = 0; i < BRIDGE_EVENTS; i++)
+			free(context->events[i].remote.why);
 		free(context);
 	}
 	(void)pthread_cond_destroy(&bridge->work);
@@ -143,9 +157,10 @@ static sycl_result current(const struct cuda_driver *cuda, const struct device *
 }
 
 /* With the lock. The one that is known already; else it is added, and `retained` is its. */
-static sycl_result keep(struct bridge *bridge, const struct cuda_driver *cuda, cuda_context handle, cuda_device number,
+static sycl_result keep(struct connection *c, const struct cuda_driver *cuda, cuda_context handle, cuda_device number,
 			bool retained, struct bridge_context **context_out)
 {
+	struct bridge *bridge = &c->bridge;
 	unsigned long long id = 0;
 	if (cuda->cuCtxGetId && cuda->cuCtxGetId(handle, &id) != CUDA_OK)
 		id = 0;
@@ -160,6 +175,7 @@ static sycl_result keep(struct bridge *bridge, const struct cuda_driver *cuda, c
 						   .context = handle,
 						   .id = id,
 						   .device = number,
+						   .connection = c,
 						   .is_retained = retained};
 		bridge->contexts = context;
 	} else if (retained) {
@@ -207,7 +223,7 @@ sycl_result bridge_context_find(struct connection *c, const struct device *devic
 		retained = true;
 	}
 	(void)pthread_mutex_lock(&c->bridge.lock);
-	result = keep(&c->bridge, cuda, handle, number, retained, context_out);
+	result = keep(c, cuda, handle, number, retained, context_out);
 	(void)pthread_mutex_unlock(&c->bridge.lock);
 	return result;
 }
@@ -231,12 +247,13 @@ sycl_result bridge_check(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-sycl_result bridge_stream_take(struct bridge *bridge, struct bridge_context *context, uint32_t *stream_out)
+sycl_result bridge_stream_take(struct bridge *bridge, struct bridge_context *context, const struct bridge_event *event,
+			       uint32_t *stream_out)
 {
-	uint32_t best = 0;
+	uint32_t best = event ? BRIDGE_STREAMS + (uint32_t)(event - context->events) : 0;
 	cuda_result result = CUDA_OK;
 	(void)pthread_mutex_lock(&bridge->lock);
-	for (uint32_t i = 1; i < BRIDGE_STREAMS; i++)
+	for (uint32_t i = 1; i < BRIDGE_STREAMS && !event; i++)
 		if (context->streams[i].users < context->streams[best].users)
 			best = i;
 	/* Not one that waits for the default stream, which may be anything of the program's. */
@@ -268,7 +285,7 @@ sycl_result bridge_stream_lend(struct bridge *bridge, struct bridge_context *con
 	cuda_result entered = cuda->cuCtxPushCurrent_v2(context->context);
 	if (entered != CUDA_OK)
 		return cuda_driver_error(entered, "the CUDA context of a host task cannot be made current");
-	sycl_result result = bridge_stream_take(bridge, context, &stream);
+	sycl_result result = bridge_stream_take(bridge, context, NULL, &stream);
 	(void)cuda->cuCtxPopCurrent_v2(&popped);
 	if (result)
 		return result;

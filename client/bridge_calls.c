@@ -2,7 +2,7 @@
  * Native commands through a service, from the call of the function to the end of what it sent.
  *
  * called --sent--> listed --the stream has come so far--> noted --told--> over
- *                      \--the driver says that it never will--> abandoned, told
+ *                      \--the driver says that it never will, or it waits for a service that has gone--> abandoned, told
  *
  * The driver's own thread notes; the thread of the connection tells, as that may wait. Both have a hold on the call, as the
  * driver may come late, or never, to what was abandoned.
@@ -16,9 +16,11 @@
 #include "clock.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 /* How often what is not noted is asked for: only a failure of the context is found so. */
-#define LOOK_NS 100000000ull
+#define LOOK_NS  100000000ull
+#define ALONE_NS 200000 /* the same without a thread for it */
 
 struct bridge_call {
 	struct bridge_call *next;
@@ -96,10 +98,16 @@ static sycl_result run(struct bridge_call *call, const struct handler *handler, 
 		       bool *sent_out)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
-	sycl_result result = bridge_stream_take(call->bridge, call->context, &call->stream);
+	const struct bridge_event *early = call->task->is_early ? call->task->early : NULL;
+	sycl_result result = bridge_stream_take(call->bridge, call->context, early, &call->stream);
 	if (result)
 		return result;
 	cuda_stream stream = call->context->streams[call->stream].stream;
+	cuda_result waits = early ? cuda->cuStreamWaitEvent(stream, early->event, 0) : CUDA_OK;
+	if (waits != CUDA_OK) {
+		bridge_stream_give(call->bridge, call->context, call->stream);
+		return cuda_driver_error(waits, "a native command's stream takes no wait for the service");
+	}
 	const struct backend_native_scope scope = {
 		.device = (uint64_t)call->context->device,
 		.context = (uintptr_t)call->context->context,
@@ -196,6 +204,28 @@ static void tell(struct bridge_call *call, cuda_result how)
 }
 
 /*
+ * It waits for what only the service can do, and the service has gone: what the driver makes of the event then, nobody says. The stream
+ * and all that is open in its context are left as they are.
+ */
+static bool is_stuck(struct bridge_call *call)
+{
+	struct connection *c = call->connection;
+	if (!call->task->is_early)
+		return false;
+	connection_probe(c);
+	if (!atomic_load_explicit(&c->lost, memory_order_acquire))
+		return false;
+	(void)pthread_mutex_lock(&call->bridge->lock);
+	call->context->is_stuck = true;
+	(void)pthread_mutex_unlock(&call->bridge->lock);
+	if (!call->status) {
+		call->status = connection_check(c);
+		error_get(&call->why);
+	}
+	return true;
+}
+
+/*
  * Through with it? What is noted is, and what the driver says is over or has failed: a note may never come, or late, behind what the
  * program's own functions do there.
  */
@@ -205,7 +235,7 @@ static bool settle(struct bridge_call *call)
 	bool noted = call->noted;
 	(void)pthread_mutex_unlock(&notes_lock);
 	cuda_result how = look(cuda_driver_get(), call);
-	if (!noted && how == CUDA_NOT_READY)
+	if (!noted && how == CUDA_NOT_READY && !is_stuck(call))
 		return false;
 	tell(call, how);
 	return true;
@@ -322,14 +352,8 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 	}
 	(void)pthread_mutex_unlock(&notes_lock);
 	/* Then this thread waits itself. */
-	cuda_context popped = NULL;
-	const struct cuda_driver *cuda = cuda_driver_get();
-	cuda_result how = cuda->cuCtxPushCurrent_v2(call->context->context);
-	if (how == CUDA_OK) {
-		how = cuda->cuStreamSynchronize(call->context->streams[call->stream].stream);
-		(void)cuda->cuCtxPopCurrent_v2(&popped);
-	}
-	tell(call, how);
+	while (!settle(call))
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = ALONE_NS}, NULL);
 }
 
 void bridge_forget_after_fork(void)

@@ -144,6 +144,8 @@ static void leave_context(struct bridge_import *import)
 	while (*at != import)
 		at = &(*at)->sibling;
 	*at = import->sibling;
+	if (bridge_is_stuck(&import->context->connection->bridge, import->context))
+		return;
 	bool is_there = cuda->cuCtxPushCurrent_v2(import->context->context) == CUDA_OK;
 	close_import(import, is_there);
 	if (is_there)

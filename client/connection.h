@@ -108,7 +108,7 @@ struct connection {
 	bool may_spin;
 
 	uint32_t session_class, weight; /* as the service gave them */
-	bool has_graphs, has_natives, has_temporaries; /* agreed on */
+	bool has_graphs, has_natives, has_temporaries, has_early; /* agreed on */
 	bool in_process; /* the engine is in this process: embedded, and in tests */
 	void *engine;    /* embedded */
 	embedded_stop *engine_stop;
@@ -167,6 +167,8 @@ sycl_result connection_write(struct connection *connection, const Sycl__V1__Comm
 /* Room for a RESUBMIT record of so many bytes, to be filled and committed; the submit lock is held until then. */
 sycl_result connection_reserve_resubmit(struct connection *connection, uint32_t bytes, void **payload_out);
 void connection_commit(struct connection *connection);
+/* Send it; the answer goes to `pending`, which stays until then or until the connection is over. */
+sycl_result connection_ask(struct connection *connection, const Sycl__V1__Command *command, struct pending *pending);
 /* Send and wait for the answer; the answer's failure is the result. */
 sycl_result connection_request(struct connection *connection, const Sycl__V1__Command *command, struct pending *pending,
 			       uint64_t deadline_ns);

@@ -110,8 +110,7 @@ static void withdraw(struct connection *c, struct pending *pending)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-sycl_result connection_request(struct connection *c, const Sycl__V1__Command *command, struct pending *pending,
-			       uint64_t deadline_ns)
+sycl_result connection_ask(struct connection *c, const Sycl__V1__Command *command, struct pending *pending)
 {
 	pending->done = false;
 	pending->status = (struct failure){.code = SYCL_SUCCESS};
@@ -124,8 +123,18 @@ sycl_result connection_request(struct connection *c, const Sycl__V1__Command *co
 	(void)pthread_mutex_unlock(&c->state_lock);
 	sycl_result result = connection_write(c, command);
 	(void)pthread_mutex_unlock(&c->submit_lock);
-	if (!result)
-		result = connection_wait(c, answered, pending, pending->runs ? WAIT_RUNS : 0, deadline_ns);
+	if (result)
+		withdraw(c, pending);
+	return result;
+}
+
+sycl_result connection_request(struct connection *c, const Sycl__V1__Command *command, struct pending *pending,
+			       uint64_t deadline_ns)
+{
+	sycl_result result = connection_ask(c, command, pending);
+	if (result)
+		return result;
+	result = connection_wait(c, answered, pending, pending->runs ? WAIT_RUNS : 0, deadline_ns);
 	if (result) {
 		withdraw(c, pending);
 		return result;

@@ -40,6 +40,7 @@ static const struct symbol symbols[] = {
 	SYMBOL(cuEventRecord),
 	SYMBOL(cuEventQuery),
 	SYMBOL(cuEventDestroy_v2),
+	SYMBOL(cuStreamWaitEvent),
 	SYMBOL(cuIpcOpenMemHandle_v2),
 	SYMBOL(cuIpcCloseMemHandle),
 	SYMBOL(cuMemImportFromShareableHandle),
@@ -49,6 +50,7 @@ static const struct symbol symbols[] = {
 	SYMBOL(cuMemMap),
 	SYMBOL(cuMemUnmap),
 	SYMBOL(cuMemSetAccess),
+	{"cuIpcOpenEventHandle", offsetof(struct cuda_driver, cuIpcOpenEventHandle), 1},
 	{"cuCtxGetId", offsetof(struct cuda_driver, cuCtxGetId), 1},
 };
 

@@ -35,6 +35,9 @@ struct cuda_uuid {
 struct cuda_ipc_memory {
 	uint8_t bytes[64];
 };
+struct cuda_ipc_event {
+	uint8_t bytes[64];
+};
 struct cuda_access {
 	int location_kind, location;
 	int flags;
@@ -61,6 +64,7 @@ struct cuda_driver {
 	cuda_result (*cuEventRecord)(cuda_event event, cuda_stream stream);
 	cuda_result (*cuEventQuery)(cuda_event event);
 	cuda_result (*cuEventDestroy_v2)(cuda_event event);
+	cuda_result (*cuStreamWaitEvent)(cuda_stream stream, cuda_event event, unsigned flags);
 	cuda_result (*cuIpcOpenMemHandle_v2)(cuda_address *address_out, struct cuda_ipc_memory handle, unsigned flags);
 	cuda_result (*cuIpcCloseMemHandle)(cuda_address address);
 	cuda_result (*cuMemImportFromShareableHandle)(cuda_allocation *allocation_out, void *handle, int kind);
@@ -73,7 +77,8 @@ struct cuda_driver {
 	cuda_result (*cuMemUnmap)(cuda_address address, size_t bytes);
 	cuda_result (*cuMemSetAccess)(cuda_address address, size_t bytes, const struct cuda_access *access,
 				      size_t count);
-	/* Newer drivers only; NULL: this one has it not. */
+	/* NULL: this driver has it not. */
+	cuda_result (*cuIpcOpenEventHandle)(cuda_event *event_out, struct cuda_ipc_event handle);
 	cuda_result (*cuCtxGetId)(cuda_context context, unsigned long long *id_out);
 };
 

@@ -121,6 +121,7 @@ static sycl_result write_message(struct submission *s, const struct shape_name *
 	if (s->task) {
 		m->host_task.slot = s->task->slot;
 		m->host_task.slot_value = s->task->value;
+		m->host_task.early_event = s->task->early ? bridge_event_id(s->task->early) : 0;
 		host_task_list(c, s->task, group);
 	}
 	if (s->call)
@@ -267,6 +268,8 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 	sycl_result result = event_out ? make_event(handler, &s->event) : SYCL_SUCCESS;
 	if (!result && handler->action == HANDLER_ACTION_HOST_TASK)
 		result = host_task_new(c, origin, handler->queue->line, &s->task);
+	if (!result && s->task && handler->native)
+		s->task->early = bridge_event_take(handler->bridge, handler->queue->device);
 	if (!result && handler->action == HANDLER_ACTION_NATIVE)
 		result = native_call_new(c, handler, &s->call);
 	bool is_graph = handler->action == HANDLER_ACTION_GRAPH;

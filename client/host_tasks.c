@@ -46,6 +46,9 @@ sycl_result host_task_new(struct connection *c, struct handler *handler, struct 
 
 static void leave_bridge(struct connection *c, struct host_task *task)
 {
+	if (task->early)
+		bridge_event_give(&c->bridge, task->early);
+	task->early = NULL;
 	if (task->bridged)
 		atomic_fetch_sub_explicit(&c->bridge.commands, 1, memory_order_release);
 	task->bridged = false;
@@ -200,12 +203,25 @@ static sycl_result call_function(struct host_task *task, sycl_host_task handle, 
 	return handler->host_function(handle, handler->user_data);
 }
 
+/* Its turn has come, or never does. What would come behind an event of a service that has gone has nothing to wait for. */
+static bool may_run(struct connection *c, struct host_task *task)
+{
+	uint32_t status = atomic_load_explicit(&c->slot_memory[task->slot].status, memory_order_acquire);
+	if (status == 0)
+		return true;
+	if (status != SLOT_STATUS_EARLY || !task->early)
+		return false;
+	connection_probe(c);
+	task->is_early = atomic_load_explicit(&c->lost, memory_order_acquire) == 0;
+	return task->is_early;
+}
+
 void host_task_run(struct connection *c, struct host_task *task)
 {
 	/* What the function does, or what letting go of it does, is not the failure of the call that waits. */
 	struct failure before, why;
 	error_get(&before);
-	if (atomic_load_explicit(&c->slot_memory[task->slot].status, memory_order_acquire) == 0) {
+	if (may_run(c, task)) {
 		struct host_call call = {.task = task, .outer = running};
 		error_note_failure(&(struct failure){.code = SYCL_SUCCESS});
 		running = &call;

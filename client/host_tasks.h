@@ -30,6 +30,9 @@ struct host_task {
 	uint32_t slot, value;
 	bool listed; /* in the list: under the state lock */
 	bool bridged; /* counted as one that may use a context of the program's (bridge.h) */
+	/* Its function is called before all that it depends on is complete, and what that sends comes behind the event. NULL: it never is. */
+	bool is_early;
+	struct bridge_event *early;
 };
 
 /* Of a connection; under its state lock. */

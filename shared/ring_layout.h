@@ -77,8 +77,11 @@ enum ring_record_kind {
 /* Written by the engine (or by the device, success only): status first, then sequence with release. */
 struct completion_slot {
 	_Atomic uint32_t sequence;
-	_Atomic uint32_t status; /* 0, or "something failed here": the reply ring says what */
+	_Atomic uint32_t status; /* 0, or "something failed here": the reply ring says what; of a host task SLOT_STATUS_EARLY, too */
 };
+
+/* Of a host task that has an early event, instead of 0: its turn comes when that event has happened, on the device. */
+#define SLOT_STATUS_EARLY 2u
 
 static_assert(sizeof(struct completion_slot) == 8, "part of the layout");
 

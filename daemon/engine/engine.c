@@ -37,6 +37,16 @@ static void on_task_done(void *context, void *owner, struct task *task, const st
 	session_step(session);
 }
 
+/* Of groups alone: a node of a graph has no early event. */
+static void on_task_early(void *context, void *owner)
+{
+	(void)context;
+	struct group *group = list_entry((struct work *)owner, struct group, work);
+	struct session *session = group->queue->object.session;
+	host_task_early(group);
+	session_step(session);
+}
+
 static void on_buffer_freed(void *context, void *owner)
 {
 	(void)context;
@@ -145,6 +155,7 @@ static const struct scheduler_callbacks callbacks = {
 	.on_buffer_exported = on_buffer_exported,
 	.on_buffer_imported = on_buffer_imported,
 	.on_event_ready = on_event_ready,
+	.on_task_early = on_task_early,
 	.on_occupancy = on_occupancy,
 	.on_graph_built = on_graph_built,
 	.on_native = on_native,

@@ -3,6 +3,9 @@
  *
  * submitted --its turn--> held, the slot says so --HostTaskDone--> over, as any other group
  *      \--a failure before it--> over; the slot says, with status 1, that its turn never comes
+ *
+ * One with an early event may be held sooner: the slot says so with status 2. Then it is over when HostTaskDone has come and
+ * all that it depends on is over, in any order.
  */
 #include "session.h"
 #include "clock.h"
@@ -36,11 +39,33 @@ static int check_opened(struct session *session, const struct queue *queue, cons
 	return 0;
 }
 
+/* What is recorded is the session's own event, as by any group that records one; no lane waits for it here. */
+static int check_early(struct session *session, const struct queue *queue, const Sycl__V1__HostTask *message,
+		       struct task_request *request, struct backend_fault *fault)
+{
+	if (!(session->features & FEATURE_NATIVE_EARLY) || !message->on_device || session_has_natives(session))
+		return fault_set(fault, STATUS_INVALID,
+				 "an early event is for native commands of another process that agreed on it");
+	struct shared_event *event;
+	int r = object_get(session, message->early_event, OBJECT_SHARED_EVENT, &event, fault);
+	if (r != 0)
+		return r;
+	if (event->share->device != queue->device_index || event->share->is_native)
+		return fault_set(fault, STATUS_INVALID, "the early event is none of device %u", queue->device_index);
+	/* Not made yet: nobody could wait for it. */
+	if (event->share->answered)
+		request->early = event->share->sched;
+	return 0;
+}
+
 int group_check_host_task(struct session *session, const struct queue *queue, const Sycl__V1__HostTask *message,
 			  struct task_request *request, struct backend_fault *fault)
 {
 	if (message->on_device && !session_has_natives(session) && check_opened(session, queue, request, fault))
 		return 1;
+	int r = message->early_event ? check_early(session, queue, message, request, fault) : 0;
+	if (r != 0)
+		return r;
 	if (session->host_tasks_open >= HOST_TASKS_MAX)
 		return fault_set(fault, STATUS_QUOTA, "a session may have %u host tasks that are not over",
 				 HOST_TASKS_MAX);
@@ -75,7 +100,7 @@ static void abandon(struct group *group)
 	end(group, &fault);
 }
 
-void host_task_granted(struct group *group)
+static void hold(struct group *group, uint32_t status)
 {
 	struct session *session = group->queue->object.session;
 	group->held = true;
@@ -84,7 +109,17 @@ void host_task_granted(struct group *group)
 	if (session->state == SESSION_CLOSING)
 		abandon(group);
 	else
-		session_write_slot(session, group->host_slot, group->host_slot_value, 0);
+		session_write_slot(session, group->host_slot, group->host_slot_value, status);
+}
+
+void host_task_granted(struct group *group)
+{
+	hold(group, 0);
+}
+
+void host_task_early(struct group *group)
+{
+	hold(group, SLOT_STATUS_EARLY);
 }
 
 void host_tasks_abandon(struct session *session)

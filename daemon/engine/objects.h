@@ -145,7 +145,7 @@ struct group {
 	struct work work;
 	bool wants_slot;
 	uint32_t slot, slot_value;
-	bool is_host_task, held;            /* held: its turn has come, the client runs it */
+	bool is_host_task, held;            /* held: its turn has come, or comes early; the client runs it */
 	uint32_t host_slot, host_slot_value; /* tells the client that its turn has come, or never will */
 	struct list held_link;               /* of session.held_tasks */
 	uint64_t start_ns;                   /* of a held one */
@@ -203,6 +203,8 @@ void host_accessor_end(struct host_accessor *accessor);
 
 /* group_host.c: the turn of a host task has come. */
 void host_task_granted(struct group *group);
+/* ... or comes when its early event has happened, which was recorded behind all that it depends on. */
+void host_task_early(struct group *group);
 /* The client is gone: what it runs fails, and so does what comes later. */
 void host_tasks_abandon(struct session *session);
 

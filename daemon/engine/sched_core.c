@@ -166,6 +166,7 @@ bool scheduler_progress(struct scheduler *scheduler)
 		if (scheduler->devices[i])
 			sched_inline_collect(scheduler->devices[i]);
 	sched_event_collect(scheduler);
+	sched_early_collect(scheduler);
 	sched_grant_look(scheduler);
 	if (scheduler->gates_held)
 		sched_admission_look(scheduler);

@@ -426,6 +426,8 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 		STAGE_MARK(send->flight_group, STAGE_LAUNCHED);
 	if (atomic_load_explicit(&task->is_aside, memory_order_relaxed))
 		atomic_store(&task->is_aside, false);
+	if (task->held_by_host)
+		sched_early_recorded(task);
 	note_waits(device, send);
 	worker->unflushed = true;
 	worker->in_flight += send->burst ? send->burst->out : 1;

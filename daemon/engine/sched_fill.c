@@ -145,8 +145,8 @@ static void fill_fill(struct task_send *send, const struct task_request *request
 static void fill_event(struct task_send *send, const struct task_request *request)
 {
 	send->command.kind =
-		request->action == TASK_EVENT_RECORD ? BACKEND_COMMAND_EVENT_RECORD : BACKEND_COMMAND_EVENT_WAIT;
-	send->event = request->event;
+		request->action == TASK_EVENT_WAIT ? BACKEND_COMMAND_EVENT_WAIT : BACKEND_COMMAND_EVENT_RECORD;
+	send->event = request->action == TASK_HOST ? request->early : request->event;
 	send->event->references++;
 }
 

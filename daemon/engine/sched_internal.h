@@ -9,6 +9,9 @@
  *      \--(front_only, open_in 0)--------------------------------------------------------------------------------> DONE
  *      \--(host access or host task, open_in 0)--> HELD --released or ended---------------------------------------> DONE
  *
+ * A host task with an early event (sched_early.c) goes to a lane first, as PENDING there, and is HELD when it is back: unless it was ended by then.
+ * What comes behind it waits until it is DONE, on its own device, too.
+ *
  * What has written shared contents elsewhere than in their home passes RETURNING before DONE: whoever waits for it may
  * tell another process.
  *
@@ -86,6 +89,7 @@ enum sched_notice_kind {
 	SCHED_NOTICE_PROGRAM_LOADED,
 	SCHED_NOTICE_KERNEL_CREATED,
 	SCHED_NOTICE_EVENT_READY,
+	SCHED_NOTICE_EARLY, /* struct sched_event */
 	SCHED_NOTICE_OCCUPANCY,
 	SCHED_NOTICE_NATIVE,
 	SCHED_NOTICE_GRAPH_BUILT,
@@ -305,6 +309,10 @@ struct sched_event {
 	/* under scheduler.happened_lock */
 	struct sched_event *happened_next;
 	int32_t happened_code;
+	struct task *early; /* a host task that is not over and may have recorded it: no other one does meanwhile */
+	struct sched_notice early_notice;
+	/* under scheduler.happened_lock */
+	struct sched_event *recorded_next;
 	/* device thread */
 	struct backend_event *handle;
 	uint8_t bytes[64];
@@ -484,6 +492,7 @@ struct task {
 	bool direct; /* `cause` is this task's own failure (or that of a move made for it) */
 	bool awaits_kernel;
 	bool held_by_host; /* a host task: held when its turn has come */
+	bool is_recorded, told_early, ended_early; /* its early event; the client knows of it; and is through with the task */
 	bool goes_alone;   /* what it waits for is over before it is sent */
 	_Atomic bool is_aside; /* sent, but its device has no room for its memory: it does not run. By the device thread */
 	uint32_t home_lane;             /* 0: any */
@@ -722,6 +731,7 @@ struct scheduler {
 	bool discovered;
 	pthread_mutex_t happened_lock;
 	_Atomic(struct sched_event *) happened; /* by happened_next: told, and not seen by the front, which looks without the lock whether there is any */
+	_Atomic(struct sched_event *) recorded; /* the same of early events, by recorded_next */
 	struct scheduler_device *devices[SCHED_DEVICES_MAX]; /* NULL: not open */
 
 	uint64_t (*clock_ns)(void); /* scheduler_config */
@@ -1027,6 +1037,18 @@ void sched_event_happened(void *event, int32_t native_code);
 bool sched_event_hold(struct task *task);
 /* What was told since the last call. */
 void sched_event_collect(struct scheduler *scheduler);
+
+/* sched_early.c. A host task whose predecessors are all sent or over: does it go to a lane, to record its event there? */
+bool sched_early_begin(struct task *task);
+/* Device thread: it has been recorded. */
+void sched_early_recorded(struct task *task);
+/* Front: what was recorded since the last call. */
+void sched_early_collect(struct scheduler *scheduler);
+/* It is back from its lane: who was not told yet need not be. */
+void sched_early_returned(struct task *task);
+void sched_early_tell(struct sched_event *event);
+/* It is over: its event may be another one's. Also of what is none. */
+void sched_early_end(struct task *task);
 
 /* sched_native.c. On the device's thread; then on the front. */
 /* False: it was set aside. */

@@ -176,9 +176,11 @@ bool sched_lane_waits(const struct task *task)
 	return task->goes_alone || is_shared(task);
 }
 
-/* Those that only waited for this one to be on its way can go after it, if they are of the same device. */
+/* Those that only waited for this one to be on its way can go after it, if they are of the same device. Not after a host task. */
 static void let_followers_go(struct task *task)
 {
+	if (task->held_by_host)
+		return;
 	for (struct task_edge *edge = task->out; edge; edge = edge->next_out) {
 		struct task *to = edge->to;
 		if (edge->sent || edge->launches & ~SCHED_LAUNCHES_ALL || to->front_only || to->device != task->device ||
@@ -442,6 +444,8 @@ void sched_lane_return(struct task *task)
 		sched_inline_learn(task);
 		sched_burst_learn(task);
 	}
+	if (task->held_by_host)
+		sched_early_returned(task);
 	task->state = TASK_PENDING;
 	task->front_only = !sched_split_goes_on(task);
 	task_consider(task);

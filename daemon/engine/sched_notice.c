@@ -91,6 +91,9 @@ static void tell(const struct sched_notice *notice)
 	case SCHED_NOTICE_EVENT_READY:
 		sched_event_tell(notice->object);
 		break;
+	case SCHED_NOTICE_EARLY:
+		sched_early_tell(notice->object);
+		break;
 	case SCHED_NOTICE_OCCUPANCY:
 		sched_occupancy_tell(notice->object);
 		break;

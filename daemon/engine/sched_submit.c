@@ -37,9 +37,10 @@ bool sched_request_is_front_only(const struct task_request *request)
 	case TASK_USM_PREFETCH:
 	case TASK_USM_ADVISE:
 		return request->usm.size_bytes == 0;
+	case TASK_HOST:
+		return !request->early;
 	case TASK_BARRIER:
 	case TASK_HOST_UPDATE:
-	case TASK_HOST:
 		break;
 	}
 	return true;
@@ -238,7 +239,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 bool task_running(const struct task *task)
 {
 	if (task->held_by_host)
-		return task->state == TASK_HELD;
+		return task->state == TASK_HELD || (task->told_early && task->open_in == 0);
 	/* Between two of its parts it goes on running. */
 	if (task->split.begun)
 		return task->state != TASK_DONE;

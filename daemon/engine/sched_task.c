@@ -88,7 +88,7 @@ static void edge_add(struct task *from, struct task *to, bool data, uint32_t lau
 	to->in = edge;
 	from->mark = to->identity;
 	from->mark_edge = edge;
-	edge->sent = task_is_on_lane(from) && !to->front_only && from->device == to->device &&
+	edge->sent = task_is_on_lane(from) && !from->held_by_host && !to->front_only && from->device == to->device &&
 		     !sched_lane_waits(to) && !(launches & ~SCHED_LAUNCHES_ALL);
 	to->open_in++;
 	if (!edge->sent)
@@ -217,6 +217,7 @@ void task_finish(struct task *task)
 	sched_uses_finish(task);
 	if (task->send.kernel)
 		sched_kernel_unuse(task);
+	sched_early_end(task);
 	if (task->send.event)
 		sched_event_drop(task->send.event);
 	if (task->send.native_command)
@@ -269,7 +270,14 @@ void task_outcome_fault(const struct task *task, struct backend_fault *fault_out
 static void complete_on_front(struct task *task)
 {
 	bool is_held = task->role == TASK_ROLE_HOST_ACCESS || task->held_by_host;
-	if (is_held && !task->cause && !task->released) {
+	/* Whoever was told early runs it, though something before it may have failed. */
+	if (task->told_early && !task->ended_early) {
+		task->state = TASK_HELD;
+		return;
+	}
+	if (task->ended_early)
+		task->send.end_ns = clock_now_ns();
+	if (is_held && !task->cause && !task->released && !task->ended_early) {
 		task->state = TASK_HELD;
 		task->send.start_ns = task->held_by_host ? clock_now_ns() : 0;
 		sched_notice_queue(task->scheduler, &task->notice, SCHED_NOTICE_TASK, task);
@@ -294,6 +302,11 @@ static void run_runnable(struct scheduler *scheduler)
 		task->queued = false;
 		if (!can_go_on(task))
 			continue;
+		if (task->held_by_host && !task->front_only && !sched_early_begin(task)) {
+			task->front_only = true;
+			if (!can_go_on(task))
+				continue;
+		}
 		if (task->front_only)
 			complete_on_front(task);
 		else

@@ -141,6 +141,8 @@ struct scheduler_callbacks {
 			     const struct backend_fault *fault);
 	/* A graph can be launched (status 0), or cannot: whatever it was, it is released as always. */
 	void (*on_graph_built)(void *context, void *owner, struct sched_graph *graph, const struct backend_fault *fault);
+	/* The event of a host task with `early` has been recorded. Before on_task_done, or never. */
+	void (*on_task_early)(void *context, void *owner);
 	/* A question of "sched_native" below was answered (status 0), or cannot be. */
 	void (*on_native)(void *context, void *owner, uint64_t native, const struct backend_fault *fault);
 };
@@ -525,6 +527,11 @@ struct task_request {
 	} fill;
 	struct sched_event *event; /* EVENT_RECORD, EVENT_WAIT: of `device` */
 	bool on_device;            /* HOST: what it requires is brought to `device`, not to the host */
+	/*
+	 * HOST with on_device: made, and of `device`; NULL: none. Where all that the task still waits for is sent to `device`, the event
+	 * is recorded behind that, and on_task_early tells so: whoever waits for the event may begin. Nobody here waits for it.
+	 */
+	struct sched_event *early;
 	struct {
 		void *destination;  /* of the others: where the range begins */
 		void *source;       /* COPY */
@@ -628,6 +635,8 @@ void host_access_release(struct task *task);
  * TASK_HOST: what it requires is brought to the host's place. When its turn has come, on_task_done tells so with success
  * and task_held; it stays until host_task_end (`fault` NULL: success), and on_task_done comes again, then as of any
  * other task. A failure before its turn is told once, and it is not held.
+ * With `early`: after on_task_early nobody is told that it is held, host_task_end may be called at once, and on_task_done
+ * comes when that was called and all that it depends on is over. If one of those fails, so does it, also then.
  */
 bool task_held(const struct task *task);
 void host_task_end(struct task *task, const struct backend_fault *fault);

@@ -35,7 +35,11 @@
  *   in the context when a function first needs it, in one round trip, and closed when the buffer ends, which with
  *   SYCL_SHARE_CUDA_IPC waits for what runs in this program's context. USM means nothing in that context.
  * - The function is called where host tasks are (host_task.h): by helper threads, or by whoever waits on the connection, when all
- *   that the group depends on is complete. Without helper threads nothing is called while nobody waits. A thread of the library's
+ *   that the group depends on is complete, or earlier: when all of it is on its way on the queue's device (K7). Then the native queue waits
+ *   for an event of the service's first. If something of that fails after the call, so does the group, with
+ *   SYCL_ERROR_DEPENDENCY_FAILED, and what the function sent worked on garbage. If the service ends meanwhile, the native queue may wait for ever: the
+ *   group is lost like any other, and the library leaves the queue, and memory that is open in that context, as they are.
+ *   Without helper threads nothing is called while nobody waits. A thread of the library's
  *   then waits for the work; the function's thread does not. Until that is complete the command counts as a host task: sycl_handler_submit
  *   also has SYCL_ERROR_QUOTA.
  * - The driver is loaded when this is first used: libcuda.so.1, or what SYCLD_CUDA_LIBRARY names. An error of the context fails

@@ -49,6 +49,16 @@ static void submit(sycl_queue queue, sycl_buffer buffer, struct plain *plain, sy
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
+/* A command of the service's, which a native command behind it need not wait for before its function is called. */
+static void fill(sycl_queue queue, sycl_buffer buffer)
+{
+	const uint32_t nothing = 0x55555555;
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_fill(handler, buffer, 0, BYTES, &nothing, sizeof(nothing)));
+	MUST(sycl_handler_submit(handler, NULL));
+}
+
 /* A CUDA device; the caller's. */
 static sycl_device find_device(sycl_platform connection)
 {
@@ -91,6 +101,8 @@ static void *work_on(void *argument)
 	for (int i = 0; i < rounds; i++) {
 		struct plain plain = {.value = (uint32_t)i}, other = {.value = (uint32_t)i};
 		sycl_event first = NULL, second = NULL;
+		if (i % 4 != 0)
+			fill(work->queue, own);
 		submit(work->queue, own, &plain, end_plain, &first);
 		submit(work->queue, work->shared, &other, end_plain, &second);
 		MUST(sycl_event_wait(first));

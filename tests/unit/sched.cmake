@@ -25,6 +25,7 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_images.c
   ${sched_folder}/sched_tasks.c
   ${sched_folder}/sched_use.c
+  ${sched_folder}/sched_early.c
   ${sched_folder}/sched_account.c
   ${sched_folder}/sched_burst.c
   ${sched_folder}/sched_class.c

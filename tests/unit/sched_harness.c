@@ -114,6 +114,13 @@ static void on_event_ready(void *context, void *owner, struct sched_event *event
 		memcpy(probe->handle, handle, sizeof(probe->handle));
 }
 
+static void on_task_early(void *context, void *owner)
+{
+	struct probe *probe = owner;
+	(void)context;
+	probe->early++;
+}
+
 static void on_occupancy(void *context, void *owner, const struct backend_occupancy *occupancy,
 			 const struct backend_fault *fault)
 {
@@ -183,6 +190,7 @@ void harness_start_with(struct harness *harness, uint32_t devices, const struct 
 		.on_buffer_exported = on_buffer_exported,
 		.on_buffer_imported = on_buffer_imported,
 		.on_event_ready = on_event_ready,
+		.on_task_early = on_task_early,
 		.on_occupancy = on_occupancy,
 		.on_usm_ready = on_usm_ready,
 		.on_host_ready = on_host_ready,

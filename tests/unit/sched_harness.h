@@ -18,6 +18,7 @@
 struct probe {
 	bool done; /* task done, host access granted, buffer freed, program loaded, kernel made */
 	uint32_t calls;
+	uint32_t early; /* on_task_early */
 	uint64_t order; /* 1 for the first callback of all */
 	struct task *task;
 	struct task_outcome outcome;
