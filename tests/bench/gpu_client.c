@@ -99,6 +99,27 @@ static bool open_queue(struct gpu_client *client, const char *place_text, uint32
 	       is_done(client, GPU_CLIENT_QUEUE);
 }
 
+/* 0 at first. */
+static bool open_data(struct gpu_client *client)
+{
+	const uint32_t zero = 0;
+	const uint64_t bytes = GPU_DATA_WORDS * sizeof(uint32_t);
+	return client_good(sycl_buffer_create(client->platform, NULL, bytes, SYCL_HOST_NONE, &client->data), "data") &&
+	       client_good(sycl_queue_fill(client->queue, client->data, 0, bytes, &zero, sizeof(zero), NULL), "fill") &&
+	       gpu_client_wait(client) && is_done(client, GPU_CLIENT_DATA);
+}
+
+bool gpu_client_open_beside(struct gpu_client *client, const struct gpu_client *first)
+{
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	options.properties = SYCL_QUEUE_IN_ORDER;
+	*client = (struct gpu_client){ .is_beside = true, .platform = first->platform, .device = first->device,
+				       .add = first->add, .spin = first->spin, .crowd = first->crowd,
+				       .fault = first->fault };
+	return client_good(sycl_queue_create(NULL, first->device, &options, &client->queue), "sycl_queue_create") &&
+	       open_data(client);
+}
+
 bool gpu_client_open_small(struct gpu_client *client, const char *place_text)
 {
 	static uint32_t zeros[GPU_DATA_WORDS];
@@ -111,17 +132,27 @@ bool gpu_client_open_small(struct gpu_client *client, const char *place_text)
 
 bool gpu_client_open_copying(struct gpu_client *client, const char *place_text, uint32_t copy_threads)
 {
-	const uint32_t zero = 0;
-	const uint64_t bytes = GPU_DATA_WORDS * sizeof(uint32_t);
 	return open_queue(client, place_text, copy_threads) && open_kernels(client) && is_done(client, GPU_CLIENT_KERNELS) &&
-	       client_good(sycl_buffer_create(client->platform, NULL, bytes, SYCL_HOST_NONE, &client->data), "data") &&
-	       client_good(sycl_queue_fill(client->queue, client->data, 0, bytes, &zero, sizeof(zero), NULL), "fill") &&
-	       gpu_client_wait(client) && is_done(client, GPU_CLIENT_DATA);
+	       open_data(client);
 }
 
 bool gpu_client_open(struct gpu_client *client, const char *place_text)
 {
 	return gpu_client_open_copying(client, place_text, 0);
+}
+
+static void close_session(struct gpu_client *client)
+{
+	sycl_kernel kernels[] = { client->add, client->spin, client->crowd, client->fault };
+	for (int i = 0; i < 4; i++)
+		if (kernels[i])
+			(void)sycl_kernel_release(kernels[i]);
+	if (client->bundle)
+		(void)sycl_kernel_bundle_release(client->bundle);
+	if (client->device)
+		(void)sycl_device_release(client->device);
+	if (client->platform)
+		(void)sycl_platform_release(client->platform);
 }
 
 void gpu_client_close(struct gpu_client *client)
@@ -131,18 +162,10 @@ void gpu_client_close(struct gpu_client *client)
 			(void)sycl_event_release(client->marks[i]);
 	if (client->data)
 		(void)sycl_buffer_release(client->data);
-	sycl_kernel kernels[] = { client->add, client->spin, client->crowd, client->fault };
-	for (int i = 0; i < 4; i++)
-		if (kernels[i])
-			(void)sycl_kernel_release(kernels[i]);
-	if (client->bundle)
-		(void)sycl_kernel_bundle_release(client->bundle);
 	if (client->queue)
 		(void)sycl_queue_release(client->queue);
-	if (client->device)
-		(void)sycl_device_release(client->device);
-	if (client->platform)
-		(void)sycl_platform_release(client->platform);
+	if (!client->is_beside)
+		close_session(client);
 	*client = (struct gpu_client){ .platform = NULL };
 }
 

@@ -14,6 +14,7 @@ enum gpu_client_stage { GPU_CLIENT_BEGUN, GPU_CLIENT_CONNECTED, GPU_CLIENT_QUEUE
 			GPU_CLIENT_STAGES };
 
 struct gpu_client {
+	bool is_beside; /* another one's but for queue, data and marks */
 	sycl_platform platform;
 	sycl_device device;
 	sycl_queue queue; /* in order */
@@ -34,6 +35,8 @@ bool gpu_client_open_copying(struct gpu_client *client, const char *place, uint3
 /* The same with GPU_KERNEL_ADD alone, as a small program has it. */
 bool gpu_client_open_small(struct gpu_client *client, const char *place);
 void gpu_client_close(struct gpu_client *client);
+/* Another in-order queue and other data of the same session. The first one must outlive it; either is closed by gpu_client_close. */
+bool gpu_client_open_beside(struct gpu_client *client, const struct gpu_client *first);
 
 /* How many CUDA devices a connection shows, also none; its unavailability's reason goes to `why_out`. */
 unsigned gpu_client_devices(sycl_platform platform, char *why_out, size_t size);

@@ -31,6 +31,21 @@ static bool mps_is(struct gpu_direct *direct, bool wanted)
 	return (enabled != 0) == wanted;
 }
 
+/* Words that are 0 at first. */
+static bool open_stream(struct gpu_direct *direct)
+{
+	return GOOD(stream_create(&direct->stream, STREAM_NON_BLOCKING)) &&
+	       GOOD(memory_allocate(&direct->data, GPU_DATA_WORDS * sizeof(uint32_t))) &&
+	       GOOD(memory_fill(direct->data, 0, GPU_DATA_WORDS, direct->stream)) && gpu_direct_wait(direct);
+}
+
+bool gpu_direct_open_beside(struct gpu_direct *direct, const struct gpu_direct *first)
+{
+	*direct = (struct gpu_direct){ .driver = first->driver, .device = first->device, .add = first->add,
+				       .spin = first->spin, .crowd = first->crowd, .fault = first->fault };
+	return open_stream(direct);
+}
+
 bool gpu_direct_open(struct gpu_direct *direct, const char *place_text)
 {
 	struct gpu_place place;
@@ -45,9 +60,7 @@ bool gpu_direct_open(struct gpu_direct *direct, const char *place_text)
 	return gpu_driver_open(&direct->driver, gpu_library(), true) &&
 	       GOOD(device_get(&direct->device, (int)place.device)) &&
 	       GOOD(context_retain(&direct->context, direct->device)) && GOOD(context_use(direct->context)) &&
-	       mps_is(direct, mps) && open_module(direct) && GOOD(stream_create(&direct->stream, STREAM_NON_BLOCKING)) &&
-	       GOOD(memory_allocate(&direct->data, GPU_DATA_WORDS * sizeof(uint32_t))) &&
-	       GOOD(memory_fill(direct->data, 0, GPU_DATA_WORDS, direct->stream)) && gpu_direct_wait(direct);
+	       mps_is(direct, mps) && open_module(direct) && open_stream(direct);
 }
 
 void gpu_direct_close(struct gpu_direct *direct)

@@ -22,6 +22,8 @@ struct gpu_direct {
 /* `place`: of gpu_place.h; with a pipe folder it becomes a client of that MPS. */
 bool gpu_direct_open(struct gpu_direct *direct, const char *place);
 void gpu_direct_close(struct gpu_direct *direct);
+/* Another stream and other data in the same context. The first one must outlive it; either is closed by gpu_direct_close. */
+bool gpu_direct_open_beside(struct gpu_direct *direct, const struct gpu_direct *first);
 
 /* One launch of `blocks` blocks that add 1. */
 bool gpu_direct_launch(struct gpu_direct *direct, struct gpu_function *function, unsigned blocks, uint32_t number);

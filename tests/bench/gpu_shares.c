@@ -21,6 +21,7 @@ static void take_window(const struct shares_client *clients, unsigned count, uin
 		double points = all > 0 ? fabs(work[i] / all - clients[i].part) * 100 : 100;
 		error->worst = fmax(error->worst, points);
 		error->mean += points / count;
+		error->parts[i] += all > 0 ? work[i] / all : 0;
 	}
 	error->busy += until > from ? all / (double)(until - from) : 0;
 	error->windows++;
@@ -44,20 +45,40 @@ void shares_measure(const struct shares_client *clients, unsigned count, uint64_
 		take_window(clients, count, from, until > from ? until : from, &error);
 	error.mean /= error.windows;
 	error.busy /= error.windows;
+	for (unsigned i = 0; i < count; i++)
+		error.parts[i] /= error.windows;
 	*error_out = error;
+}
+
+/* By the GPU's clock. */
+static uint64_t begin_of(const struct shares_client *client)
+{
+	return client->log->begin_ns + (uint64_t)client->log->clock_ns;
+}
+
+double shares_first(const struct shares_client *back)
+{
+	if (back->log->count == 0)
+		return INFINITY;
+	return fmax((double)(int64_t)(back->log->ends_ns[0] - begin_of(back)) - back->each_ns, 0);
+}
+
+double shares_part_after(const struct shares_client *back, const struct shares_client *other, uint64_t after_ns,
+			 uint64_t window_ns)
+{
+	const uint64_t at = begin_of(back) + after_ns;
+	double had = work_between(back, at, at + window_ns), others = work_between(other, at, at + window_ns);
+	return had > 0 ? had / (had + others) : 0;
 }
 
 double shares_back(const struct shares_client *back, const struct shares_client *other, uint64_t window_ns)
 {
 	const struct shares_log *log = back->log;
-	const uint64_t begin = log->begin_ns + (uint64_t)log->clock_ns;
-	if (log->count == 0)
-		return INFINITY;
-	const double first = fmax((double)(int64_t)(log->ends_ns[0] - begin) - back->each_ns, 0);
+	const uint64_t begin = begin_of(back);
+	const double first = shares_first(back);
 	uint64_t at = begin;
 	for (uint32_t i = 0; i < log->count; i++) {
-		double had = work_between(back, at, at + window_ns), others = work_between(other, at, at + window_ns);
-		if (had > 0 && had >= 0.95 * back->part * (had + others))
+		if (shares_part_after(back, other, at - begin, window_ns) >= 0.95 * back->part)
 			return fmax(first, (double)(int64_t)(at - begin));
 		/* Next from when this kernel may have begun. */
 		at = (uint64_t)fmax((double)(int64_t)(log->ends_ns[i] - begin) - back->each_ns, 0) + begin;

@@ -26,6 +26,7 @@ struct shares_error {
 	unsigned windows;
 	double worst, mean; /* points of a hundred, of windows and clients */
 	double busy;        /* work done by time passed, of all */
+	double parts[SHARES_CLIENTS_MAX]; /* of the work done, mean of windows */
 };
 
 /*
@@ -40,6 +41,11 @@ void shares_measure(const struct shares_client *clients, unsigned count, uint64_
  * in which it has 95 % of its part beside `other`. What is observed, if it never has.
  */
 double shares_back(const struct shares_client *back, const struct shares_client *other, uint64_t window_ns);
+/* The first of these two alone. */
+double shares_first(const struct shares_client *back);
+/* Its part of what both had in a window that begins so long after its first submission. */
+double shares_part_after(const struct shares_client *back, const struct shares_client *other, uint64_t after_ns,
+			 uint64_t window_ns);
 /* What it had of the device in so long a time before `until_ns`. */
 double shares_had(const struct shares_client *client, uint64_t until_ns, uint64_t window_ns);
 

@@ -31,6 +31,7 @@ enum {
 	BACK_MS = 200,
 	BACK_WINDOW_MS = 20,
 	PROBES = 16,
+	PARTS_BYTES = 64,
 	MODE_SHIFT = 32
 };
 
@@ -326,12 +327,22 @@ static int measure_shares(const struct bench *bench, struct members *members, en
 
 struct figures {
 	double worst[BENCH_RUNS_MAX], mean[BENCH_RUNS_MAX], busy[BENCH_RUNS_MAX];
+	double parts[SHARES_CLIENTS_MAX][BENCH_RUNS_MAX];
 };
 
-static void tell_shares(struct bench *bench, const struct company *company, enum mode mode,
-			const struct figures *figures)
+/* Hundredths, the median of the runs, of so many rows of them: as words for a note. */
+static void write_parts(double (*parts)[BENCH_RUNS_MAX], unsigned count, unsigned runs, char *text, size_t bytes)
 {
-	char note[BENCH_NOTE_BYTES];
+	size_t at = 0;
+	text[0] = '\0';
+	for (unsigned i = 0; i < count && at < bytes; i++)
+		at += (size_t)snprintf(text + at, bytes - at, "%s%.1f", i > 0 ? " " : "",
+				       100 * statistics_median(parts[i], runs));
+}
+
+static void tell_shares(struct bench *bench, const struct company *company, enum mode mode, struct figures *figures)
+{
+	char note[BENCH_NOTE_BYTES], parts[PARTS_BYTES];
 	struct bench_result worst = {.name = mode == GRAPH ? company->graph : company->plain,
 				     .unit = "points",
 				     .bound = BENCH_VALUE_AT_MOST,
@@ -340,8 +351,10 @@ static void tell_shares(struct bench *bench, const struct company *company, enum
 	struct bench_result mean = {.name = mode == GRAPH ? company->graph_mean : company->plain_mean,
 				    .unit = "points",
 				    .note = "of all windows and clients"};
-	(void)snprintf(note, sizeof(note), "worst client in the worst second; work done: %.0f %% of what they do alone",
-		       100 * statistics_median(figures->busy, bench->runs));
+	write_parts(figures->parts, company->count, bench->runs, parts, sizeof(parts));
+	(void)snprintf(note, sizeof(note),
+		       "worst client in the worst second; parts: %s %%; work done: %.0f %% of what they do alone",
+		       parts, 100 * statistics_median(figures->busy, bench->runs));
 	bench_summarise(figures->worst, NULL, bench->runs, &worst);
 	bench_tell(bench, &worst);
 	bench_summarise(figures->mean, NULL, bench->runs, &mean);
@@ -358,6 +371,8 @@ static int measure_mode(struct bench *bench, const struct company *company, stru
 		figures.worst[run] = error.worst;
 		figures.mean[run] = error.mean;
 		figures.busy[run] = error.busy;
+		for (unsigned i = 0; i < company->count; i++)
+			figures.parts[i][run] = error.parts[i];
 	}
 	if (r == 0)
 		tell_shares(bench, company, mode, &figures);
@@ -366,11 +381,33 @@ static int measure_mode(struct bench *bench, const struct company *company, stru
 
 /* --- a share that was lent ----------------------------------------------------------------------------------------- */
 
-/* The first rests while the second has all; then it begins again. Milliseconds, and what the second had. */
-static int lend_once(const struct bench *bench, struct members *members, double *ms_out, double *lent_out)
+/* When the windows begin of which the note tells: so long after the first submission. */
+static const unsigned afters_ms[] = {0, 5, 10, 20, 40, 80, 160};
+
+enum { AFTERS = sizeof(afters_ms) / sizeof(*afters_ms) };
+
+/* Milliseconds, and parts of the GPU. */
+struct lending {
+	double back_ms[BENCH_RUNS_MAX], first_ms[BENCH_RUNS_MAX], lent[BENCH_RUNS_MAX];
+	double parts[AFTERS][BENCH_RUNS_MAX]; /* that it had in windows from then on */
+};
+
+static void note_lending(const struct members *members, uint64_t rest_ms, unsigned run, struct lending *lending)
+{
+	const struct shares_client *back = &members->clients[0], *other = &members->clients[1];
+	const uint64_t window_ns = (uint64_t)BACK_WINDOW_MS * 1000000;
+	lending->back_ms[run] = shares_back(back, other, window_ns) / 1e6;
+	lending->first_ms[run] = shares_first(back) / 1e6;
+	lending->lent[run] =
+		shares_had(other, back->log->begin_ns + (uint64_t)back->log->clock_ns, rest_ms / 2 * 1000000);
+	for (unsigned i = 0; i < AFTERS; i++)
+		lending->parts[i][run] = shares_part_after(back, other, (uint64_t)afters_ms[i] * 1000000, window_ns);
+}
+
+/* The first rests while the second has all; then it begins again. */
+static int lend_once(const struct bench *bench, struct members *members, unsigned run, struct lending *lending)
 {
 	const uint64_t rest_ms = bench->quick ? 2 : REST_MS, back_ms = bench->quick ? 5 : BACK_MS;
-	const struct shares_log *log = members->clients[0].log;
 	double values[AGENT_VALUES];
 	int r = agent_measure(&members->agents[0], question(CLOCK, 0), values);
 	if (r == 0)
@@ -382,29 +419,32 @@ static int lend_once(const struct bench *bench, struct members *members, double 
 	r = agent_measure(&members->agents[0], question(PLAIN, back_ms), values);
 	if (r == 0)
 		r = agent_answer(&members->agents[1], values);
-	if (r < 0)
-		return r;
-	*ms_out = shares_back(&members->clients[0], &members->clients[1], (uint64_t)BACK_WINDOW_MS * 1000000) / 1e6;
-	*lent_out = shares_had(&members->clients[1], log->begin_ns + (uint64_t)log->clock_ns, rest_ms / 2 * 1000000);
-	return 0;
+	if (r == 0)
+		note_lending(members, rest_ms, run, lending);
+	return r;
 }
 
 static int measure_lent(struct bench *bench, struct members *members)
 {
-	double ms[BENCH_RUNS_MAX], lent[BENCH_RUNS_MAX];
-	char note[BENCH_NOTE_BYTES];
+	struct lending lending;
+	char note[BENCH_NOTE_BYTES], first_note[BENCH_NOTE_BYTES], parts[PARTS_BYTES];
 	struct bench_result back = {
 		.name = "TG11.back", .unit = "ms", .bound = BENCH_VALUE_AT_MOST, .target = 10, .note = note};
+	struct bench_result first = {.name = "TG11.back.first", .unit = "ms", .note = first_note};
 	int r = 0;
 	for (unsigned run = 0; run < bench->runs && r == 0; run++)
-		r = lend_once(bench, members, &ms[run], &lent[run]);
+		r = lend_once(bench, members, run, &lending);
 	if (r < 0)
 		return r;
+	write_parts(lending.parts, AFTERS, bench->runs, parts, sizeof(parts));
 	(void)snprintf(note, sizeof(note),
 		       "until 75 of 100 has its part again; meanwhile the other had %.0f %% of the GPU",
-		       100 * statistics_median(lent, bench->runs));
-	bench_summarise(ms, NULL, bench->runs, &back);
+		       100 * statistics_median(lending.lent, bench->runs));
+	(void)snprintf(first_note, sizeof(first_note), "of 20 ms from 0 5 10 20 40 80 160 ms on it had %s %%", parts);
+	bench_summarise(lending.back_ms, NULL, bench->runs, &back);
 	bench_tell(bench, &back);
+	bench_summarise(lending.first_ms, NULL, bench->runs, &first);
+	bench_tell(bench, &first);
 	return 0;
 }
 

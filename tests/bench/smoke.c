@@ -194,7 +194,7 @@ static struct wanted {
 	{ "TG10.processes.p50", false }, { "TG10.processes.p99", false }, { "TG10.processes.sum", false },
 	{ "TG10.processes.kept", false },
 	{ "TG11.two.plain", false }, { "TG11.two.plain.mean", false }, { "TG11.two.graph", false },
-	{ "TG11.two.graph.mean", false }, { "TG11.back", false }, { "TG11.three.plain", false },
+	{ "TG11.two.graph.mean", false }, { "TG11.back", false }, { "TG11.back.first", false }, { "TG11.three.plain", false },
 	{ "TG11.three.plain.mean", false }, { "TG11.three.graph", false }, { "TG11.three.graph.mean", false },
 	{ "TG12.runaway", false }, { "TG12.runaway.told", false },
 	{ "TG15.sweep", false }, { "TG15.sweep.moved", false }, { "TG15.back", false }, { "TG15.back.moved", false },
