@@ -323,6 +323,17 @@ static bool is_alone(void *descriptors_out)
 	return alone;
 }
 
+struct open_files {
+	int before, now;
+};
+
+/* At any one moment it may still have the connection of who asked just now. */
+static bool has_no_more_open(void *context)
+{
+	struct open_files *files = context;
+	return is_alone(&files->now) && files->now <= files->before;
+}
+
 /* But for what it keeps of what was used, which is there some time after the first client came. */
 static unsigned files_of_the_service(void)
 {
@@ -336,6 +347,9 @@ static unsigned files_of_the_service(void)
 	return count;
 }
 
+/* What a driver answers to what is no command: -EINVAL. */
+#define NOT_UNDERSTOOD "-22"
+
 struct told {
 	pid_t engine;
 	bool answered;
@@ -344,8 +358,19 @@ struct told {
 static bool has_answered(void *context)
 {
 	struct told *told = context;
-	char answer[64];
-	told->answered |= recv(chaos.fake.socket, answer, sizeof(answer), MSG_DONTWAIT) > 0;
+	struct sockaddr_un from = {.sun_family = AF_UNIX};
+	socklen_t from_bytes = sizeof(from);
+	char answer[64], name[32];
+	(void)snprintf(name, sizeof(name), "/%ld.socket", (long)told->engine);
+	/* Not one that came late, of an engine that was asked before, nor of this one to what it was told before. */
+	ssize_t got = 0;
+	while (!told->answered && (got = recvfrom(chaos.fake.socket, answer, sizeof(answer) - 1, MSG_DONTWAIT,
+						  (struct sockaddr *)&from, &from_bytes)) > 0) {
+		answer[got] = 0;
+		told->answered = strstr(from.sun_path, name) != NULL && strcmp(answer, NOT_UNDERSTOOD) == 0;
+		from = (struct sockaddr_un){.sun_family = AF_UNIX};
+		from_bytes = sizeof(from);
+	}
 	return told->answered || processes_gone(&told->engine);
 }
 
@@ -359,6 +384,8 @@ static void calm_drivers(void)
 	for (unsigned i = 0; i < chaos.engine_count; i++) {
 		struct told told = {.engine = chaos.engines[i]};
 		tell_engine(told.engine, "command calm");
+		/* It answers in order, and to nothing else like this. */
+		tell_engine(told.engine, "is that done?");
 		cr_assert(wait_until(has_answered, &told, SOON), "the driver of engine %d does not answer", (int)told.engine);
 	}
 }
@@ -387,12 +414,14 @@ static void expect_calm(void)
 static void expect_nothing_left(int descriptors, unsigned files)
 {
 	int now = -1;
+	struct open_files open_now = {.before = descriptors, .now = -1};
 	cr_assert(private_service_wait_sessions(chaos.fake.service, 0, SOON), "a session outlives its client");
 	cr_assert(wait_until(is_alone, &now, SOON), "an engine outlives its sessions");
 	for (unsigned i = 0; i < chaos.engine_count; i++)
 		cr_assert(wait_until(processes_gone, &chaos.engines[i], SOON), "engine %d is still there",
 			  (int)chaos.engines[i]);
-	cr_assert_leq(now, descriptors, "descriptors of the service: %d before, %d now", descriptors, now);
+	cr_assert(wait_until(has_no_more_open, &open_now, SOON), "descriptors of the service: %d before, %d now", descriptors,
+		  open_now.now);
 	cr_assert_leq(files_of_the_service(), files);
 }
 

@@ -66,7 +66,8 @@ static sycl_result take_kernel(struct chaos *chaos, uint32_t backend)
 	sycl_result r = sycl_kernel_bundle_from_source(chaos->queue, SYCL_SOURCE_PTX, ptx, NULL, &bundle);
 	if (r == 0)
 		r = sycl_kernel_create(bundle, "add", &chaos->kernel);
-	(void)sycl_kernel_bundle_release(bundle);
+	if (bundle) /* else it would tell of itself instead of what failed */
+		(void)sycl_kernel_bundle_release(bundle);
 	return r;
 }
 
