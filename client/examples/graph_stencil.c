@@ -1,6 +1,8 @@
 /*
  * A rod that is hot at one end: two steps of a stencil, there and back between two buffers, recorded once as a graph and
  * then launched again and again, each launch one record. The result is compared with the same steps done here.
+ *
+ *   graph_stencil [ENDPOINT]
  */
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +61,7 @@ static float largest_difference(float *rod, const float *result)
 	return largest;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static float rod[CELLS] = {100}, result[CELLS];
 	sycl_platform platform;
@@ -67,7 +69,7 @@ int main(void)
 	sycl_kernel spread;
 	sycl_buffer rods[2];
 	sycl_executable_graph steps;
-	sycl_result r = sycl_platform_open(NULL, &platform);
+	sycl_result r = sycl_platform_open(argc > 1 ? argv[1] : NULL, &platform);
 	if (r == 0) r = sycl_queue_create_default(platform, &queue);
 	if (r == 0) r = sycl_kernel_from_source(queue, source, "spread", &spread);
 	/* Constant: a graph takes no buffers that are written back to the program's memory. */

@@ -111,10 +111,10 @@ if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND
       TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
   endif()
 endif()
-# Examples that need no service: native commands in graphs. They end with their process, without giving back what they have.
-foreach(name opencl_graph cublas_graph)
+# Examples that need no service: graphs, and native commands in them. They end with their process, without giving back what they have.
+foreach(name graph_stencil opencl_graph cublas_graph)
   if(TARGET ${name} AND TARGET syclengine AND NOT SYCLD_SANITIZE STREQUAL "thread")
-    add_test(NAME example_${name} COMMAND ${name})
+    add_test(NAME example_${name} COMMAND ${name} embedded:)
     sycl_test_properties(example_${name} 60 "")
     set_property(TEST example_${name} APPEND PROPERTY ENVIRONMENT "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/client-cache"
       "ASAN_OPTIONS=detect_leaks=0")

@@ -123,13 +123,18 @@ static void end_party(struct party *party)
 	close_fd(&party->socket);
 }
 
+static bool has_gpu(void)
+{
+	char path[PATH_MAX];
+	return exists("tests", "share_importer", path) && access("/dev/nvidiactl", F_OK) == 0;
+}
+
 /* The real driver where there is one, else its double: a service, a session and a CUDA program on it. */
 static bool start_on(bool real)
 {
 	char configuration[PATH_MAX + 64], path[PATH_MAX];
 	test.real = real;
-	if (!exists("tests", real ? "share_importer" : "share_importer_fake", path) ||
-	    (real && access("/dev/nvidiactl", F_OK) < 0))
+	if ((real && !has_gpu()) || (!real && !exists("tests", "share_importer_fake", path)))
 		return false;
 	if (!real && (build_path("tests", "fake_cuda/libcuda.so.1", path, sizeof(path)) < 0 || access(path, R_OK) < 0))
 		return false;
@@ -622,11 +627,16 @@ static void start_users(void)
 	char path[PATH_MAX];
 	if (geteuid() != 0)
 		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
-	if (build_path("tests", "fake_cuda/libcuda.so.1", path, sizeof(path)) < 0 || access(path, R_OK) < 0)
-		cr_skip_test("SKIPPED: no double of a driver");
+	test.real = has_gpu();
+	if (!test.real && (build_path("tests", "fake_cuda/libcuda.so.1", path, sizeof(path)) < 0 || access(path, R_OK) < 0))
+		cr_skip_test("SKIPPED: neither an NVIDIA GPU nor the double of its driver");
 	test.worker = test.second = test.program = (struct party){ .child = CHILD_INIT, .socket = -1 };
-	fake_service_start(&users, "", "", true);
-	test.service = users.service;
+	if (test.real) {
+		test.service = processes_service(NULL, true);
+	} else {
+		fake_service_start(&users, "", "", true);
+		test.service = users.service;
+	}
 	cr_assert(start_worker_of(&test.worker, GRANTER));
 	cr_assert(start_worker_of(&test.second, GUEST));
 	pid_t granter = private_service_engine(test.service, GRANTER), guest = private_service_engine(test.service, GUEST);
@@ -637,7 +647,10 @@ static void stop_users(void)
 {
 	end_party(&test.worker);
 	end_party(&test.second);
-	fake_service_end(&users);
+	if (test.real)
+		test.service = private_service_free(test.service);
+	else
+		fake_service_end(&users);
 }
 
 /* The descriptor is all that it takes, and nothing else does: both read and write, one after the other. */
