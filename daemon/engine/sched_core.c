@@ -222,7 +222,7 @@ void scheduler_device_spill(const struct scheduler *scheduler, uint32_t device, 
 static void add_sendings(const struct scheduler_device *device, struct scheduler_counters *counters)
 {
 	struct backend_sendings sendings;
-	if (!device || !atomic_load(&device->opened) || !device->handle || !device->ops->sendings)
+	if (!device || atomic_load(&device->opened) != SCHED_OPENED || !device->ops->sendings)
 		return;
 	device->ops->sendings(device->handle, &sendings);
 	counters->chains += sendings.chains;

@@ -92,6 +92,7 @@ void sched_worker_gone(struct scheduler_device *device, const struct backend_fau
 void sched_worker_lose(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	struct sched_worker *worker = &device->worker;
+	worker->open_again_ns = 0;
 	if (worker->unusable)
 		return;
 	sched_worker_gone(device, fault, -EIO);

@@ -579,6 +579,7 @@ struct sched_worker_lane {
 /* Device thread only. */
 struct sched_worker {
 	bool unusable; /* `gone`, as this thread sees it */
+	uint64_t open_again_ns; /* it could not be opened, and will be tried again then; 0: it will not */
 	bool unflushed;
 	uint64_t graph_stamp; /* of the latest making of a graph */
 	struct sched_graph *making; /* a command of which is filled in; NULL: none */
@@ -621,6 +622,12 @@ struct sched_loader {
 	struct backend_fault fault;
 };
 
+enum sched_opened {
+	SCHED_OPENS = 0, /* its thread is about to */
+	SCHED_NOT_OPENED, /* it is `gone` */
+	SCHED_OPENED,
+};
+
 struct scheduler_device {
 	struct scheduler *scheduler;
 	uint32_t index, backend_index, place;
@@ -660,9 +667,9 @@ struct scheduler_device {
 	struct sched_loss loss;
 	struct sched_port port;
 	/* all threads */
-	_Atomic uint32_t opened;       /* or failed to: `handle` is good */
-	struct backend_device *handle; /* NULL: could not be opened */
-	_Atomic uint32_t gone;         /* not opened, or lost: `gone_fault` is good, and never changes again */
+	_Atomic uint32_t opened;       /* enum sched_opened */
+	struct backend_device *handle; /* good unless it is `gone` */
+	_Atomic uint32_t gone;         /* not opened, or lost: `gone_fault` is good, and never changes again. 0 after that: opened after all */
 	struct backend_fault gone_fault;
 	_Atomic uint32_t poked; /* progress() has something */
 	_Atomic uint32_t latency_here;   /* by the front: there are sessions of the latency class; */
@@ -928,8 +935,18 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 /* Nothing is away. */
 void sched_device_stop(struct scheduler_device *device);
 
+/* sched_open.c: the device's thread. May take a second where memory is short. */
+void sched_open(struct scheduler_device *device);
+/* There is a time for it (open_again_ns); nothing is done before that. */
+void sched_open_again(struct scheduler_device *device);
+/* So long it may rest: `ns` at most. */
+uint64_t sched_open_rest(const struct scheduler_device *device, uint64_t ns);
+void sched_close(struct scheduler_device *device);
+
 /* sched_worker.c and sched_execute.c: the device's thread */
 void *sched_worker_main(void *device);
+/* From any thread, also from inside the backend: progress() has something. */
+void sched_worker_wake(void *device);
 void sched_worker_return(struct scheduler_device *device, struct sched_message *message);
 void sched_worker_publish(struct scheduler_device *device, struct sched_port *port);
 /* What was submitted must get going. */

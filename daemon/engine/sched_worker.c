@@ -8,17 +8,11 @@
 #include "clock.h"
 #include "status.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <sys/prctl.h>
-
 #define MESSAGES_PER_TURN 128u /* before they are flushed and completions are asked for: a long chain of each of many lanes */
 #define ASK_NS            2000000u /* a polled device says within a millisecond that it is lost */
 #define LOOKS             32
-#define TIMER_SLACK_NS    1000u    /* the kernel's own 50 us are more than many steps */
 
-/* From any thread, also from inside the backend. */
-static void wake(void *token)
+void sched_worker_wake(void *token)
 {
 	struct scheduler_device *device = token;
 	atomic_store(&device->poked, 1);
@@ -43,64 +37,6 @@ void sched_worker_publish(struct scheduler_device *device, struct sched_port *po
 		return;
 	sched_wake_front(device->scheduler);
 	(void)sched_sleeper_wake(&device->scheduler->front_sleeper);
-}
-
-/*
- * Where a driver makes some things only while nothing runs, lanes are made before anything does: one that comes later could
- * wait for another session's kernel (F8). The lanes for what is spilled are needed when a device is full and busy. Those of the latency
- * class, which most engines never need, are made later all the same, and the backend sees to it that nobody waits. What fails here
- * is tried again when it is needed.
- */
-static void open_lanes(struct scheduler_device *device)
-{
-	struct backend_fault fault = {.status = STATUS_SUCCESS};
-	for (uint32_t i = 0; i < device->latency_first && (device->features & BACKEND_FEATURE_QUIET_LOAD); i++)
-		if (sched_execute_need_lane(device, i, &fault) < 0)
-			return;
-	if (device->scheduler->spills)
-		(void)sched_spill_need_lanes(device, &fault);
-}
-
-static void open_device(struct scheduler_device *device)
-{
-	struct sched_worker *worker = &device->worker;
-	char name[16];
-	(void)snprintf(name, sizeof(name), "device-%u", device->index);
-	(void)pthread_setname_np(pthread_self(), name);
-	bool polled = (device->features & BACKEND_FEATURE_POLLED) != 0;
-	if (polled)
-		(void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
-	sched_pace_init(&worker->pace, polled && device->scheduler->processors > 2);
-	struct backend_fault fault = {.status = STATUS_SUCCESS};
-	int result = -EOPNOTSUPP;
-	if (!device->native_context)
-		result = device->ops->device_open(device->backend, device->backend_index, wake, device, &device->handle,
-						  &fault);
-	else if (device->ops->device_open_native)
-		result = device->ops->device_open_native(device->backend, device->backend_index, device->native_context,
-							 wake, device, &device->handle, &fault);
-	if (result < 0) {
-		device->handle = NULL;
-		if (fault.status == STATUS_SUCCESS)
-			fault.status = device->native_context ? STATUS_INVALID : STATUS_DEVICE_LOST;
-		sched_worker_gone(device, &fault, result);
-	} else {
-		open_lanes(device);
-		sched_flight_device_open(&device->scheduler->flight, device->index);
-	}
-	atomic_store(&device->opened, 1);
-	(void)sched_sleeper_wake(&device->loader.port.sleeper);
-}
-
-static void close_device(struct scheduler_device *device)
-{
-	struct sched_worker *worker = &device->worker;
-	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
-		if (worker->lanes[i].handle)
-			device->ops->lane_free(worker->lanes[i].handle);
-	sched_spill_close(device);
-	if (device->handle)
-		device->ops->device_close(device->handle);
 }
 
 static bool take_loss(struct scheduler_device *device)
@@ -310,6 +246,7 @@ static void rest(struct scheduler_device *device, bool held)
 	if (device->gate.quiet.state != SCHED_QUIET_NO && !device->gate.loader_has_it && ns > SCHED_PACE_STEP_MAX_NS)
 		ns = SCHED_PACE_STEP_MAX_NS;
 	ns = sched_spill_rest(device, ns);
+	ns = sched_open_rest(device, ns);
 	if (ns == 0 && worker->in_flight == 0 && device->scheduler->front_polls) {
 		look_unowned(device, held);
 		return;
@@ -330,13 +267,15 @@ void *sched_worker_main(void *argument)
 	struct sched_pace *pace = &device->worker.pace;
 	(void)pthread_mutex_lock(&device->ownership);
 	sched_spill_open(device);
-	open_device(device);
+	sched_open(device);
 	for (;;) {
 		bool held = sched_gate_step(device);
 		bool busy = take_notice(&device->worker);
 		busy |= !held && take_messages(device);
 		busy |= sched_worker_complete(device);
 		busy |= take_loss(device);
+		if (device->worker.open_again_ns)
+			sched_open_again(device);
 		busy |= !held && sched_spill_step(device);
 		if (sched_mailbox_publish(&device->port.back))
 			wake_front_unowned(device);
@@ -348,7 +287,7 @@ void *sched_worker_main(void *argument)
 			sched_pace_found(pace, clock_now_ns());
 		}
 	}
-	close_device(device);
+	sched_close(device);
 	(void)pthread_mutex_unlock(&device->ownership);
 	return NULL;
 }

@@ -19,8 +19,8 @@ enum { USERS_MAX = 4, FIRST_UID = 65531, KERNEL_US = 500 };
 
 /* Enough to tell shares apart, and from equal ones. */
 #define WORK_NS 3000000000ull
-#define SLACK   16
-enum { BUSY_PERCENT = 80 };
+#define SLACK   14
+enum { BUSY_PERCENT = 80, LOOKS = 6 };
 
 struct node {
 	struct private_service *service;
@@ -143,20 +143,38 @@ static void measure(const struct node *node, unsigned percent[USERS_MAX])
 	cr_assert(busy, "the device is not kept busy");
 }
 
-static void expect_near(unsigned percent, unsigned wanted)
+static bool is_near(unsigned percent, unsigned wanted)
 {
-	cr_expect(percent + SLACK >= wanted && percent <= wanted + SLACK, "%u instead of %u", percent, wanted);
+	return percent + SLACK >= wanted && percent <= wanted + SLACK;
 }
 
-static void expect_shares(const char *configuration, int users, const unsigned *wanted)
+/*
+ * What each has, percent; 0: whatever. A user whose processes do not get the machine's processors when their turn has come leaves what is
+ * theirs to the others, so one look may find anything, and a few looks in which nobody has what is wanted find a fault.
+ */
+static void expect_measured(const struct node *node, const unsigned wanted[USERS_MAX])
 {
 	unsigned percent[USERS_MAX];
+	bool are_near = false;
+	for (int look = 1; look <= LOOKS && !are_near; look++) {
+		measure(node, percent);
+		are_near = true;
+		for (int i = 0; i < node->users; i++) {
+			bool near = wanted[i] == 0 || is_near(percent[i], wanted[i]);
+			are_near &= near;
+			if (!near)
+				cr_log_info("look %d, user %d: %u instead of %u", look, i, percent[i], wanted[i]);
+		}
+	}
+	cr_expect(are_near, "no look of %d has found the shares", LOOKS);
+}
+
+static void expect_shares(const char *configuration, int users, const unsigned wanted[USERS_MAX])
+{
 	struct node node = node_start(configuration, users);
 	for (int i = 0; i < users; i++)
 		user_start(&node, i);
-	measure(&node, percent);
-	for (int i = 0; i < users; i++)
-		expect_near(percent[i], wanted[i]);
+	expect_measured(&node, wanted);
 	for (int i = 0; i < users; i++)
 		user_end(&node, i);
 	node_end(&node);
@@ -165,19 +183,19 @@ static void expect_shares(const char *configuration, int users, const unsigned *
 Test(processes_shares, TG11_two_users_have_their_shares_of_a_device)
 {
 	expect_shares("[service]\nstandby = no\n[shares]\nuid.65531 = 75\nuid.65532 = 25\n", 2,
-		      (const unsigned[]){75, 25});
+		      (const unsigned[USERS_MAX]){75, 25});
 }
 
 Test(processes_shares, TG11_three_users_have_their_shares_of_a_device)
 {
 	expect_shares("[service]\nstandby = no\n[shares]\nuid.65531 = 60\nuid.65532 = 30\nuid.65533 = 10\n", 3,
-		      (const unsigned[]){60, 30, 10});
+		      (const unsigned[USERS_MAX]){60, 30, 10});
 }
 
 Test(processes_shares, TG11_users_take_turns_by_their_shares_where_one_has_the_device_at_a_time)
 {
 	expect_shares("[service]\nstandby = no\n[shares]\nmode = exclusive\nuid.65531 = 75\nuid.65532 = 25\n", 2,
-		      (const unsigned[]){75, 25});
+		      (const unsigned[USERS_MAX]){75, 25});
 }
 
 static void order(const struct node *node, const char *assignment, int user)
@@ -191,7 +209,6 @@ static void order(const struct node *node, const char *assignment, int user)
 /* Nothing is configured: engines run, and are told. */
 Test(processes_shares, shares_are_ordered_and_taken_back_while_users_work)
 {
-	unsigned percent[USERS_MAX];
 	struct part parts[USERS_MAX];
 	struct node node = node_start("[service]\nstandby = no\n", 2);
 	user_start(&node, 0);
@@ -200,12 +217,10 @@ Test(processes_shares, shares_are_ordered_and_taken_back_while_users_work)
 	look(&node, parts);
 	cr_expect(!parts[0].known && !parts[1].known, "nothing is divided where nobody wants that");
 	order(&node, "share_min=80", 1);
-	measure(&node, percent);
-	expect_near(percent[1], 90); /* and half of the rest */
+	expect_measured(&node, (const unsigned[USERS_MAX]){0, 90}); /* and half of the rest */
 	order(&node, "share_min=default", 1);
 	order(&node, "share_max=30", 1);
-	measure(&node, percent);
-	expect_near(percent[1], 30);
+	expect_measured(&node, (const unsigned[USERS_MAX]){0, 30});
 	look(&node, parts);
 	cr_expect_eq(parts[1].max, 30);
 	cr_expect_leq(parts[1].granted, 300);
@@ -259,8 +274,7 @@ Test(processes_shares, the_next_service_divides_as_well)
 	cr_assert_eq(kill(node.service->sycld.pid, SIGKILL), 0);
 	(void)child_wait(&node.service->sycld, SOON);
 	cr_assert_eq(private_service_restart(node.service), 0);
-	measure(&node, percent);
-	expect_near(percent[0], 75);
+	expect_measured(&node, (const unsigned[USERS_MAX]){75, 25});
 	user_end(&node, 0);
 	user_end(&node, 1);
 	node_end(&node);
@@ -291,8 +305,7 @@ Test(processes_shares, shares_that_are_read_again_hold_for_who_works)
 	measure(&node, percent);
 	configure(&node, "[service]\nstandby = no\n[shares]\nuid.65531 = 10-20\ndefault = 5\n");
 	cr_assert(wait_until(have_new_shares, &waited, SOON));
-	measure(&node, percent);
-	expect_near(percent[0], 20);
+	expect_measured(&node, (const unsigned[USERS_MAX]){20, 80});
 	user_end(&node, 0);
 	user_end(&node, 1);
 	node_end(&node);

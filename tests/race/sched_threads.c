@@ -187,8 +187,36 @@ static int lose(uint32_t processors, uint32_t at)
 	return left ? fail(left) : 0;
 }
 
+/* The device's thread opens it after all, while the loader is asked for programs and the front for counts. */
+static int open_late(void)
+{
+	enum { TRIES = 7 };
+	struct harness harness;
+	struct probe probes[3];
+	struct scheduler_counters counters;
+	uint32_t answers = 0;
+	fake_reset();
+	fake_device_options(0, (struct fake_device_options){.features = FAKE_FEATURES_ALL});
+	if (fake_fail(FAKE_DEVICE_OPEN, 0, 0, TRIES + 1, STATUS_MEMORY_ALLOCATION, false, "no memory") < 0)
+		return fail("no script");
+	harness_start_with(&harness, 1, &(struct scheduler_config){.processors = 16, .front_polls = true});
+	do {
+		load(&harness, 0, probes);
+		scheduler_counters(harness.scheduler, &counters);
+		if (!harness_wait(&harness, &probes[0]) || !harness_settle(&harness))
+			return fail("a program was not answered");
+		answers++;
+	} while (probes[0].fault.status == STATUS_MEMORY_ALLOCATION);
+	if (probes[0].fault.status != STATUS_SUCCESS || answers == 1)
+		return fail("the device was not opened late");
+	const char *left = harness_stop(&harness);
+	return left ? fail(left) : 0;
+}
+
 int main(void)
 {
+	if (open_late() != 0)
+		return 1;
 	for (uint32_t i = 0; i < 4; i++)
 		if (one_at_a_time(i % 2) != 0)
 			return 1;

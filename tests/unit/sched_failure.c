@@ -391,6 +391,80 @@ Test(failure_at_start, M6_a_device_that_cannot_be_opened_fails_its_tasks_with_it
 	finish();
 }
 
+/* What is sent meanwhile waits for that. */
+Test(failure_at_start, M6_a_device_is_opened_when_memory_is_short_for_a_moment)
+{
+	struct probe task;
+	struct fake_counters counters;
+	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, 4, STATUS_MEMORY_ALLOCATION, false, "no memory"), 0));
+	harness_start(&h, 1);
+	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &task);
+	expect_status(&task, 0, NULL);
+	fake_counters(0, &counters);
+	cr_expect(eq(u64, counters.calls[FAKE_DEVICE_OPEN], 5));
+	finish();
+}
+
+/* The program on a device has failed to load there. */
+static void forget_program(uint32_t device)
+{
+	for (int i = 0; i < 16 && h.kernels[device][i].kernel; i++) {
+		sched_kernel_release(h.kernels[device][i].kernel);
+		h.kernels[device][i].kernel = NULL;
+	}
+	sched_program_release(h.programs[device]);
+	h.programs[device] = NULL;
+}
+
+/* For longer: then what was sent has failed, and the device is there when memory is, also for programs, which the loader loads. */
+Test(failure_at_start, M6_a_device_that_could_not_be_opened_for_memory_is_opened_later)
+{
+	enum { AT_ONCE = 7 };
+	struct probe task, other, later;
+	struct fake_counters counters;
+	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_LOADER});
+	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, AT_ONCE + 1, STATUS_MEMORY_ALLOCATION, false, "no memory"), 0));
+	harness_start(&h, 2);
+	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &task);
+	(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
+	expect_status(&task, STATUS_MEMORY_ALLOCATION, "no memory");
+	expect_status(&other, 0, NULL);
+	do {
+		scheduler_flush(h.scheduler);
+		fake_counters(0, &counters);
+	} while (counters.devices == 0);
+	cr_expect(eq(u64, counters.calls[FAKE_DEVICE_OPEN], AT_ONCE + 2));
+	do {
+		forget_program(0);
+		later = (struct probe){.done = false};
+		(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &later);
+		cr_assert(harness_wait(&h, &later));
+	} while (later.fault.status == STATUS_MEMORY_ALLOCATION); /* it is opened, and about to be said so */
+	expect_status(&later, 0, NULL);
+	finish();
+}
+
+/* Nobody waits for what will not come. */
+Test(failure_at_start, M6_a_device_that_cannot_be_opened_for_another_reason_is_not_tried_again)
+{
+	struct probe task;
+	struct fake_counters counters;
+	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, 1, STATUS_DEVICE_LOST, false, "in use by another"), 0));
+	harness_start(&h, 1);
+	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &task);
+	expect_status(&task, STATUS_DEVICE_LOST, "in use by another");
+	fake_counters(0, &counters);
+	cr_expect(eq(u64, counters.calls[FAKE_DEVICE_OPEN], 1));
+	finish();
+}
+
+Test(failure_at_start, M6_an_engine_ends_while_its_device_waits_for_memory)
+{
+	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, 1000, STATUS_MEMORY_ALLOCATION, false, "no memory"), 0));
+	harness_start(&h, 1);
+	finish();
+}
+
 static void expect_unavailable(enum fake_entry entry)
 {
 	const struct scheduler_platform_info *platforms;
