@@ -1,7 +1,8 @@
 /*
  * A device is opened by its thread, and closed by it. Where memory for that is short, on the device or the host, it is tried again: first at
  * once, while all that is sent there waits; then, when that has failed, each second for as long as the engine lives. Who has just
- * filled the device is often about to leave it, and an engine has no other way back to a device that it could not open.
+ * filled the device is often about to leave it, and an engine has no other way back to a device that it could not open. So it is, but for the
+ * first part, where somebody else has the device for himself (-EBUSY).
  */
 #include "sched_internal.h"
 
@@ -51,9 +52,15 @@ static int try(struct scheduler_device *device, struct backend_fault *fault_out)
 	return result;
 }
 
-static bool may_pass(const struct backend_fault *fault)
+static bool is_short_of_memory(const struct backend_fault *fault)
 {
 	return fault->status == STATUS_MEMORY_ALLOCATION && !fault->device_lost && !fault->process_lost;
+}
+
+/* 0: never. */
+static uint64_t next_try(int result, const struct backend_fault *fault)
+{
+	return result == -EBUSY || is_short_of_memory(fault) ? clock_deadline_ns(AGAIN_NS) : 0;
 }
 
 /* False: the engine does not want the device any more. */
@@ -93,14 +100,13 @@ void sched_open(struct scheduler_device *device)
 	struct backend_fault fault;
 	int result = try(device, &fault);
 	uint64_t pause_ns = FIRST_PAUSE_NS;
-	for (int i = 1; i < TRIES && result < 0 && may_pass(&fault) && wait_a_while(device, pause_ns); i++) {
+	for (int i = 1; i < TRIES && result < 0 && is_short_of_memory(&fault) && wait_a_while(device, pause_ns); i++) {
 		result = try(device, &fault);
 		pause_ns *= 2;
 	}
 	if (result < 0) {
 		sched_worker_gone(device, &fault, result);
-		if (may_pass(&fault))
-			worker->open_again_ns = clock_deadline_ns(AGAIN_NS);
+		worker->open_again_ns = next_try(result, &fault);
 		atomic_store(&device->opened, SCHED_NOT_OPENED);
 	} else {
 		opened(device);
@@ -115,11 +121,10 @@ void sched_open_again(struct scheduler_device *device)
 	if (clock_now_ns() < worker->open_again_ns)
 		return;
 	/* `gone_fault` stays as it is: others read it. */
-	if (try(device, &fault) < 0) {
-		worker->open_again_ns = may_pass(&fault) ? clock_deadline_ns(AGAIN_NS) : 0;
+	int result = try(device, &fault);
+	worker->open_again_ns = result < 0 ? next_try(result, &fault) : 0;
+	if (result < 0)
 		return;
-	}
-	worker->open_again_ns = 0;
 	worker->unusable = false;
 	if (worker->latency_told && device->ops->latency_wanted) /* meanwhile */
 		device->ops->latency_wanted(device->handle, true);

@@ -134,3 +134,27 @@ Test(processes_cuda_missing, A4_M6_a_gpu_that_does_not_open_fails_its_queue_with
 		fake_service_end(&fake);
 	}
 }
+
+static bool works(void *unused)
+{
+	char line[LINE_BYTES];
+	(void)unused;
+	ask_worker("work 1", line);
+	return strncmp(line, "ok", 2) == 0;
+}
+
+/* What another process had for itself, or filled, when the engine came to open it. Who asks again and again keeps the engine alive. */
+static const char *const for_a_while[] = {"fail cuDevicePrimaryCtxRetain 1 46 2", "fail cuDevicePrimaryCtxRetain 1 2 8"};
+
+Test(processes_cuda_missing, A4_M6_a_gpu_that_others_had_is_opened_when_it_is_free)
+{
+	for (size_t i = 0; i < sizeof(for_a_while) / sizeof(*for_a_while); i++) {
+		fake_service_start(&fake, for_a_while[i], "", false);
+		fake.service->faults = true;
+		cr_expect(!works(NULL), "%s", for_a_while[i]);
+		pid_t engine = processes_engine(fake.service);
+		cr_expect(wait_until(works, NULL, SOON), "%s", for_a_while[i]);
+		cr_expect_eq(processes_engine(fake.service), engine, "it is another engine");
+		fake_service_end(&fake);
+	}
+}
