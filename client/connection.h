@@ -85,7 +85,7 @@ struct connection {
 	struct page_copy *page_copies; /* that copy and helper threads may take part in */
 	pthread_cond_t pages_changed;  /* another thread is through with one; a buffer's contents have come (own_pages.c) */
 	uint32_t copy_threads;         /* copy_threads_wanted's; written once, when the connection is opened */
-	_Atomic uint32_t copy_quota;   /* copy_threads_quota's; 0: nobody has asked yet */
+	_Atomic uint32_t copy_quota;   /* processors_quota's; 0: nobody has asked yet */
 	struct copiers copiers;
 	struct async_errors async_errors;
 	struct queue_line *orphans; /* gone, with failures that their handlers were not told of */

@@ -2,7 +2,7 @@
 #include "connection.h"
 
 #include "clock.h"
-#include "copy_threads.h"
+#include "processors.h"
 #include "session_rank.h"
 #include "spin_pace.h"
 
@@ -137,7 +137,7 @@ static sycl_result take_rank(struct connection *c, const Sycl__V1__Welcome *welc
 		return protocol_error("the session's class or weight");
 	c->session_class = class ? class : SYCL_SESSION_CLASS_NORMAL;
 	c->weight = welcome->weight ? welcome->weight : SESSION_WEIGHT_DEFAULT;
-	c->spin_most_ns = spin_pace_most(c->session_class == SYCL_SESSION_CLASS_LATENCY, copy_threads_processors());
+	c->spin_most_ns = spin_pace_most(c->session_class == SYCL_SESSION_CLASS_LATENCY, processors_here());
 	return SYCL_SUCCESS;
 }
 

@@ -11,22 +11,19 @@
 
 #include "clock.h"
 #include "flight.h"
+#include "processors.h"
 #include "queue_line.h"
 #include "spin_pace.h"
 #include "wake.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
 bool spinning_is_wise(void)
 {
 	/* With one processor it is never; with two the engine's front and a busy CPU device need both. */
-	cpu_set_t set;
-	if (sched_getaffinity(0, sizeof(set), &set) != 0)
-		return false;
-	return CPU_COUNT(&set) > 2;
+	return processors_here() > 2;
 }
 
 static void pause_briefly(void)

@@ -18,15 +18,4 @@ sycl_result copy_threads_wanted(uint32_t given, uint32_t *wanted_out);
 /* Where the calling thread may run on so many processors, so many copy threads pay. */
 uint32_t copy_threads_for(uint32_t processors);
 
-/* Processors that the calling thread may run on. */
-uint32_t copy_threads_processors(void);
-/*
- * How many whole processors' time this process' control group and those above it have; UINT32_MAX: all that there is, or not
- * known. Reads files of the kernel's, some microseconds each.
- */
-uint32_t copy_threads_quota(void);
-
-/* Of a file cpu.max of a control group: "QUOTA PERIOD", or "max PERIOD"; at least 1. */
-uint32_t copy_threads_parse_quota(const char *text);
-
 #endif

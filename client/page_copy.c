@@ -3,6 +3,7 @@
 #include "copy_threads.h"
 #include "helpers.h"
 #include "page_stream.h"
+#include "processors.h"
 
 #include <string.h>
 
@@ -146,10 +147,10 @@ static uint32_t count_copiers(struct connection *c, uint32_t parts)
 {
 	uint32_t count = c->copy_threads, helpers = helpers_count(c->host_tasks.helpers);
 	if (count == COPY_THREADS_BY_PROCESSORS) {
-		uint32_t processors = copy_threads_processors();
+		uint32_t processors = processors_allowed();
 		uint32_t quota = atomic_load_explicit(&c->copy_quota, memory_order_relaxed);
 		if (quota == 0) {
-			quota = copy_threads_quota();
+			quota = processors_quota();
 			atomic_store_explicit(&c->copy_quota, quota, memory_order_relaxed);
 		}
 		count = copy_threads_for(processors < quota ? processors : quota);

@@ -3,6 +3,7 @@
 #include "build_internal.h"
 #include "clock.h"
 #include "option_list.h"
+#include "processors.h"
 #include "protocol_limits.h"
 #include "status.h"
 
@@ -24,16 +25,14 @@
 
 static struct build_service *new_service(int *socket)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	const uint32_t processors = processors_here();
 	struct build_service *service = calloc(1, sizeof(*service));
 	if (!service)
 		return NULL;
 	service->socket = take_fd(socket);
 	service->helper = -1;
 	service->next_number = 1;
-	service->running_max = processors < 1                   ? 1
-			       : processors < BUILD_RUNNING_MAX ? (unsigned)processors
-								: BUILD_RUNNING_MAX;
+	service->running_max = processors < BUILD_RUNNING_MAX ? processors : BUILD_RUNNING_MAX;
 	list_init(&service->works);
 	if (decode_arena_init(&service->decode, DECODE_BYTES_MAX) < 0) {
 		close_fd(&service->socket);

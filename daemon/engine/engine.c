@@ -3,6 +3,7 @@
 #include "engine_state.h"
 #include "flight_page.h"
 #include "graph_run.h"
+#include "processors.h"
 #include "session.h"
 #include "shares.h"
 #include "spin_pace.h"
@@ -254,7 +255,7 @@ static void init(struct engine *engine, const struct engine_options *options)
 	engine->never_whole = switch_is_off(SWITCH_GRAPH);
 	engine->never_burst = switch_is_off(SWITCH_BURST);
 	/* Looking on two processors takes one from the client, or from a device that computes on the CPU. */
-	engine->may_spin = sysconf(_SC_NPROCESSORS_ONLN) > 2;
+	engine->may_spin = processors_here() > 2;
 	engine->spin_ns = SPIN_PACE_MAX_NS;
 	engine->options.cache_directory = NULL;
 	engine->options.backend_options = NULL;

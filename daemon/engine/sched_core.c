@@ -3,9 +3,9 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "processors.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,13 +57,6 @@ static int copy_backends(const struct backend_ops *const *tables, struct sched_b
 	return 0;
 }
 
-/* That this thread, and so those that it starts, may run on. */
-static uint32_t count_processors(void)
-{
-	cpu_set_t set;
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
-
 static uint64_t page_bytes(void)
 {
 	long bytes = sysconf(_SC_PAGESIZE);
@@ -98,7 +91,7 @@ int scheduler_create(const struct scheduler_config *config, const struct schedul
 	scheduler->spill_most_bytes = config->spill_bytes ? config->spill_bytes : half_of_memory();
 	scheduler->clock_ns = config->clock_ns ? config->clock_ns : clock_now_ns;
 	scheduler->front_polls = config->front_polls;
-	scheduler->processors = config->processors ? config->processors : count_processors();
+	scheduler->processors = config->processors ? config->processors : processors_here();
 	CLEANUP(free_pointer) char *directory = config->cache_directory ? strdup(config->cache_directory) : NULL;
 	CLEANUP(options_cleanup) char **options = NULL;
 	if (config->cache_directory && !directory)

@@ -2,7 +2,6 @@
 #include "copiers.h"
 #include "copy_threads.h"
 
-#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -148,38 +147,6 @@ Test(client_copiers, D9_fewer_than_four_processors_have_none_and_none_has_more_t
 	for (uint32_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
 		cr_expect(eq(u32, copy_threads_for(i), expected[i]), "%u processors", i);
 	cr_expect(eq(u32, copy_threads_for(UINT32_MAX), 4));
-	cr_expect(ge(u32, copy_threads_processors(), 1));
-	cr_expect(ge(u32, copy_threads_quota(), 1));
-}
-
-Test(client_copiers, D9_processors_are_those_that_the_calling_thread_may_run_on)
-{
-	cpu_set_t all, one;
-	cr_assert(zero(int, sched_getaffinity(0, sizeof(all), &all)));
-	cr_expect(eq(u32, copy_threads_processors(), (uint32_t)CPU_COUNT(&all)));
-	int first = 0;
-	while (!CPU_ISSET(first, &all))
-		first++;
-	CPU_ZERO(&one);
-	CPU_SET(first, &one);
-	cr_assert(zero(int, sched_setaffinity(0, sizeof(one), &one)));
-	cr_expect(eq(u32, copy_threads_processors(), 1));
-}
-
-Test(client_copiers, D9_a_control_groups_share_of_the_processors)
-{
-	static const struct {
-		const char *text;
-		uint32_t processors;
-	} cases[] = {
-		{"max 100000\n", UINT32_MAX}, {"200000 100000\n", 2},
-		{"250000 100000\n", 2},       {"50000 100000\n", 1},
-		{"1600000 100000\n", 16},     {"", UINT32_MAX},
-		{"400000\n", UINT32_MAX},     {"4 0\n", UINT32_MAX},
-		{"max", UINT32_MAX},          {"18446744073709551615 1\n", UINT32_MAX},
-	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		cr_expect(eq(u32, copy_threads_parse_quota(cases[i].text), cases[i].processors), "%s", cases[i].text);
 }
 
 Test(client_copiers, D9_the_programs_word_comes_before_the_environments)

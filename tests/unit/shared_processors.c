@@ -1,0 +1,45 @@
+#include "processors.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <sched.h>
+
+Test(processors, D9_processors_are_those_that_the_calling_thread_may_run_on)
+{
+	cpu_set_t all, one;
+	cr_assert(zero(int, sched_getaffinity(0, sizeof(all), &all)));
+	cr_expect(eq(u32, processors_allowed(), (uint32_t)CPU_COUNT(&all)));
+	int first = 0;
+	while (!CPU_ISSET(first, &all))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	cr_assert(zero(int, sched_setaffinity(0, sizeof(one), &one)));
+	cr_expect(eq(u32, processors_allowed(), 1));
+	cr_expect(eq(u32, processors_here(), 1), "whatever its control group has");
+}
+
+Test(processors, D9_a_control_groups_share_of_the_processors)
+{
+	static const struct {
+		const char *text;
+		uint32_t processors;
+	} cases[] = {
+		{"max 100000\n", UINT32_MAX}, {"200000 100000\n", 2},
+		{"250000 100000\n", 2},       {"50000 100000\n", 1},
+		{"1600000 100000\n", 16},     {"", UINT32_MAX},
+		{"400000\n", UINT32_MAX},     {"4 0\n", UINT32_MAX},
+		{"max", UINT32_MAX},          {"18446744073709551615 1\n", UINT32_MAX},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		cr_expect(eq(u32, processors_parse_quota(cases[i].text), cases[i].processors), "%s", cases[i].text);
+}
+
+Test(processors, D9_there_is_at_least_one_and_never_more_than_either_gives)
+{
+	cr_expect(ge(u32, processors_quota(), 1));
+	cr_expect(ge(u32, processors_here(), 1));
+	cr_expect(le(u32, processors_here(), processors_allowed()));
+	cr_expect(le(u32, processors_here(), processors_quota()));
+}
