@@ -2,13 +2,13 @@
 if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl AND TARGET sycl_test_support
    AND NOT SYCLD_SANITIZE STREQUAL "thread" AND NOT SYCLD_SANITIZE STREQUAL "memory")
   add_executable(worker worker.c worker_build.c worker_chaos.c worker_churn.c worker_crowd.c worker_cycles.c worker_fault.c worker_gpu.c
-    worker_mix.c worker_share.c worker_split.c worker_take.c worker_task.c worker_trips.c worker_undrained.c worker_usm.c worker_wait.c)
+    worker_mix.c worker_parts.c worker_share.c worker_split.c worker_take.c worker_task.c worker_trips.c worker_undrained.c worker_usm.c worker_wait.c)
   target_link_libraries(worker PRIVATE sycl_flags syclclient sycl_shared sycl_proto)
   set_target_properties(worker PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
   sycl_test_objects(processes_objects SOURCES processes_common.c LIBS sycl_test_support sycl_shared PkgConfig::jansson)
   set(common $<TARGET_OBJECTS:processes_objects>)
-  foreach(part sharing scale client_death engine_death gpu_faults gpu_listing gpu_share service_death builds switches classes shares split)
+  foreach(part sharing scale client_death engine_death gpu_faults gpu_listing gpu_share service_death builds switches classes shares split split_ends)
     set(name processes_${part})
     sycl_test(${name} SOURCES ${name}.c ${common} LIBS sycl_test_support sycl_shared PkgConfig::jansson
       TIMEOUT 300)

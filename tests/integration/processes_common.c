@@ -166,13 +166,30 @@ bool processes_gone(void *pid)
 	return !process_exists(*(pid_t *)pid);
 }
 
-json_int_t processes_claimed(const struct private_service *service, const char *what)
+/* The tenant's engine that serves: one that failed may be there beside it for a while. */
+static const json_t *serving(const json_t *tenants, int64_t uid)
+{
+	for (size_t i = 0; i < json_array_size(tenants); i++) {
+		const json_t *tenant = json_array_get(tenants, i);
+		const char *state = json_string_value(json_object_get(tenant, "state"));
+		if ((uid < 0 || json_integer_value(json_object_get(tenant, "uid")) == uid) && state &&
+		    strcmp(state, "stopping") != 0)
+			return tenant;
+	}
+	return NULL;
+}
+
+json_int_t processes_claimed_by(const struct private_service *service, int64_t uid, const char *what)
 {
 	json_t *status = private_service_status(service);
-	json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
-	json_t *value = json_object_get(tenant, what);
+	const json_t *value = json_object_get(serving(json_object_get(status, "tenants"), uid), what);
 	cr_assert(json_is_integer(value), "status does not tell of %s", what);
 	json_int_t number = json_integer_value(value);
 	json_decref(status);
 	return number;
+}
+
+json_int_t processes_claimed(const struct private_service *service, const char *what)
+{
+	return processes_claimed_by(service, -1, what);
 }

@@ -34,6 +34,8 @@ static const struct {
 	{ "take", worker_take },
 	{ "split", worker_split },
 	{ "split-portable", worker_split_portable },
+	{ "parts", worker_parts },
+	{ "beside", worker_beside },
 	{ "undrained", worker_undrained },
 	{ "gpu-steps", worker_gpu_steps },
 	{ "gpu-illegal", worker_gpu_illegal },
@@ -102,6 +104,26 @@ void worker_connect(struct worker *worker)
 	worker_say("session %llu", (unsigned long long)session);
 }
 
+static int32_t choose_fake(sycl_device device, void *name)
+{
+	char of_device[64];
+	sycl_result r = sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(of_device), of_device, NULL);
+	return r == 0 && strcmp(of_device, name) == 0 ? 1 : -1;
+}
+
+void worker_connect_fake(struct worker *worker, uint32_t properties)
+{
+	sycl_device device;
+	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
+	char name[64];
+	(void)snprintf(name, sizeof(name), "Fake device %u", worker->device);
+	options.properties = properties;
+	worker_must(sycl_platform_open(worker->endpoint, &worker->platform), "sycl_platform_open");
+	worker_must(sycl_device_select(worker->platform, choose_fake, name, &device), "sycl_device_select");
+	worker_must(sycl_queue_create(NULL, device, &options, &worker->queue), "sycl_queue_create");
+	worker_must(sycl_device_release(device), "sycl_device_release");
+}
+
 void worker_disconnect(struct worker *worker)
 {
 	worker_must(sycl_queue_release(worker->queue), "sycl_queue_release");
@@ -133,6 +155,8 @@ static bool take_option(struct worker *worker, const char *name, const char *val
 		worker->seed = strtoull(value, NULL, 10);
 	else if (strcmp(name, "--count") == 0)
 		worker->count = strtoull(value, NULL, 10);
+	else if (strcmp(name, "--device") == 0)
+		worker->device = (unsigned)strtoul(value, NULL, 10);
 	else if (strcmp(name, "--uid") == 0)
 		return become(value);
 	else
@@ -153,6 +177,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands) && good; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(&worker);
-	(void)fprintf(stderr, "usage: worker COMMAND [--endpoint E] [--seed N] [--count N] [--uid N] [--fork-child]\n");
+	(void)fprintf(stderr, "usage: worker COMMAND [--endpoint E] [--seed N] [--count N] [--device N] [--uid N] [--fork-child]\n");
 	return 2;
 }

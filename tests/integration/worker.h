@@ -14,6 +14,7 @@ struct worker {
 	const char *endpoint; /* --endpoint; NULL: the library finds or starts a service */
 	uint64_t seed;        /* --seed */
 	uint64_t count;       /* --count; what it counts is the sub-command's */
+	unsigned device;      /* --device: which fake one */
 	bool fork_child;      /* --fork-child: a child that keeps every descriptor stays alive */
 	sycl_platform platform;
 	sycl_queue queue;     /* in order, on the default device */
@@ -51,10 +52,14 @@ worker_command worker_stream;      /* `count` launches, the last one waited for 
 worker_command worker_take;        /* keeps a fake device busy, with kernels of `count` us */
 worker_command worker_split;       /* launches that may be split, on a fake device, `count` times */
 worker_command worker_split_portable; /* the same of a portable kernel, on the default device, of several ranges */
+worker_command worker_parts;       /* after a line of stdin, `count` launches that take seconds and may be split; tells how they end */
+worker_command worker_beside;      /* short checked work on a fake device for each line "work"; other lines name a kernel to run */
 worker_command worker_undrained;   /* a session that fills both rings and reads no answer until a line comes */
 
 /* Connect and make the queue. Prints "session N". Leaves the program when that fails. */
 void worker_connect(struct worker *worker);
+/* The same with a queue on a fake device; prints nothing. */
+void worker_connect_fake(struct worker *worker, uint32_t properties);
 void worker_disconnect(struct worker *worker);
 
 /* Leaves with status 1, saying what failed and the library's sentence, unless `result` is 0. */

@@ -5,28 +5,8 @@
 #include "worker.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { NAME_BYTES = 64, FAKE_ITEMS = 65536, FAKE_NS = 2000000 };
-
-static int32_t choose_fake(sycl_device device, void *unused)
-{
-	char name[NAME_BYTES];
-	(void)unused;
-	sycl_result r = sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(name), name, NULL);
-	return r == 0 && strcmp(name, "Fake device 0") == 0 ? 1 : -1;
-}
-
-static void connect_fake(struct worker *worker)
-{
-	sycl_device device;
-	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
-	options.properties = SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING;
-	worker_must(sycl_platform_open(worker->endpoint, &worker->platform), "sycl_platform_open");
-	worker_must(sycl_device_select(worker->platform, choose_fake, NULL, &device), "sycl_device_select");
-	worker_must(sycl_queue_create(NULL, device, &options, &worker->queue), "sycl_queue_create");
-	worker_must(sycl_device_release(device), "sycl_device_release");
-}
+enum { FAKE_ITEMS = 65536, FAKE_NS = 2000000 };
 
 static sycl_handler begin(struct worker *worker, sycl_buffer buffer)
 {
@@ -56,7 +36,7 @@ int worker_split(struct worker *worker)
 	sycl_buffer buffer = NULL;
 	if (!words)
 		return 1;
-	connect_fake(worker);
+	worker_connect_fake(worker, SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING);
 	sycl_kernel kernel = worker_kernel(worker, "take_increment_u32", "take_increment_u32");
 	worker_must(
 		sycl_buffer_create(worker->platform, words, FAKE_ITEMS * sizeof(*words), SYCL_HOST_BORROWED, &buffer),

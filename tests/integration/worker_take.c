@@ -5,29 +5,9 @@
 #include "worker.h"
 
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
-enum { AT_A_TIME = 64, WAIT_EVERY = 32, NAME_BYTES = 64 };
-
-static int32_t choose_fake(sycl_device device, void *unused)
-{
-	char name[NAME_BYTES];
-	(void)unused;
-	sycl_result r = sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(name), name, NULL);
-	return r == 0 && strcmp(name, "Fake device 0") == 0 ? 1 : -1;
-}
-
-static void connect(struct worker *worker)
-{
-	sycl_device device;
-	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
-	options.properties = SYCL_QUEUE_IN_ORDER;
-	worker_must(sycl_platform_open(worker->endpoint, &worker->platform), "sycl_platform_open");
-	worker_must(sycl_device_select(worker->platform, choose_fake, NULL, &device), "sycl_device_select");
-	worker_must(sycl_queue_create(NULL, device, &options, &worker->queue), "sycl_queue_create");
-	worker_must(sycl_device_release(device), "sycl_device_release");
-}
+enum { AT_A_TIME = 64, WAIT_EVERY = 32 };
 
 static sycl_event take(struct worker *worker, sycl_kernel kernel)
 {
@@ -50,7 +30,7 @@ static bool has_input_ended(void)
 int worker_take(struct worker *worker)
 {
 	sycl_event marks[AT_A_TIME / WAIT_EVERY] = {NULL};
-	connect(worker);
+	worker_connect_fake(worker, SYCL_QUEUE_IN_ORDER);
 	sycl_kernel kernel = worker_kernel(worker, "take", "take");
 	for (uint32_t i = 0; !has_input_ended(); i = (i + 1) % (AT_A_TIME / WAIT_EVERY)) {
 		if (marks[i]) {
