@@ -62,6 +62,8 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
       LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 2700)
     if(TARGET processes_chaos)
       add_dependencies(processes_chaos worker sycld sycl-engine syclctl fake_cuda)
+      # Minutes, in most of which it waits: it begins first, beside the others.
+      set_property(TEST processes_chaos PROPERTY COST 10000)
     endif()
     if(TARGET processes_cuda_cycles)
       target_compile_definitions(processes_cuda_cycles PRIVATE NVRTC_LIBRARY="${SYCLD_NVRTC}")

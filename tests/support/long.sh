@@ -18,7 +18,7 @@ Parts of --long, all of them unless some are named:
   lives   1e4 clients that connect, work and leave, 1e4 that are killed
   seeds   random groups of twenty seeds that no earlier run had
   chaos   half an hour of everything at once
-  again   tests of real processes, ten times over
+  again   tests of real processes, ten times over, but for chaos
   second  second runs of the same programs, under AddressSanitizer
   fuzz    five minutes of fuzzing for each target
   tidy    static analysis of all paths
@@ -70,7 +70,7 @@ long_part() {
 		SYCLD_RANDOM_FIRST=$seed long_tests seeds "random groups from seed $seed" build -R "^($random_rows)\$"
 		;;
 	chaos) long_tests chaos "everything at once" build -R '^processes_chaos$' ;;
-	again) tests "integration, ten times over" build -L '^integration$' --repeat until-fail:10 ;;
+	again) tests "integration, ten times over" build -L '^integration$' -E '^processes_chaos$' --repeat until-fail:10 ;;
 	second)
 		lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
 			tests "second runs under address" build/check-asan -L '^again$'

@@ -300,6 +300,22 @@ bool process_exists(pid_t pid)
 	return read_lines(pid, "status", take_state, &state) == 0 && state != 'Z' && state != 'X';
 }
 
+/* The name, which may be anything, ends at the last parenthesis; 20 words after it. */
+static void take_start(const char *line, void *start)
+{
+	const char *at = strrchr(line, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		*(uint64_t *)start = strtoull(at + 1, NULL, 10);
+}
+
+uint64_t process_start(pid_t pid)
+{
+	uint64_t start = 0;
+	return read_lines(pid, "stat", take_start, &start) == 0 ? start : 0;
+}
+
 static void take_parent(const char *line, void *parent)
 {
 	(void)sscanf(line, "PPid: %d", (int *)parent);
