@@ -18,7 +18,8 @@ Usage: ./check.sh [--fast | --rows | --build-only | --long [PART...]]
   --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/last-run*.md
   --build-only  install and build what the tests need, run nothing
   --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target,
-                second runs under AddressSanitizer, static analysis of all paths, half an hour of everything at once
+                second runs under AddressSanitizer, static analysis of all paths, half an hour of everything at once,
+                the units under a systemd that boots
 Without a CUDA toolkit of version 13, headers and compiler are fetched into build/cuda-toolkit; tests/gpu/README.md: tests on a GPU.
 The last line says how many passed and failed; before it stands what could not be built here.
 TXT

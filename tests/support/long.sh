@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154
 : "${top:?the project folder}"
 
-long_parts='races rows lives seeds chaos again second fuzz tidy'
+long_parts='races rows lives seeds chaos again second boot fuzz tidy'
 
 # Random groups by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu)'
@@ -20,6 +20,7 @@ Parts of --long, all of them unless some are named:
   chaos   half an hour of everything at once
   again   tests of real processes, ten times over, but for chaos
   second  second runs of the same programs, under AddressSanitizer
+  boot    the installed units under a systemd of their own: restarts, reloads and kills while a client works
   fuzz    five minutes of fuzzing for each target
   tidy    static analysis of all paths
 What was run is told in build/long.md.
@@ -59,6 +60,21 @@ long_tests() {
 	suites "$part" "$folder"
 }
 
+# Where no systemd can be booted the line says why.
+boot() {
+	local start=$SECONDS status=0 result=ok why=
+	"$top/tests/systemd/boot.sh" "$top/build" >"$logs/boot.log" 2>&1 </dev/null || status=$?
+	case $status in
+	0) passed=$((passed + 1)) ;;
+	77) skipped=$((skipped + 1)) result=skipped why="   $(sed -n 's/^skipped: //p' "$logs/boot.log")" ;;
+	*)
+		failed=$((failed + 1)) result=FAILED
+		cat "$logs/boot.log"
+		;;
+	esac
+	line '%-34s %-7s %4d s%s\n' "units under systemd" "$result" $((SECONDS - start)) "$why"
+}
+
 long_part() {
 	case $1 in
 	races) long_tests races "races of 1e8 messages" build -L '^race$' ;;
@@ -75,6 +91,7 @@ long_part() {
 		lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
 			tests "second runs under address" build/check-asan -L '^again$'
 		;;
+	boot) boot ;;
 	fuzz)
 		lane "build (clang, fuzz)" fuzzers &&
 			lane "fuzzing, 5 min for each target" fuzz 300
