@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "fork_guard.h"
 #include "helpers.h"
+#include "lone_thread.h"
 #include "page_copy.h"
 #include "queue_line.h"
 #include "spin_pace.h"
@@ -23,7 +24,7 @@
 
 void connection_ref(struct connection *c)
 {
-	atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
+	(void)count_add(&c->refs, 1, memory_order_relaxed);
 }
 
 static void free_ids(struct connection *c)
@@ -95,7 +96,7 @@ DEFINE_CLEANUP(connection)
 
 void connection_unref(struct connection *c)
 {
-	if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1)
+	if (count_add(&c->refs, -1u, memory_order_acq_rel) == 1)
 		(void)connection_free(c);
 }
 

@@ -2,6 +2,7 @@
 #include "handler.h"
 
 #include "access_mode.h"
+#include "lone_thread.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,11 +69,20 @@ static void give_memory(struct queue *queue, struct handler *handler)
  * A queue keeps the memory of one handler, so that a program that builds one group after the other allocates nothing. Each
  * exchange hands it to one thread. The handle is another one each time: it has nothing to do with the memory.
  */
+static struct handler *exchange_spare(struct queue *queue, struct handler *handler)
+{
+	if (!thread_is_alone())
+		return atomic_exchange_explicit(&queue->spare, handler, memory_order_acq_rel);
+	struct handler *before = atomic_load_explicit(&queue->spare, memory_order_acquire);
+	atomic_store_explicit(&queue->spare, handler, memory_order_relaxed);
+	return before;
+}
+
 static struct handler *take_memory(struct queue *queue)
 {
 	struct handler *handler = NULL;
 	if (atomic_load_explicit(&queue->spare, memory_order_relaxed))
-		handler = atomic_exchange_explicit(&queue->spare, NULL, memory_order_acq_rel);
+		handler = exchange_spare(queue, NULL);
 	return handler ? handler : malloc(sizeof(*handler));
 }
 
@@ -81,7 +91,7 @@ static void give_memory(struct queue *queue, struct handler *handler)
 	if (atomic_load_explicit(&queue->spare, memory_order_relaxed)) /* several are open at a time: one is kept */
 		free(handler);
 	else
-		free(atomic_exchange_explicit(&queue->spare, handler, memory_order_acq_rel));
+		free(exchange_spare(queue, handler));
 }
 #endif
 
@@ -369,7 +379,7 @@ static sycl_result end_handle(sycl_handler handle, struct handler **handler_out)
 	if (result)
 		return result;
 	if (!counted)
-		atomic_fetch_add_explicit(&object->connection->handles, 1, memory_order_relaxed);
+		(void)count_add(&object->connection->handles, 1, memory_order_relaxed);
 	*handler_out = (struct handler *)object;
 	return SYCL_SUCCESS;
 }
@@ -377,7 +387,7 @@ static sycl_result end_handle(sycl_handler handle, struct handler **handler_out)
 static void end_submission(struct handler *handler)
 {
 	struct connection *c = handler->object.connection;
-	atomic_fetch_sub_explicit(&c->handles, 1, memory_order_acq_rel);
+	(void)count_add(&c->handles, -1u, memory_order_acq_rel);
 	host_tasks_look(c);
 }
 

@@ -2,6 +2,7 @@
 #include "executable_graph.h"
 #include "handler_messages.h"
 #include "handler_shape.h"
+#include "lone_thread.h"
 #include "own_pages.h"
 
 #include "access_mode.h"
@@ -264,7 +265,7 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 	struct connection *c = handler->object.connection;
 	/* So that nobody takes the last handle for gone before this one gives out another (host_tasks_look). */
 	if (event_out)
-		atomic_fetch_add_explicit(&c->handles, 1, memory_order_relaxed);
+		(void)count_add(&c->handles, 1, memory_order_relaxed);
 	sycl_result result = event_out ? make_event(handler, &s->event) : SYCL_SUCCESS;
 	if (!result && handler->action == HANDLER_ACTION_HOST_TASK)
 		result = host_task_new(c, origin, handler->queue->line, &s->task);
@@ -296,7 +297,7 @@ static sycl_result transmit(struct submission *s, struct handler *origin, sycl_e
 	if (!sent && s->event)
 		drop_event(s->event);
 	if (event_out)
-		atomic_fetch_sub_explicit(&c->handles, 1, memory_order_acq_rel);
+		(void)count_add(&c->handles, -1u, memory_order_acq_rel);
 	return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "connection.h"
 #include "fork_guard.h"
+#include "lone_thread.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -153,9 +154,9 @@ static void count_handle(const struct object *object, bool comes)
 	if (!object->connection)
 		return;
 	if (comes)
-		atomic_fetch_add_explicit(&object->connection->handles, 1, memory_order_relaxed);
+		(void)count_add(&object->connection->handles, 1, memory_order_relaxed);
 	else
-		atomic_fetch_sub_explicit(&object->connection->handles, 1, memory_order_acq_rel);
+		(void)count_add(&object->connection->handles, -1u, memory_order_acq_rel);
 }
 
 int handle_create(struct object *object, enum handle_type type, void (*destroy)(struct object *))
@@ -182,7 +183,7 @@ int handle_create(struct object *object, enum handle_type type, void (*destroy)(
 
 void object_keep(struct object *object)
 {
-	(void)atomic_fetch_sub_explicit(&object->entry->word, USER_ONE, memory_order_relaxed);
+	(void)word_add(&object->entry->word, -USER_ONE, memory_order_relaxed);
 	count_handle(object, false);
 }
 
@@ -253,8 +254,7 @@ sycl_result handle_pin(const void *handle, enum handle_type type, struct object 
 		sycl_result result = check_word(entry, word, handle, type);
 		if (result)
 			return result;
-	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word + REF_ONE, memory_order_acquire,
-							memory_order_acquire));
+	} while (!word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire, memory_order_acquire));
 	*object_out = entry->object;
 	return SYCL_SUCCESS;
 }
@@ -272,8 +272,7 @@ sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct o
 			return result;
 		/* The users' reference, which goes with the last of them, becomes the caller's. */
 		wanted = word - USER_ONE + (word_users(word) == 1 ? 0 : REF_ONE);
-	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, wanted, memory_order_acq_rel,
-							memory_order_acquire));
+	} while (!word_replace(&entry->word, &word, wanted, memory_order_acq_rel, memory_order_acquire));
 	*counted_out = word_users(word) == 1;
 	*object_out = entry->object;
 	return SYCL_SUCCESS;
@@ -281,7 +280,7 @@ sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct o
 
 void object_ref(struct object *object)
 {
-	(void)atomic_fetch_add_explicit(&object->entry->word, REF_ONE, memory_order_relaxed);
+	(void)word_add(&object->entry->word, REF_ONE, memory_order_relaxed);
 }
 
 bool object_try_ref(struct object *object)
@@ -291,8 +290,7 @@ bool object_try_ref(struct object *object)
 	do {
 		if (word_refs(word) == 0 || word_refs(word) >= COUNT_MAX)
 			return false;
-	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word + REF_ONE, memory_order_acquire,
-							memory_order_relaxed));
+	} while (!word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire, memory_order_relaxed));
 	return true;
 }
 
@@ -306,8 +304,8 @@ static void entry_free(struct handle_entry *entry, uint32_t index)
 	if (!present || present != entry)
 		return; /* of the parent process: a child has a table of its own */
 	entry->next_free = atomic_load_explicit(&t->freed, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&t->freed, &entry->next_free, index + 1, memory_order_release,
-						      memory_order_relaxed)) {
+	while (!count_replace(&t->freed, &entry->next_free, index + 1, memory_order_release,
+			      memory_order_relaxed)) {
 	}
 }
 
@@ -318,7 +316,7 @@ void object_unref(struct object *object)
 	uint64_t before = atomic_load_explicit(&entry->word, memory_order_acquire);
 	/* Of a handler nobody finds a way to it any more then: no handle is good, and it has no weak pointers. */
 	if (object->type != HANDLE_HANDLER || word_refs(before) != 1 || word_users(before) != 0)
-		before = atomic_fetch_sub_explicit(&entry->word, REF_ONE, memory_order_acq_rel);
+		before = word_add(&entry->word, -REF_ONE, memory_order_acq_rel);
 	if (word_refs(before) != 1)
 		return;
 	if (word_users(before)) /* made, but never handed out: its maker failed */
@@ -338,8 +336,7 @@ sycl_result object_give(struct object *object)
 			return error_set(SYCL_ERROR_QUOTA, "this %s has too many references",
 					 handle_type_name((enum handle_type)object->type));
 		wanted = word + USER_ONE + (word_users(word) == 0 ? REF_ONE : 0);
-	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, wanted, memory_order_relaxed,
-							memory_order_relaxed));
+	} while (!word_replace(&entry->word, &word, wanted, memory_order_relaxed, memory_order_relaxed));
 	if (word_users(word) == 0)
 		count_handle(object, true);
 	return SYCL_SUCCESS;
@@ -357,8 +354,7 @@ static sycl_result take(struct object *object, bool also_last, bool *was_last_ou
 			*was_last_out = true;
 			return SYCL_SUCCESS;
 		}
-	} while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word - USER_ONE, memory_order_acq_rel,
-							memory_order_relaxed));
+	} while (!word_replace(&entry->word, &word, word - USER_ONE, memory_order_acq_rel, memory_order_relaxed));
 	*was_last_out = word_users(word) == 1;
 	if (*was_last_out)
 		count_handle(object, false);

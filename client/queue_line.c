@@ -1,6 +1,7 @@
 #include "queue_line.h"
 
 #include "connection.h"
+#include "lone_thread.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,13 +52,13 @@ struct queue_line *queue_line_free(struct queue_line *line)
 
 void queue_line_hold(struct queue_line *line)
 {
-	atomic_fetch_add_explicit(&line->holders, 1, memory_order_relaxed);
+	(void)count_add(&line->holders, 1, memory_order_relaxed);
 }
 
 void queue_line_drop(struct connection *c, struct queue_line *line)
 {
 	/* Not freed here: the engine may still speak of its groups. That ends with Released, or with the session. */
-	if (atomic_fetch_sub_explicit(&line->holders, 1, memory_order_acq_rel) == 1)
+	if (count_add(&line->holders, -1u, memory_order_acq_rel) == 1)
 		remote_release(c, &line->remote);
 }
 

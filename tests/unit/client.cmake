@@ -9,6 +9,7 @@ if(TARGET syclclient_objects)
     client_greeting.c
     client_handler_shape.c
     client_handles.c
+    client_lone_thread.c
     client_object_ids.c
     client_shapes.c
     client_slots.c
