@@ -179,6 +179,7 @@ struct kernel {
 	uint64_t max_global_size[3];          /* of a built-in kernel; 0: not told */
 	uint64_t max_local_mem_bytes;
 	uint32_t registers, sub_group_size, is_native;
+	uint32_t shape; /* where the last known one that it was sent with stands (shapes.h), 0: none; under the submit lock */
 	bool has_presets; /* the application's own: arguments that are not given are as they have been set */
 };
 

@@ -119,10 +119,8 @@ void connection_lose(struct connection *c, sycl_result code, const char *format,
 	connection_lose_with(c, &why);
 }
 
-sycl_result connection_check(struct connection *c)
+sycl_result connection_tell(struct connection *c)
 {
-	if (!atomic_load_explicit(&c->lost, memory_order_acquire))
-		return SYCL_SUCCESS;
 	return error_set_failure(&c->lost_why);
 }
 

@@ -145,8 +145,14 @@ static inline void connection_observe(struct connection *connection)
 void connection_lose(struct connection *connection, sycl_result code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void connection_lose_with(struct connection *connection, const struct failure *why);
-/* 0, or the code with its detail set. Any thread, no lock. */
-sycl_result connection_check(struct connection *connection);
+/* Of one that is lost: the code, with its detail set. */
+sycl_result connection_tell(struct connection *connection);
+/* 0, or what connection_tell says. Any thread, no lock. */
+static inline sycl_result connection_check(struct connection *connection)
+{
+	bool lost = atomic_load_explicit(&connection->lost, memory_order_acquire) != 0;
+	return __builtin_expect(lost, 0) ? connection_tell(connection) : SYCL_SUCCESS;
+}
 
 /* connection_handshake.c. -ECONNRESET as *retry_out: the peer went away before it answered. */
 sycl_result connection_handshake(struct connection *connection, const struct open_request *request,

@@ -25,10 +25,10 @@ static bool room_ready(struct connection *c, void *context)
 	return true;
 }
 
-static sycl_result reserve(struct connection *c, uint16_t kind, uint32_t bytes, void **payload_out)
+/* What the ring's writer would not give at once, and why. */
+static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32_t bytes, int why, void **payload_out)
 {
-	struct room_wait wait = {.kind = kind, .bytes = bytes};
-	wait.r = ring_writer_reserve(&c->writer, kind, bytes, &wait.payload);
+	struct room_wait wait = {.kind = kind, .bytes = bytes, .r = why};
 	if (wait.r == -EAGAIN) {
 		sycl_result result = connection_wait(c, room_ready, &wait, 0, UINT64_MAX);
 		if (result)
@@ -45,6 +45,12 @@ static sycl_result reserve(struct connection *c, uint16_t kind, uint32_t bytes, 
 	}
 	*payload_out = wait.payload;
 	return SYCL_SUCCESS;
+}
+
+static inline sycl_result reserve(struct connection *c, uint16_t kind, uint32_t bytes, void **payload_out)
+{
+	int r = ring_writer_reserve(&c->writer, kind, bytes, payload_out);
+	return __builtin_expect(r < 0, 0) ? reserve_otherwise(c, kind, bytes, r, payload_out) : SYCL_SUCCESS;
 }
 
 void connection_commit(struct connection *c)

@@ -10,7 +10,7 @@
 
 static _Atomic uint32_t always_settled = FORK_SETTLED; /* where there is no such page: open refuses to work then */
 _Atomic uint32_t *fork_word = &always_settled;
-static _Atomic uint32_t depth;
+_Atomic uint32_t fork_count;
 
 __attribute__((constructor)) static void fork_guard_make(void)
 {
@@ -40,17 +40,12 @@ int fork_guard_works(void)
 	return fork_word != &always_settled;
 }
 
-uint32_t fork_depth(void)
-{
-	return atomic_load_explicit(&depth, memory_order_relaxed) & 7;
-}
-
 /* One thread of the child resets; others that come meanwhile wait for it. No lock: one could be held for ever here. */
 void fork_child_settle(void)
 {
 	uint32_t expected = FORK_CHILD_NEW;
 	if (atomic_compare_exchange_strong(fork_word, &expected, FORK_CHILD_RESETTING)) {
-		atomic_fetch_add_explicit(&depth, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&fork_count, 1, memory_order_relaxed);
 		handles_forget_after_fork();
 		bridge_forget_after_fork();
 		atomic_store_explicit(fork_word, FORK_SETTLED, memory_order_release);

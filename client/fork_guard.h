@@ -6,6 +6,7 @@
 #define SYCL_CLIENT_FORK_GUARD_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum fork_state {
@@ -18,15 +19,26 @@ extern _Atomic uint32_t *fork_word;
 
 void fork_child_settle(void);
 
+/* Nothing is left to do for fork_check. */
+static inline bool fork_is_settled(void)
+{
+	return atomic_load_explicit(fork_word, memory_order_acquire) == FORK_SETTLED;
+}
+
 /* First thing in every public call that looks at a handle or opens a connection. */
 static inline void fork_check(void)
 {
-	if (__builtin_expect(atomic_load_explicit(fork_word, memory_order_acquire) != FORK_SETTLED, 0))
+	if (__builtin_expect(!fork_is_settled(), 0))
 		fork_child_settle();
 }
 
-/* How many forks (modulo 16) lie between this process and the one that loaded the library. */
-uint32_t fork_depth(void);
+extern _Atomic uint32_t fork_count;
+
+/* How many forks (modulo 8) lie between this process and the one that loaded the library. */
+static inline uint32_t fork_depth(void)
+{
+	return atomic_load_explicit(&fork_count, memory_order_relaxed) & 7;
+}
 
 /* Can forks be noticed at all? Without that no connection is opened. */
 int fork_guard_works(void);

@@ -103,13 +103,13 @@ static void take_out(struct handler *handler, uint32_t requirement)
 	}
 }
 
-static sycl_result set_accessor(struct handler *copy, uint32_t index, struct buffer *buffer, sycl_access_mode mode)
+static sycl_result set_accessor(struct handler *copy, uint32_t index, struct buffer **pinned, sycl_access_mode mode)
 {
 	if (index >= copy->arguments.count || handler_argument_at(copy, index)->kind != HANDLER_ARGUMENT_ACCESSOR)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u of the node is no accessor", index);
 	uint32_t before = handler_argument_at(copy, index)->requirement;
 	sycl_result result =
-		handler_set_accessor(copy, HANDLER_ARGUMENT_ACCESSOR, index, buffer, mode, 0, buffer->size_bytes);
+		handler_set_accessor(copy, HANDLER_ARGUMENT_ACCESSOR, index, pinned, mode, 0, (*pinned)->size_bytes);
 	if (!result && users_of(copy, before) == 0)
 		take_out(copy, before);
 	return result;
@@ -122,7 +122,7 @@ SYCL_API sycl_result sycl_graph_node_set_accessor(sycl_graph handle, sycl_graph_
 	PIN(buffer, buffer, buffer_handle);
 	struct handler *copy = NULL;
 	sycl_result result = copy_node(graph, node, &copy);
-	return result ? result : replace(graph, node, copy, set_accessor(copy, index, buffer, mode));
+	return result ? result : replace(graph, node, copy, set_accessor(copy, index, &buffer, mode));
 }
 
 static sycl_result set_range(struct handler *copy, const sycl_range *global, const sycl_range *local)

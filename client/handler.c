@@ -18,9 +18,8 @@
 
 void handler_init(struct handler *handler, struct queue *queue)
 {
-	/* What the lists hold is written when they grow, but for arguments, where there may be gaps. */
+	/* What the lists hold is written when they grow. */
 	memset(handler, 0, offsetof(struct handler, inline_requirements));
-	memset(handler->inline_arguments, 0, sizeof(handler->inline_arguments));
 	handler->requirements = (struct handler_list){handler->inline_requirements, 0, HANDLER_INLINE_REQUIREMENTS};
 	handler->arguments = (struct handler_list){handler->inline_arguments, 0, HANDLER_INLINE_ARGUMENTS};
 	handler->values = (struct handler_list){handler->inline_values, 0, HANDLER_INLINE_VALUES};
@@ -229,11 +228,13 @@ sycl_result handler_set_argument(struct handler *handler, uint32_t index, struct
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u", index,
 				 KERNEL_ARGUMENTS_MAX);
 	if (index >= handler->arguments.count) {
-		sycl_result result = handler_list_grow(&handler->arguments, handler->inline_arguments,
+		sycl_result result = handler_list_room(&handler->arguments, handler->inline_arguments,
 					       sizeof(struct handler_argument), index + 1 - handler->arguments.count);
 		if (result)
 			return result;
-		handler->arguments.count = index + 1;
+		while (handler->arguments.count <= index) /* with what is left out */
+			*handler_argument_at(handler, handler->arguments.count++) =
+				(struct handler_argument){.kind = HANDLER_ARGUMENT_UNSET};
 	}
 	handler->arguments_given += handler_argument_at(handler, index)->kind == HANDLER_ARGUMENT_UNSET;
 	handler->argument_kinds |= 1u << argument.kind;
@@ -254,19 +255,23 @@ static sycl_result check_accessor_index(enum handler_argument_kind kind, uint32_
 }
 
 sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind, uint32_t index,
-				 struct buffer *buffer, sycl_access_mode mode, uint64_t offset_bytes,
+				 struct buffer **pinned, sycl_access_mode mode, uint64_t offset_bytes,
 				 uint64_t size_bytes)
 {
 	if (!access_mode_valid((uint32_t)mode))
 		return error_set(SYCL_ERROR_INVALID, "%d is no access mode", (int)mode);
 	sycl_result result = check_accessor_index(kind, index);
 	uint32_t requirement = 0;
-	if (!result && kind == HANDLER_ARGUMENT_HOST)
-		result = handler_add_host_requirement(handler, buffer, (uint32_t)mode, offset_bytes, size_bytes,
-						      &requirement);
-	else if (!result)
-		result = handler_add_requirement(handler, buffer, (uint32_t)mode, offset_bytes, size_bytes,
-						 &requirement);
+	if (result)
+		return result;
+	const struct handler_demand demand = {
+		.buffer = *pinned,
+		.pinned = pinned,
+		.mode = (uint32_t)mode,
+		.target = kind == HANDLER_ARGUMENT_HOST ? SYCL_TARGET_HOST_TASK : SYCL_TARGET_DEVICE,
+		.offset_bytes = offset_bytes,
+		.size_bytes = size_bytes};
+	result = handler_require(handler, &demand, &requirement);
 	if (result)
 		return result;
 	return handler_set_argument(handler, index,
@@ -280,7 +285,7 @@ SYCL_API sycl_result sycl_handler_set_accessor(sycl_handler handle, uint32_t ind
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
-	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, buffer, mode, 0, buffer->size_bytes);
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, &buffer, mode, 0, buffer->size_bytes);
 }
 
 SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handle, uint32_t index, sycl_buffer buffer_handle,
@@ -288,7 +293,7 @@ SYCL_API sycl_result sycl_handler_set_ranged_accessor(sycl_handler handle, uint3
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
-	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, buffer, mode, offset_bytes, size_bytes);
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, &buffer, mode, offset_bytes, size_bytes);
 }
 
 sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t size_bytes, const void *value)
@@ -299,7 +304,7 @@ sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t 
 	if ((limit && size_bytes > limit) || size_bytes > PACKET_BYTES_MAX)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: %" PRIu64 " bytes; the device takes %" PRIu64,
 				 index, size_bytes, limit);
-	sycl_result result = handler_list_grow(&handler->values, handler->inline_values, 1, (uint32_t)size_bytes);
+	sycl_result result = handler_list_room(&handler->values, handler->inline_values, 1, (uint32_t)size_bytes);
 	if (result)
 		return result;
 	uint32_t offset = handler->values.count;

@@ -18,6 +18,7 @@ struct handler_requirement {
 
 struct handler_demand {
 	struct buffer *buffer;
+	struct buffer **pinned; /* the caller's reference, which a new requirement takes over: NULL then. NULL: it gets one of its own */
 	uint32_t mode;
 	sycl_target target;
 	uint64_t offset_bytes, size_bytes;
@@ -85,7 +86,7 @@ struct handler {
 	struct kernel *kernel_given; /* a reference: has those for other devices */
 	uint32_t dimensions;
 	uint64_t global[3], local[3];
-	bool is_nd, is_empty, cooperative, splittable;
+	bool is_nd, is_empty, cooperative, splittable; /* one behind the other: handler_shape.c takes them as one word */
 	sycl_range cluster;           /* dimensions 0: none */
 	sycl_range offset;            /* of global ids; dimensions 0: none */
 	struct shared_event *event;   /* a reference */
@@ -148,9 +149,6 @@ sycl_result handler_check_demand(const struct handler *handler, const struct han
 sycl_result handler_require(struct handler *handler, const struct handler_demand *demand, uint32_t *index_out);
 sycl_result handler_add_requirement(struct handler *handler, struct buffer *buffer, uint32_t mode,
 				    uint64_t offset_bytes, uint64_t size_bytes, uint32_t *index_out);
-/* Of a host accessor. */
-sycl_result handler_add_host_requirement(struct handler *handler, struct buffer *buffer, uint32_t mode,
-					 uint64_t offset_bytes, uint64_t size_bytes, uint32_t *index_out);
 /* May all sub-buffers be used on that device? C14 */
 sycl_result handler_check_origins(const struct handler *handler, const struct device *device);
 /* handler.c. Without a handle and without holding the queue, which the caller does until handler_fini. */
@@ -164,18 +162,26 @@ sycl_result handler_copy_as_task(const struct handler *handler, struct handler *
 sycl_result handler_new(struct queue *queue, struct handler **handler_out);
 /* handler.c. Room for `more` items. `fixed`: where the list begins, inside of the handler. */
 sycl_result handler_list_grow(struct handler_list *list, const void *fixed, size_t item_bytes, uint32_t more);
+/* The same, without a call where there is room. */
+static inline sycl_result handler_list_room(struct handler_list *list, const void *fixed, size_t item_bytes, uint32_t more)
+{
+	return list->count + more <= list->capacity ? SYCL_SUCCESS : handler_list_grow(list, fixed, item_bytes, more);
+}
 sycl_result handler_set_argument(struct handler *handler, uint32_t index, struct handler_argument argument);
-/* `kind`: HANDLER_ARGUMENT_ACCESSOR, or HOST for a host task's. The bytes lie in the buffer, or it is refused. */
+/*
+ * `kind`: HANDLER_ARGUMENT_ACCESSOR, or HOST for a host task's. The bytes lie in the buffer, or it is refused. The caller's
+ * reference may go to the handler: *pinned is NULL then, and the handler holds it.
+ */
 sycl_result handler_set_accessor(struct handler *handler, enum handler_argument_kind kind, uint32_t index,
-				 struct buffer *buffer, sycl_access_mode mode, uint64_t offset_bytes,
+				 struct buffer **pinned, sycl_access_mode mode, uint64_t offset_bytes,
 				 uint64_t size_bytes);
 /* What the public functions of these names do (handler.c; usm_actions.c). */
 sycl_result handler_set_value(struct handler *handler, uint32_t index, uint64_t size_bytes, const void *value);
 sycl_result handler_set_local(struct handler *handler, uint32_t index, uint64_t size_bytes);
 sycl_result handler_set_usm(struct handler *handler, uint32_t index, const void *pointer);
 sycl_result handler_add_dependency(struct handler *handler, struct event *event);
-/* handler_actions.c. `local` NULL: a basic range. */
-sycl_result handler_set_launch(struct handler *handler, struct kernel *kernel, const sycl_range *global,
+/* handler_actions.c. `local` NULL: a basic range. Of success the caller's reference goes to the handler, and *pinned is NULL. */
+sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned, const sycl_range *global,
 			       const sycl_range *local);
 /* executable_graph.c: for those who hold it only. */
 struct object *executable_graph_object(struct executable_graph *graph);

@@ -1,10 +1,10 @@
 /* The action of a command group: launches and shared events. Copies are in handler_copies.c. */
 #include "handler.h"
 
-sycl_result handler_set_launch(struct handler *handler, struct kernel *given, const sycl_range *global,
+sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned, const sycl_range *global,
 			       const sycl_range *local)
 {
-	struct kernel *kernel = kernel_on(given, handler->queue->device);
+	struct kernel *given = *pinned, *kernel = kernel_on(given, handler->queue->device);
 	if (!kernel)
 		kernel = given; /* handler_check_range says what is wrong */
 	sycl_result result = handler_check_no_action(handler);
@@ -17,7 +17,7 @@ sycl_result handler_set_launch(struct handler *handler, struct kernel *given, co
 	handler->action = HANDLER_ACTION_LAUNCH;
 	handler->kernel = kernel; /* held by the other one */
 	handler->kernel_given = given;
-	object_ref(&given->object);
+	*pinned = NULL;
 	handler->dimensions = global->dimensions;
 	handler->is_nd = local != NULL;
 	handler->is_empty = false;
@@ -34,14 +34,14 @@ SYCL_API sycl_result sycl_handler_single_task(sycl_handler handle, sycl_kernel k
 	PIN(handler, handler, handle);
 	PIN(kernel, kernel, kernel_handle);
 	sycl_range one = sycl_range1(1);
-	return handler_set_launch(handler, kernel, &one, NULL);
+	return handler_set_launch(handler, &kernel, &one, NULL);
 }
 
 SYCL_API sycl_result sycl_handler_parallel_for(sycl_handler handle, sycl_kernel kernel_handle, sycl_range range)
 {
 	PIN(handler, handler, handle);
 	PIN(kernel, kernel, kernel_handle);
-	return handler_set_launch(handler, kernel, &range, NULL);
+	return handler_set_launch(handler, &kernel, &range, NULL);
 }
 
 SYCL_API sycl_result sycl_handler_parallel_for_nd(sycl_handler handle, sycl_kernel kernel_handle, sycl_range global,
@@ -49,7 +49,7 @@ SYCL_API sycl_result sycl_handler_parallel_for_nd(sycl_handler handle, sycl_kern
 {
 	PIN(handler, handler, handle);
 	PIN(kernel, kernel, kernel_handle);
-	return handler_set_launch(handler, kernel, &global, &local);
+	return handler_set_launch(handler, &kernel, &global, &local);
 }
 
 static sycl_result set_event(struct handler *handler, struct shared_event *event, enum handler_action action)

@@ -97,11 +97,10 @@ sycl_result handler_check_range(const struct handler *handler, const struct kern
 
 static const char *const kind_names[] = {"anything", "a value", "an accessor", "local memory", "an image", "a sampler"};
 
-static sycl_result check_argument(const struct handler *handler, uint32_t index)
+static inline sycl_result check_argument(const struct handler *handler, uint32_t index, const struct handler_argument *given,
+					 const struct kernel_argument *wanted)
 {
 	const struct kernel *kernel = handler->kernel;
-	const struct handler_argument *given = handler_argument_at(handler, index);
-	const struct kernel_argument *wanted = &kernel->arguments[index];
 	static const uint32_t kind_of[] = {
 		[HANDLER_ARGUMENT_ACCESSOR] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_GLOBAL,
 		[HANDLER_ARGUMENT_USM] = SYCL__V1__ARGUMENT_KIND__ARGUMENT_KIND_GLOBAL,
@@ -192,14 +191,15 @@ sycl_result handler_check_arguments(const struct handler *handler)
 		return counted;
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	uint64_t local_bytes = kernel->local_mem_bytes, parameter_bytes = 0;
-	for (uint32_t i = 0; i < kernel->argument_count; i++) {
-		/* Of a kernel of the application's: as it has been set. */
-		if (i >= handler->arguments.count || handler_argument_at(handler, i)->kind == HANDLER_ARGUMENT_UNSET)
+	/* There are no more than the kernel has. Those of a kernel of the application's that are unset are as it has set them. */
+	const struct handler_argument *given = handler->arguments.items, *end = given + handler->arguments.count;
+	const struct kernel_argument *wanted = kernel->arguments;
+	for (uint32_t i = 0; given < end; i++, given++, wanted++) {
+		if (given->kind == HANDLER_ARGUMENT_UNSET)
 			continue;
-		sycl_result result = check_argument(handler, i);
+		sycl_result result = check_argument(handler, i, given, wanted);
 		if (result)
 			return result;
-		const struct handler_argument *given = handler_argument_at(handler, i);
 		if (given->kind == HANDLER_ARGUMENT_LOCAL)
 			local_bytes += given->size_bytes;
 		else

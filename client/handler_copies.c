@@ -280,9 +280,13 @@ static sycl_result copy_to_host(struct handler *handler, struct buffer *source, 
 	if (!result && !destination && !copy_box_empty(&plan->box))
 		result = error_set(SYCL_ERROR_INVALID, "the destination is NULL");
 	uint32_t index = 0;
+	const struct handler_demand demand = {.buffer = source,
+					      .mode = ACCESS_MODE_READ,
+					      .target = SYCL_TARGET_HOST_TASK,
+					      .offset_bytes = plan->source_offset,
+					      .size_bytes = plan->source_span};
 	if (!result)
-		result = handler_add_host_requirement(handler, source, ACCESS_MODE_READ, plan->source_offset,
-						      plan->source_span, &index);
+		result = handler_require(handler, &demand, &index);
 	if (result)
 		return result;
 	if (copy_box_empty(&plan->box)) { /* it orders, like any copy of nothing */

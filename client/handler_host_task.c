@@ -22,7 +22,7 @@ SYCL_API sycl_result sycl_handler_set_host_accessor(sycl_handler handle, uint32_
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
-	return handler_set_accessor(handler, HANDLER_ARGUMENT_HOST, index, buffer, mode, 0, buffer->size_bytes);
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_HOST, index, &buffer, mode, 0, buffer->size_bytes);
 }
 
 SYCL_API sycl_result sycl_handler_set_ranged_host_accessor(sycl_handler handle, uint32_t index,
@@ -31,5 +31,5 @@ SYCL_API sycl_result sycl_handler_set_ranged_host_accessor(sycl_handler handle, 
 {
 	PIN(handler, handler, handle);
 	PIN(buffer, buffer, buffer_handle);
-	return handler_set_accessor(handler, HANDLER_ARGUMENT_HOST, index, buffer, mode, offset_bytes, size_bytes);
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_HOST, index, &buffer, mode, offset_bytes, size_bytes);
 }

@@ -76,12 +76,15 @@ sycl_result handler_require(struct handler *handler, const struct handler_demand
 	}
 	if (handler->requirements.count == REQUIREMENTS_MAX)
 		return error_set(SYCL_ERROR_QUOTA, "a command group has at most %u buffers", REQUIREMENTS_MAX);
-	result = handler_list_grow(&handler->requirements, handler->inline_requirements,
+	result = handler_list_room(&handler->requirements, handler->inline_requirements,
 				   sizeof(struct handler_requirement), 1);
 	if (result)
 		return result;
 	*index_out = handler->requirements.count++;
-	object_ref(&buffer->object);
+	if (demand->pinned)
+		*demand->pinned = NULL;
+	else
+		object_ref(&buffer->object);
 	struct handler_requirement *made = handler_requirement_at(handler, *index_out);
 	*made = (struct handler_requirement){.buffer = buffer, .mode = demand->mode, .begin = begin, .end = end};
 	made->modes[demand->target] = demand->mode;
@@ -94,17 +97,6 @@ sycl_result handler_add_requirement(struct handler *handler, struct buffer *buff
 	const struct handler_demand demand = {.buffer = buffer,
 					      .mode = mode,
 					      .target = SYCL_TARGET_DEVICE,
-					      .offset_bytes = offset_bytes,
-					      .size_bytes = size_bytes};
-	return handler_require(handler, &demand, index_out);
-}
-
-sycl_result handler_add_host_requirement(struct handler *handler, struct buffer *buffer, uint32_t mode,
-					 uint64_t offset_bytes, uint64_t size_bytes, uint32_t *index_out)
-{
-	const struct handler_demand demand = {.buffer = buffer,
-					      .mode = mode,
-					      .target = SYCL_TARGET_HOST_TASK,
 					      .offset_bytes = offset_bytes,
 					      .size_bytes = size_bytes};
 	return handler_require(handler, &demand, index_out);

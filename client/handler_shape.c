@@ -1,6 +1,8 @@
 /* A handler as a shape, and what changes from one group of a shape to the next as a record. */
 #include "handler_shape.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Each of these writes words from `at` on, and returns where they end. */
@@ -68,6 +70,15 @@ static uint64_t *put_range(uint64_t *at, const uint64_t *sizes, uint32_t dimensi
 /* Words in front of requirements and arguments, of one requirement, and of one argument, at most. */
 enum { HEAD_WORDS = 15, REQUIREMENT_WORDS = 6, ARGUMENT_WORDS = 2 };
 
+/* A byte each, 0 or 1, so seven bits above the first are free. */
+static uint64_t flags_of(const struct handler *handler)
+{
+	static_assert(offsetof(struct handler, splittable) == offsetof(struct handler, is_nd) + 3, "one word of flags");
+	uint32_t flags;
+	memcpy(&flags, (const uint8_t *)handler + offsetof(struct handler, is_nd), sizeof(flags));
+	return (uint64_t)flags << 32 | (uint64_t)handler->after_all << 33 | (uint64_t)handler->offset.dimensions << 34;
+}
+
 bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_t *rest_bytes_out)
 {
 	if (handler->action != HANDLER_ACTION_LAUNCH || handler->requirements.count > SHAPE_REQUIREMENTS_MAX ||
@@ -81,10 +92,7 @@ bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_
 	*at++ = handler->kernel->remote.id;
 	*at++ = (uint64_t)handler->requirements.count | (uint64_t)handler->depends_on.count << 8 |
 		(uint64_t)handler->arguments.count << 16 | (uint64_t)handler->dimensions << 24 |
-		(uint64_t)handler->cluster.dimensions << 28 | (uint64_t)handler->is_nd << 32 |
-		(uint64_t)handler->is_empty << 33 | (uint64_t)handler->cooperative << 34 |
-		(uint64_t)handler->after_all << 35 | (uint64_t)handler->offset.dimensions << 36 |
-		(uint64_t)handler->splittable << 40;
+		(uint64_t)handler->cluster.dimensions << 28 | flags_of(handler);
 	at = put_range(at, handler->global, handler->dimensions);
 	if (handler->is_nd)
 		at = put_range(at, handler->local, handler->dimensions);
@@ -94,7 +102,7 @@ bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_
 	at = put_arguments(handler, at, rest_bytes_out);
 	if (!at)
 		return false;
-	shape_key_seal(key, at);
+	shape_key_end(key, at);
 	return true;
 }
 

@@ -158,6 +158,22 @@ static bool too_many_open(const struct connection *c, struct queue_line *line)
 	return (int32_t)open >= 0 && open >= most;
 }
 
+/* With the submit lock. The kernel remembers where its last shape stands. */
+static enum shape_use look_for_shape(struct submission *s, struct shape_name *name_out)
+{
+	struct shapes *shapes = &s->handler->object.connection->shapes;
+	struct kernel *kernel = s->handler->kernel;
+	if (!s->has_shape)
+		return SHAPE_MESSAGE;
+	if (shapes_again(shapes, &s->key, kernel->shape, name_out))
+		return SHAPE_KNOWN;
+	shape_key_seal(&s->key);
+	enum shape_use use = shapes_look(shapes, &s->key, name_out);
+	if (use == SHAPE_KNOWN)
+		kernel->shape = name_out->shape;
+	return use;
+}
+
 /* The submit lock is held: numbers and records have the same order. */
 static sycl_result write_group(struct submission *s)
 {
@@ -168,7 +184,7 @@ static sycl_result write_group(struct submission *s)
 					"%u command groups of this queue are in flight, as many as are allowed",
 					(uint32_t)line->groups - line->done);
 	struct shape_name name;
-	enum shape_use use = s->has_shape ? shapes_look(&c->shapes, &s->key, &name) : SHAPE_MESSAGE;
+	enum shape_use use = look_for_shape(s, &name);
 	sycl_result result = use == SHAPE_KNOWN ? write_record(s, name, line->groups + 1)
 						: write_message(s, use == SHAPE_DEFINE ? &name : NULL, line->groups + 1);
 	if (result)
@@ -186,8 +202,9 @@ static sycl_result write_group(struct submission *s)
 
 static void mark_buffers(const struct handler *handler)
 {
-	for (uint32_t i = 0; i < handler->requirements.count; i++) {
-		const struct handler_requirement *requirement = handler_requirement_at(handler, i);
+	const struct handler_requirement *requirement = handler->requirements.items;
+	const struct handler_requirement *end = requirement + handler->requirements.count;
+	for (; requirement < end; requirement++) {
 		struct buffer *root = buffer_root(requirement->buffer);
 		atomic_store_explicit(&root->used, 1, memory_order_relaxed);
 		if (access_mode_writes(requirement->mode))
@@ -208,15 +225,32 @@ static void take_answers(struct connection *c)
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
-sycl_result handler_check(const struct handler *handler)
+/*
+ * None of its buffers has failed, is a temporary or has contents to be brought: as a rule, and then nobody need look at them
+ * one by one. Said once of a group, before it is sent.
+ */
+static bool buffers_are_plain(const struct handler *handler)
+{
+	const struct handler_requirement *requirement = handler->requirements.items;
+	const struct handler_requirement *end = requirement + handler->requirements.count;
+	for (; requirement < end; requirement++) {
+		const struct buffer *root = buffer_root(requirement->buffer);
+		if (atomic_load_explicit(&root->remote.failed, memory_order_acquire) || root->is_temporary ||
+		    !own_pages_are_settled(root))
+			return false;
+	}
+	return true;
+}
+
+static sycl_result check(const struct handler *handler, bool plain_buffers)
 {
 	sycl_result result = remote_check(&handler->queue->line->remote);
 	if (!result && atomic_load_explicit(&handler->queue->is_lent, memory_order_acquire))
 		result = error_set(SYCL_ERROR_INVALID, "the queue's native queue was given out, and not returned with "
 							"sycl_queue_return_native");
-	for (uint32_t i = 0; i < handler->requirements.count && !result; i++)
+	for (uint32_t i = 0; !plain_buffers && i < handler->requirements.count && !result; i++)
 		result = remote_check(&buffer_root(handler_requirement_at(handler, i)->buffer)->remote);
-	if (!result)
+	if (!result && (handler->action != HANDLER_ACTION_LAUNCH || handler_may_have(handler, 1u << HANDLER_ARGUMENT_USM)))
 		result = usm_check(handler);
 	if (!result)
 		result = handler_check_arguments(handler);
@@ -229,6 +263,11 @@ sycl_result handler_check(const struct handler *handler)
 	if (!result && handler->graph && handler->requirements.count)
 		result = error_set(SYCL_ERROR_INVALID, "a launch of a graph requires no buffers: its nodes do");
 	return result;
+}
+
+sycl_result handler_check(const struct handler *handler)
+{
+	return check(handler, false);
 }
 
 /* What was checked against the queue that it was begun on, when it was set. */
@@ -310,12 +349,14 @@ static sycl_result send(struct handler *handler, struct handler *origin, bool is
 {
 	struct connection *c = handler->object.connection;
 	take_answers(c);
-	sycl_result result = handler_check(handler);
+	bool plain_buffers = buffers_are_plain(handler);
+	sycl_result result = check(handler, plain_buffers);
 	if (result)
 		return result;
 	if (!is_step && graph_records(handler))
 		return graph_record(handler, origin, event_out);
-	result = graph_check_no_temporaries(handler);
+	if (!plain_buffers)
+		result = graph_check_no_temporaries(handler);
 	if (result)
 		return result;
 	if (usm_is_staged(handler))
@@ -335,9 +376,11 @@ static sycl_result send(struct handler *handler, struct handler *origin, bool is
 	if (result)
 		return result;
 	struct own_pages *pages = NULL;
-	own_pages_begin(handler, &pages);
+	if (!plain_buffers)
+		own_pages_begin(handler, &pages);
 	result = transmit(&s, origin, event_out);
-	own_pages_finish(pages);
+	if (pages)
+		own_pages_finish(pages);
 	return result;
 }
 
@@ -351,10 +394,9 @@ sycl_result handler_send_whole(struct handler *handler, sycl_event *event_out)
 	return send(handler, handler, true, event_out);
 }
 
-sycl_result handler_send(struct handler *handler, struct queue *queue, sycl_event *event_out)
+/* Apart, as the copy has a large place on the stack. */
+__attribute__((noinline)) static sycl_result send_elsewhere(struct handler *handler, struct queue *queue, sycl_event *event_out)
 {
-	if (queue == handler->queue)
-		return send(handler, handler, false, event_out);
 	struct handler view = *handler; /* its lists are the handler's own */
 	view.queue = queue;
 	sycl_result result = check_for_other_queue(&view);
@@ -362,4 +404,9 @@ sycl_result handler_send(struct handler *handler, struct queue *queue, sycl_even
 	    (queue->device != handler->queue->device || queue->context != handler->queue->context))
 		result = error_set(SYCL_ERROR_INVALID, "what uses native handles is for queues of its own device and context");
 	return result ? result : send(&view, handler, false, event_out);
+}
+
+sycl_result handler_send(struct handler *handler, struct queue *queue, sycl_event *event_out)
+{
+	return queue == handler->queue ? send(handler, handler, false, event_out) : send_elsewhere(handler, queue, event_out);
 }

@@ -229,6 +229,13 @@ static sycl_result refuse(const void *handle, enum handle_type type)
 	return error_set(SYCL_ERROR_INVALID_HANDLE, "this value is no handle; a %s was expected", name);
 }
 
+/* As check_word, of a handle that is good, which nearly all are. */
+static inline bool word_is_good(const struct handle_entry *entry, uint64_t word, const void *handle, enum handle_type type)
+{
+	return word_generation(word) == generation_of(handle) && word_users(word) != 0 && word_refs(word) < COUNT_MAX &&
+	       atomic_load_explicit(&entry->type, memory_order_relaxed) == (uint32_t)type;
+}
+
 /* Is it still what the handle says? Holds if the word is the same when it is exchanged: its generation says so. */
 static sycl_result check_word(struct handle_entry *entry, uint64_t word, const void *handle, enum handle_type type)
 {
@@ -243,7 +250,8 @@ static sycl_result check_word(struct handle_entry *entry, uint64_t word, const v
 	return SYCL_SUCCESS;
 }
 
-sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out)
+/* Whatever there may be about a handle. */
+static sycl_result pin_any(const void *handle, enum handle_type type, struct object **object_out)
 {
 	fork_check();
 	struct handle_entry *entry = find(handle, type);
@@ -259,6 +267,20 @@ sycl_result handle_pin(const void *handle, enum handle_type type, struct object 
 	return SYCL_SUCCESS;
 }
 
+/* Several times for each group, of good handles: on its way there no call is made. */
+sycl_result handle_pin(const void *handle, enum handle_type type, struct object **object_out)
+{
+	struct handle_entry *entry = fork_is_settled() ? find(handle, type) : NULL;
+	if (!entry)
+		return pin_any(handle, type, object_out);
+	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire);
+	if (!word_is_good(entry, word, handle, type) ||
+	    !word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire, memory_order_acquire))
+		return pin_any(handle, type, object_out);
+	*object_out = entry->object;
+	return SYCL_SUCCESS;
+}
+
 sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct object **object_out, bool *counted_out)
 {
 	fork_check();
@@ -267,7 +289,8 @@ sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct o
 		return refuse(handle, type);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire), wanted = 0;
 	do {
-		sycl_result result = check_word(entry, word, handle, type);
+		sycl_result result = word_is_good(entry, word, handle, type) ? SYCL_SUCCESS
+									     : check_word(entry, word, handle, type);
 		if (result)
 			return result;
 		/* The users' reference, which goes with the last of them, becomes the caller's. */

@@ -160,8 +160,7 @@ static uint32_t count_outside(const struct handler *handler)
 static bool are_settled(const struct handler *handler)
 {
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
-		enum own_pages_state state = state_of(root_at(handler, i));
-		if (state == OWN_PAGES_OUTSIDE || state == OWN_PAGES_TAKEN)
+		if (!own_pages_are_settled(root_at(handler, i)))
 			return false;
 	}
 	return true;

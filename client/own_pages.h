@@ -25,6 +25,13 @@ enum own_pages_state {
 /* A new buffer over this memory: may its contents be left there until somebody uses them? */
 bool own_pages_wait(const struct buffer *buffer);
 
+/* Of a root: nothing is to be brought, and nobody waited for. It stays so. */
+static inline bool own_pages_are_settled(const struct buffer *buffer)
+{
+	enum own_pages_state state = atomic_load_explicit(&buffer->pages, memory_order_acquire);
+	return state == OWN_PAGES_HERE || state == OWN_PAGES_COMING;
+}
+
 /*
  * Around the sending of a group, which is sent in any case. *pages_out: what own_pages_finish copies in, NULL: nothing, as a
  * rule. Waits for the engine to answer, for no device; without locks.

@@ -9,7 +9,7 @@ static sycl_result set_accessor(struct handler *handler, uint32_t index, const s
 	uint64_t bytes = argument->size_bytes;
 	if (bytes == SYCL_REST_BYTES && argument->offset_bytes <= buffer->size_bytes)
 		bytes = buffer->size_bytes - argument->offset_bytes;
-	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, buffer, (sycl_access_mode)argument->mode,
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, &buffer, (sycl_access_mode)argument->mode,
 				    argument->offset_bytes, bytes);
 }
 
@@ -48,7 +48,7 @@ static sycl_result build(struct handler *handler, const struct sycl_launch *laun
 	if (result)
 		return result;
 	PIN(kernel, kernel, launch->kernel);
-	return handler_set_launch(handler, kernel, &launch->global, launch->local.dimensions ? &launch->local : NULL);
+	return handler_set_launch(handler, &kernel, &launch->global, launch->local.dimensions ? &launch->local : NULL);
 }
 
 static sycl_result check(const struct sycl_launch *launch)

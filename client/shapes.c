@@ -10,10 +10,14 @@ void shapes_fini(struct shapes *shapes)
 	*shapes = (struct shapes){.agreed_on = false};
 }
 
+static bool has_words(const struct shape_place *place, const struct shape_key *key)
+{
+	return place->count == key->count && memcmp(place->words, key->words, key->count * sizeof(uint64_t)) == 0;
+}
+
 static bool holds(const struct shape_place *place, const struct shape_key *key)
 {
-	return place && place->sum == key->sum && place->count == key->count &&
-	       memcmp(place->words, key->words, key->count * sizeof(uint64_t)) == 0;
+	return place && place->sum == key->sum && has_words(place, key);
 }
 
 /* The place that was not used for longest, made if there was none; NULL without memory. */
@@ -35,6 +39,16 @@ static struct shape_place *take_over(struct shapes *shapes, uint32_t first)
 static uint32_t next_generation(struct shapes *shapes)
 {
 	return shapes->generation == UINT32_MAX ? 1 : shapes->generation + 1;
+}
+
+bool shapes_again(struct shapes *shapes, const struct shape_key *key, uint32_t shape, struct shape_name *name_out)
+{
+	struct shape_place *place = shape ? shapes->places[shape - 1] : NULL;
+	if (!place || !place->generation || !has_words(place, key))
+		return false;
+	place->used = ++shapes->clock;
+	*name_out = (struct shape_name){shape, place->generation};
+	return true;
 }
 
 enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key, struct shape_name *name_out)

@@ -24,9 +24,12 @@
 #define SHAPE_WAYS          4u  /* places where a key may be */
 #define SHAPE_SETS          (SHAPES_MAX / SHAPE_WAYS)
 
-/* Words, put one behind the other; nobody looks at the limit but who puts them. Then it is sealed. */
+/*
+ * Words, put one behind the other; nobody looks at the limit but who puts them. Then its end is told. It is sealed only when it is
+ * looked for: shapes_again needs no sum.
+ */
 struct shape_key {
-	uint64_t sum; /* of the products of words that stand in a pair, each with a number of its place's own */
+	uint64_t sum; /* when sealed: of the products of words that stand in a pair, each with a number of its place's own */
 	uint32_t count;
 	uint64_t words[SHAPE_KEY_WORDS_MAX + 1]; /* the last one is never used but to seal */
 };
@@ -59,21 +62,31 @@ struct shape_name {
 __extension__ typedef unsigned __int128 shape_product;
 
 /* The words end at `end`, behind which one more may be written. */
-static inline void shape_key_seal(struct shape_key *key, uint64_t *end)
+static inline void shape_key_end(struct shape_key *key, uint64_t *end)
 {
-	uint64_t sum = 0, place = 0x9e3779b97f4a7c15ull;
 	*end = 0; /* what the last one stands in a pair with */
+	key->count = (uint32_t)(end - key->words);
+}
+
+static inline void shape_key_seal(struct shape_key *key)
+{
+	const uint64_t *end = key->words + key->count;
+	uint64_t sum = 0, place = 0x9e3779b97f4a7c15ull;
 	for (const uint64_t *word = key->words; word < end; word += 2) {
 		shape_product product = (shape_product)(word[0] ^ place) * (word[1] ^ ~place);
 		sum += (uint64_t)product ^ (uint64_t)(product >> 64);
 		place += 0xc2b2ae3d27d4eb4eull;
 	}
-	key->count = (uint32_t)(end - key->words);
 	key->sum = sum;
 }
 
 void shapes_fini(struct shapes *shapes);
-/* What to do with a group of this key. `name_out`: of SHAPE_DEFINE and SHAPE_KNOWN. */
+/*
+ * Is it what stands at the place of that number, 0: none, and known? Then a record does. Most groups of a kernel are like the one
+ * before, whose place the kernel remembers.
+ */
+bool shapes_again(struct shapes *shapes, const struct shape_key *key, uint32_t shape, struct shape_name *name_out);
+/* What to do with a group of this key, which is sealed. `name_out`: of SHAPE_DEFINE and SHAPE_KNOWN. */
 enum shape_use shapes_look(struct shapes *shapes, const struct shape_key *key, struct shape_name *name_out);
 /* The message with that definition is in the ring. */
 void shapes_defined(struct shapes *shapes, struct shape_name name);

@@ -155,3 +155,22 @@ Test(client_handler_shape, the_largest_launch_fits_into_a_key, .timeout = 10)
 	}
 	cr_assert(gt(u32, most, SHAPE_KEY_WORDS_MAX - 6), "the bound is not much too strict: %u", most);
 }
+
+/* The memory of a handler is used again as it is: what is left out between two arguments was not set by anybody. */
+Test(client_handler_shape, arguments_that_are_left_out_are_unset, .timeout = 10)
+{
+	static struct launch launch;
+	memset(&launch, 0xff, sizeof(launch));
+	handler_init(&launch.handler, &launch.queue);
+	for (uint32_t last = 3; last < 3 * HANDLER_INLINE_ARGUMENTS; last += 7) { /* also beyond those inside of the handler */
+		uint32_t before = launch.handler.arguments.count;
+		const struct handler_argument given = {.kind = HANDLER_ARGUMENT_VALUE, .size_bytes = 4};
+		cr_assert(eq(int, handler_set_argument(&launch.handler, last, given), SYCL_SUCCESS));
+		cr_assert(eq(u32, launch.handler.arguments.count, last + 1));
+		for (uint32_t i = before; i < last; i++)
+			cr_assert(eq(int, (int)handler_argument_at(&launch.handler, i)->kind, HANDLER_ARGUMENT_UNSET), "%u", i);
+		cr_assert(eq(int, (int)handler_argument_at(&launch.handler, last)->kind, HANDLER_ARGUMENT_VALUE));
+	}
+	cr_assert(eq(u32, launch.handler.arguments_given, 7));
+	handler_fini(&launch.handler);
+}

@@ -21,7 +21,8 @@ TestSuite(client_shapes, .timeout = 10, .init = setup, .fini = teardown);
 static struct shape_key key_of(uint64_t kernel, uint64_t buffer, uint64_t range)
 {
 	struct shape_key key = {.words = {kernel, buffer, range}};
-	shape_key_seal(&key, key.words + 3);
+	shape_key_end(&key, key.words + 3);
+	shape_key_seal(&key);
 	return key;
 }
 
@@ -49,6 +50,38 @@ Test(client_shapes, a_shape_is_seen_then_defined_then_known)
 	}
 }
 
+/* A kernel remembers a place's number, and whatever has become of the place is found by its words. */
+Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
+{
+	struct shape_key key = key_of(1, 2, 3), other = key_of(1, 2, 4);
+	struct shape_name name = {0, 0}, again = {0, 0};
+	cr_assert(not(shapes_again(&shapes, &key, 0, &again)), "none is remembered");
+	cr_assert(not(shapes_again(&shapes, &key, SHAPES_MAX, &again)), "nothing stands there");
+	(void)look(&key, &name);
+	cr_assert(eq(int, (int)shapes_look(&shapes, &key, &name), SHAPE_DEFINE));
+	cr_assert(not(shapes_again(&shapes, &key, name.shape, &again)), "its message was not sent");
+	shapes_defined(&shapes, name);
+	cr_assert(not(shapes_again(&shapes, &other, name.shape, &again)));
+	key.sum = 0; /* which is not asked for */
+	cr_assert(shapes_again(&shapes, &key, name.shape, &again));
+	cr_assert(eq(u32, again.shape, name.shape));
+	cr_assert(eq(u32, again.generation, name.generation));
+}
+
+/* What is found by its remembered place alone is used, too: it is not the one that was unused for longest. */
+Test(client_shapes, a_place_that_is_found_again_is_not_evicted)
+{
+	struct shape_key key = key_of(1, 2, 3);
+	struct shape_name name, again;
+	(void)look(&key, &name);
+	(void)look(&key, &name);
+	for (uint64_t i = 10; i < 10 + 16 * SHAPES_MAX; i++) {
+		struct shape_key other = key_of(i, i, i);
+		cr_assert(shapes_again(&shapes, &key, name.shape, &again), "%llu", (unsigned long long)i);
+		(void)look(&other, &again);
+	}
+}
+
 Test(client_shapes, any_word_that_differs_is_another_shape)
 {
 	struct shape_key key = key_of(1, 2, 3);
@@ -60,7 +93,8 @@ Test(client_shapes, any_word_that_differs_is_another_shape)
 		cr_assert(eq(int, (int)look(&others[i], &name), SHAPE_MESSAGE), "%zu", i);
 	struct shape_key longer = key;
 	longer.words[3] = 0;
-	shape_key_seal(&longer, longer.words + 4);
+	shape_key_end(&longer, longer.words + 4);
+	shape_key_seal(&longer);
 	cr_assert(eq(int, (int)look(&longer, &name), SHAPE_MESSAGE));
 	/* The same sum alone is not the same shape. */
 	struct shape_key forged = key_of(1, 2, 4);
