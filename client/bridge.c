@@ -30,9 +30,11 @@ static void leave(struct bridge_context *context)
 {
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
+	int mode = CUDA_CAPTURE_RELAXED;
 	context->is_left = true;
 	if (context->is_stuck)
 		return;
+	cuda_driver_exchange_mode(cuda, &mode);
 	bool is_there = cuda->cuCtxPushCurrent_v2(context->context) == CUDA_OK;
 	bridge_memory_leave(context, is_there);
 	if (is_there)
@@ -47,6 +49,7 @@ static void leave(struct bridge_context *context)
 	if (context->is_retained)
 		(void)cuda->cuDevicePrimaryCtxRelease_v2(context->device);
 	context->is_retained = false;
+	cuda_driver_exchange_mode(cuda, &mode);
 }
 
 bool bridge_is_stuck(struct bridge *bridge, const struct bridge_context *context)
@@ -217,7 +220,10 @@ sycl_result bridge_context_find(struct connection *c, const struct device *devic
 	if (handle) {
 		retained = retain_if_primary(cuda, handle, number);
 	} else {
+		int mode = CUDA_CAPTURE_RELAXED;
+		cuda_driver_exchange_mode(cuda, &mode);
 		cuda_result made = cuda->cuDevicePrimaryCtxRetain(&handle, number);
+		cuda_driver_exchange_mode(cuda, &mode);
 		if (made != CUDA_OK)
 			return cuda_driver_error(made, "the primary CUDA context cannot be made in this process");
 		retained = true;
@@ -282,10 +288,13 @@ sycl_result bridge_stream_lend(struct bridge *bridge, struct bridge_context *con
 	const struct cuda_driver *cuda = cuda_driver_get();
 	cuda_context popped = NULL;
 	uint32_t stream = 0;
+	int mode = CUDA_CAPTURE_RELAXED;
 	cuda_result entered = cuda->cuCtxPushCurrent_v2(context->context);
 	if (entered != CUDA_OK)
 		return cuda_driver_error(entered, "the CUDA context of a host task cannot be made current");
+	cuda_driver_exchange_mode(cuda, &mode);
 	sycl_result result = bridge_stream_take(bridge, context, NULL, &stream);
+	cuda_driver_exchange_mode(cuda, &mode);
 	(void)cuda->cuCtxPopCurrent_v2(&popped);
 	if (result)
 		return result;

@@ -29,6 +29,7 @@ struct bridge_call {
 	struct host_task *task; /* holds the connection */
 	struct bridge_context *context;
 	uint32_t stream;
+	int mode; /* of the thread, while the library calls the driver on it (cuda_driver_exchange_mode) */
 	cuda_event event; /* behind all that was sent */
 	sycl_result status;
 	struct failure why;
@@ -115,7 +116,9 @@ static sycl_result run(struct bridge_call *call, const struct handler *handler, 
 		.memories = memories,
 		.memory_count = handler->requirements.count,
 	};
+	cuda_driver_exchange_mode(cuda, &call->mode);
 	result = native_call_here(handler, &scope);
+	cuda_driver_exchange_mode(cuda, &call->mode);
 	call->holds = 2;
 	cuda_result marked = mark(cuda, call);
 	if (marked == CUDA_OK) {
@@ -137,9 +140,12 @@ static sycl_result enter(struct bridge_call *call, const struct handler *handler
 	cuda_result entered = cuda->cuCtxPushCurrent_v2(handler->bridge->context);
 	if (entered != CUDA_OK)
 		return cuda_driver_error(entered, "the CUDA context of a native command cannot be made current");
+	call->mode = CUDA_CAPTURE_RELAXED;
+	cuda_driver_exchange_mode(cuda, &call->mode);
 	sycl_result result = open_memories(handler, memories);
 	if (!result)
 		result = run(call, handler, memories, sent_out);
+	cuda_driver_exchange_mode(cuda, &call->mode);
 	(void)cuda->cuCtxPopCurrent_v2(&popped);
 	return result;
 }
@@ -304,6 +310,8 @@ static void *finish_calls(void *argument)
 {
 	struct connection *c = argument;
 	struct bridge *bridge = &c->bridge;
+	int mode = CUDA_CAPTURE_RELAXED;
+	cuda_driver_exchange_mode(cuda_driver_get(), &mode);
 	(void)pthread_mutex_lock(&notes_lock);
 	while (!bridge->stop) {
 		struct bridge_call *call = take(bridge, rest(bridge));
@@ -352,8 +360,11 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 	}
 	(void)pthread_mutex_unlock(&notes_lock);
 	/* Then this thread waits itself. */
+	int mode = CUDA_CAPTURE_RELAXED;
+	cuda_driver_exchange_mode(cuda_driver_get(), &mode);
 	while (!settle(call))
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = ALONE_NS}, NULL);
+	cuda_driver_exchange_mode(cuda_driver_get(), &mode);
 }
 
 void bridge_forget_after_fork(void)

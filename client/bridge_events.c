@@ -64,8 +64,11 @@ static void open_answered(struct bridge_context *context, struct bridge_event *e
 	event->state = BRIDGE_EVENT_BAD;
 	if (!has_handle || cuda->cuCtxPushCurrent_v2(context->context) != CUDA_OK)
 		return;
+	int mode = CUDA_CAPTURE_RELAXED;
+	cuda_driver_exchange_mode(cuda, &mode);
 	if (cuda->cuIpcOpenEventHandle(&event->event, event->handle) == CUDA_OK)
 		event->state = BRIDGE_EVENT_OPEN;
+	cuda_driver_exchange_mode(cuda, &mode);
 	(void)cuda->cuCtxPopCurrent_v2(&popped);
 }
 

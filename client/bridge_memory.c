@@ -86,14 +86,18 @@ sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *ro
 {
 	struct bridge *bridge = &root->object.connection->bridge;
 	sycl_result result = SYCL_SUCCESS;
+	int mode = CUDA_CAPTURE_RELAXED;
 	(void)pthread_mutex_lock(&bridge->open_lock);
 	struct bridge_import *import = root->imports;
 	while (import && import->context != context)
 		import = import->next;
-	if (import)
+	if (import) {
 		*address_out = import->address;
-	else
+	} else {
+		cuda_driver_exchange_mode(cuda_driver_get(), &mode);
 		result = open_import(context, root, address_out);
+		cuda_driver_exchange_mode(cuda_driver_get(), &mode);
+	}
 	(void)pthread_mutex_unlock(&bridge->open_lock);
 	return result;
 }
@@ -146,10 +150,13 @@ static void leave_context(struct bridge_import *import)
 	*at = import->sibling;
 	if (bridge_is_stuck(&import->context->connection->bridge, import->context))
 		return;
+	int mode = CUDA_CAPTURE_RELAXED;
+	cuda_driver_exchange_mode(cuda, &mode);
 	bool is_there = cuda->cuCtxPushCurrent_v2(import->context->context) == CUDA_OK;
 	close_import(import, is_there);
 	if (is_there)
 		(void)cuda->cuCtxPopCurrent_v2(&popped);
+	cuda_driver_exchange_mode(cuda, &mode);
 }
 
 void bridge_memory_close(struct buffer *root)

@@ -18,7 +18,8 @@ struct symbol {
 	size_t place;
 	int optional;
 };
-#define SYMBOL(name) {#name, offsetof(struct cuda_driver, name), 0}
+#define SYMBOL(name)   {#name, offsetof(struct cuda_driver, name), 0}
+#define OPTIONAL(name) {#name, offsetof(struct cuda_driver, name), 1}
 
 static const struct symbol symbols[] = {
 	SYMBOL(cuInit),
@@ -50,8 +51,9 @@ static const struct symbol symbols[] = {
 	SYMBOL(cuMemMap),
 	SYMBOL(cuMemUnmap),
 	SYMBOL(cuMemSetAccess),
-	{"cuIpcOpenEventHandle", offsetof(struct cuda_driver, cuIpcOpenEventHandle), 1},
-	{"cuCtxGetId", offsetof(struct cuda_driver, cuCtxGetId), 1},
+	OPTIONAL(cuIpcOpenEventHandle),
+	OPTIONAL(cuCtxGetId),
+	OPTIONAL(cuThreadExchangeStreamCaptureMode),
 };
 
 /* SYCLD_CUDA_LIBRARY: another file than the machine's, for tests and for drivers that lie elsewhere. */
@@ -88,6 +90,12 @@ const struct cuda_driver *cuda_driver_get(void)
 		return &driver;
 	error_note(SYCL_ERROR_FEATURE_NOT_SUPPORTED, 0, "%s", why_not);
 	return NULL;
+}
+
+void cuda_driver_exchange_mode(const struct cuda_driver *cuda, int *mode)
+{
+	if (cuda->cuThreadExchangeStreamCaptureMode)
+		(void)cuda->cuThreadExchangeStreamCaptureMode(mode);
 }
 
 void cuda_driver_note(sycl_result code, cuda_result result, const char *what)

@@ -27,6 +27,7 @@ enum {
 	CUDA_HANDLE_DESCRIPTOR = 1,
 	CUDA_LOCATION_DEVICE = 1,
 	CUDA_ACCESS_READ_WRITE = 3,
+	CUDA_CAPTURE_RELAXED = 2,
 };
 
 struct cuda_uuid {
@@ -80,6 +81,7 @@ struct cuda_driver {
 	/* NULL: this driver has it not. */
 	cuda_result (*cuIpcOpenEventHandle)(cuda_event *event_out, struct cuda_ipc_event handle);
 	cuda_result (*cuCtxGetId)(cuda_context context, unsigned long long *id_out);
+	cuda_result (*cuThreadExchangeStreamCaptureMode)(int *mode);
 };
 
 /*
@@ -87,6 +89,13 @@ struct cuda_driver {
  * (SYCL_ERROR_FEATURE_NOT_SUPPORTED): there is none here, or it is too old, or it does not start. Any thread.
  */
 const struct cuda_driver *cuda_driver_get(void);
+
+/*
+ * Exchanges what this thread may call while streams of the program's capture with *mode, which is CUDA_CAPTURE_RELAXED at first. A capture
+ * forbids other threads what could wait, and is broken by it; what the library calls has nothing to do with what is captured. The
+ * program's functions are called in the mode that their thread had.
+ */
+void cuda_driver_exchange_mode(const struct cuda_driver *cuda, int *mode);
 
 /* Notes the driver's code with the thread's last failure. */
 void cuda_driver_note(sycl_result code, cuda_result result, const char *what);

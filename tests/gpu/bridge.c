@@ -348,3 +348,37 @@ Test(gpu_bridge, I18_S8_a_context_of_another_device_is_refused)
 	MUST(sycl_buffer_release(buffer));
 	bridge_end(&test);
 }
+
+/* A capture forbids other threads of the program calls that may wait. The library's are let through, and do not break it (K20). */
+Test(gpu_bridge, K20_S8_commands_go_on_while_the_program_captures)
+{
+	struct bridge_test test;
+	bridge_begin(&test, 1);
+	struct bridge_work slow = {.test = &test, .fills = true, .value = 5}, fast = {.test = &test};
+	CUstream stream = NULL;
+	CUgraph graph = NULL;
+	CUcontext popped = NULL;
+	sycl_event event = NULL, other = NULL;
+	sycl_buffer busy = bridge_buffer(&test, SYCL_SHARE_VMM), fresh = bridge_buffer(&test, SYCL_SHARE_CUDA_IPC);
+	bridge_finish(native_gated_fill(&test.gate, test.queue, fresh, 1));
+	MUST(bridge_submit(test.queue, &fast, busy, 0, NULL));
+	MUST(sycl_queue_wait(test.queue));
+	MUST(bridge_submit(test.queue, &slow, busy, 0, &event));
+	bridge_await_calls(&slow, 1);
+	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(test.context));
+	NATIVE_MUST(NATIVE(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING));
+	NATIVE_MUST(NATIVE(cuStreamBeginCapture)(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+	*test.word = 1;
+	MUST(bridge_submit(test.queue, &fast, fresh, 0, &other));
+	bridge_finish(event);
+	bridge_finish(other);
+	NATIVE_MUST(NATIVE(cuStreamEndCapture)(stream, &graph));
+	NATIVE_MUST(NATIVE(cuGraphDestroy)(graph));
+	NATIVE_MUST(NATIVE(cuStreamDestroy)(stream));
+	NATIVE_MUST(NATIVE(cuCtxPopCurrent)(&popped));
+	order_expect(busy, 5);
+	order_expect(fresh, 2);
+	MUST(sycl_buffer_release(busy));
+	MUST(sycl_buffer_release(fresh));
+	bridge_end(&test);
+}

@@ -164,7 +164,7 @@ static bool event_done(const struct CUevent_st *event)
 
 CUresult cuEventQuery(CUevent event)
 {
-	ENTER(NEED_INIT);
+	ENTER(NEED_INIT | UNSAFE);
 	LOCKED();
 	if (!event || !fake_handle_alive(FAKE_EVENT, event))
 		return CUDA_ERROR_INVALID_HANDLE;
