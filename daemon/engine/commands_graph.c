@@ -75,6 +75,16 @@ static int find(struct session *session, uint64_t id, struct graph **graph_out)
 	return r < 0 ? r : object_get(session, id, OBJECT_GRAPH, graph_out, &fault);
 }
 
+/* What one requires is looked at by each launch, as of one that is no node (group_host.c). An early event is one command's at a time. */
+static int check_host_task(struct session *session, const Sycl__V1__HostTask *task)
+{
+	if (task->on_device && !session_has_natives(session) && !(session->features & FEATURE_NATIVE_NODES))
+		return session_violation(session, "a graph's node is a native command, which was not agreed on");
+	if (task->early_event)
+		return session_violation(session, "a graph's node names an event of its own to be early with");
+	return 0;
+}
+
 static int check_node(struct session *session, const Sycl__V1__CommandGroup *group)
 {
 	if (!group)
@@ -88,10 +98,7 @@ static int check_node(struct session *session, const Sycl__V1__CommandGroup *gro
 	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE &&
 	    (!session_has_natives(session) || !group->native->function))
 		return session_violation(session, "a graph's node is a native command");
-	if (group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK && group->host_task->on_device &&
-	    !session_has_natives(session))
-		return session_violation(session, "a graph's node is a native command");
-	return 0;
+	return group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK ? check_host_task(session, group->host_task) : 0;
 }
 
 /* `before`: what they take the place of. 1: the graph has failed. */

@@ -9,7 +9,8 @@
 #include <sys/socket.h>
 
 /* Features of this engine; a bit is offered when it exists. */
-#define ENGINE_FEATURES (FEATURE_RESUBMIT | FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES | FEATURE_NATIVE_EARLY)
+#define ENGINE_FEATURES \
+	(FEATURE_RESUBMIT | FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES | FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES)
 
 static int violation_of(struct session *session, int error)
 {

@@ -179,32 +179,6 @@ Test(hostile, S8_K1_its_end_before_its_turn_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "is no host task that runs now");
 }
 
-Test(hostile, S8_K15_it_is_no_node_of_a_graph)
-{
-	start(FEATURE_NATIVE | FEATURE_GRAPHS, 0);
-	Sycl__V1__GraphCreate create = SYCL__V1__GRAPH_CREATE__INIT;
-	create.graph = raw_id(OBJECT_GRAPH, GRAPH);
-	create.context = raw_id(OBJECT_CONTEXT, CONTEXT);
-	create.device = device;
-	create.nodes = 1;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
-	command.graph_create = &create;
-	(void)raw_send(hostile, &command);
-	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT;
-	task.on_device = true;
-	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
-	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
-	group.host_task = &task;
-	Sycl__V1__GraphNode node = SYCL__V1__GRAPH_NODE__INIT;
-	node.graph = create.graph;
-	node.group = &group;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_NODE;
-	command.graph_node = &node;
-	(void)raw_send(hostile, &command);
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "a graph's node is a native command");
-}
-
 /* How to open the memory is answered while it is held for writing: otherwise who holds it could never open it. */
 Test(hostile, S8_F10_an_export_at_once_waits_for_no_writer)
 {
@@ -396,4 +370,183 @@ Test(hostile, S8_N3_an_early_event_that_is_no_event_closes_the_session)
 	raw_wait_closed(hostile);
 	cr_assert(eq(i32, hostile->error_code, STATUS_CONNECTION_LOST), "%s", hostile->error_text);
 	hostile_stop();
+}
+
+/* --- nodes of graphs ---------------------------------------------------------------------------------------------- */
+
+enum { NODES = FEATURE_NATIVE | FEATURE_GRAPHS | FEATURE_NATIVE_NODES };
+
+static uint64_t graph_id(void)
+{
+	return raw_id(OBJECT_GRAPH, GRAPH);
+}
+
+/* Node 0 of one: a native command that writes the buffer. */
+static void send_node(uint64_t buffer, uint64_t early_event)
+{
+	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
+	Sycl__V1__Requirement *list[] = {&requirement};
+	requirement.buffer = buffer;
+	requirement.mode = ACCESS_MODE_READ_WRITE;
+	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT;
+	task.on_device = true;
+	task.early_event = early_event;
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	group.n_requirements = 1;
+	group.requirements = list;
+	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
+	group.host_task = &task;
+	(void)raw_graph(hostile, graph_id(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 1);
+	(void)raw_graph_node(hostile, graph_id(), &group, NULL, 0);
+	(void)raw_graph_finish(hostile, graph_id());
+}
+
+static void send_early_launch(uint64_t number, uint64_t early_event)
+{
+	Sycl__V1__HostTask task = SYCL__V1__HOST_TASK__INIT, *list[] = {&task};
+	task.slot = TASK_SLOT;
+	task.slot_value = (uint32_t)number;
+	task.on_device = early_event != 0;
+	task.early_event = early_event;
+	Sycl__V1__GraphLaunch launch = SYCL__V1__GRAPH_LAUNCH__INIT;
+	launch.graph = graph_id();
+	launch.n_host_tasks = 1;
+	launch.host_tasks = list;
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH;
+	group.graph_launch = &launch;
+	group.wants_slot = true;
+	group.slot = EVENT_SLOT;
+	group.slot_value = (uint32_t)number;
+	(void)hostile_group(&group, number);
+}
+
+static void send_launch(uint64_t number)
+{
+	send_early_launch(number, 0);
+}
+
+static void send_node_end(uint64_t number, int32_t status)
+{
+	Sycl__V1__HostTaskDone done = SYCL__V1__HOST_TASK_DONE__INIT;
+	done.queue = hostile_queue();
+	done.group = number;
+	done.node = 1;
+	done.status = status;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_HOST_TASK_DONE;
+	command.host_task_done = &done;
+	(void)raw_send(hostile, &command);
+}
+
+Test(hostile, S8_I18_as_a_node_it_is_for_those_who_agreed_on_it)
+{
+	start(FEATURE_NATIVE | FEATURE_GRAPHS, 0);
+	send_node(shared_id(), 0);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "which was not agreed on");
+}
+
+Test(hostile, S8_K15_K9_as_a_node_it_is_held_in_each_launch_and_launches_come_one_by_one)
+{
+	start(NODES, 0);
+	send_node(shared_id(), 0);
+	send_launch(1);
+	send_launch(2);
+	for (uint32_t i = 1; i <= 2; i++) {
+		cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, i), 0));
+		raw_round_trip(hostile);
+		cr_assert(eq(u32, atomic_load(&hostile->slots[TASK_SLOT].sequence), i), "the next one before this one's end");
+		cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), i - 1), "complete before it was run");
+		send_node_end(i, 0);
+		cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, i), 0));
+	}
+	hostile_expect_alive();
+}
+
+Test(hostile, S8_M9_a_node_that_fails_fails_its_launch)
+{
+	start(NODES, 0);
+	send_node(shared_id(), 0);
+	send_launch(1);
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
+	send_node_end(1, STATUS_RUNTIME);
+	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 1));
+	hostile_expect_alive();
+}
+
+Test(hostile, S8_K5_a_node_holds_no_buffer_that_could_be_spilled_or_moved)
+{
+	start(NODES, 0);
+	send_node(hostile_buffer(), 0);
+	send_launch(1);
+	expect_refused(1, "made to be exported");
+	hostile_expect_alive();
+}
+
+Test(hostile, S8_K5_a_node_holds_no_buffer_of_another_device)
+{
+	start(NODES, 1);
+	send_node(shared_id(), 0);
+	send_launch(1);
+	expect_refused(1, "lies on device");
+	hostile_expect_alive();
+}
+
+/* The bit for nodes alone is none for what they open. */
+Test(hostile, S8_I18_a_node_is_a_native_command_like_any_other)
+{
+	start(FEATURE_GRAPHS | FEATURE_NATIVE_NODES, 0);
+	send_node(shared_id(), 0);
+	send_launch(1);
+	expect_refused(1, "an engine of their own");
+	hostile_expect_alive();
+}
+
+Test(hostile, S8_K7_a_node_that_names_an_early_event_closes_the_session)
+{
+	start(NODES | FEATURE_NATIVE_EARLY, 0);
+	make_event(0);
+	send_node(shared_id(), early_id());
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "names an event of its own");
+}
+
+/* What the launch of a graph says of its host tasks is where they are told of, and nothing else. */
+Test(hostile, S8_K7_a_launch_that_names_an_early_event_for_its_node_is_not_told_early)
+{
+	start(NODES | FEATURE_NATIVE_EARLY, 0);
+	make_event(0);
+	send_node(shared_id(), 0);
+	fake_device_gate_close(0);
+	send_fill(1);
+	send_early_launch(2, early_id());
+	raw_round_trip(hostile);
+	cr_assert(eq(u32, atomic_load(&hostile->slots[TASK_SLOT].sequence), 0));
+	fake_device_gate_open(0);
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 2), 0));
+	send_node_end(2, 0);
+	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 0));
+	hostile_expect_alive();
+}
+
+Test(hostile, S8_K1_the_end_of_a_node_said_twice_closes_the_session)
+{
+	start(NODES, 0);
+	send_node(shared_id(), 0);
+	send_launch(1);
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
+	send_node_end(1, 0);
+	send_node_end(1, 0);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "is no host task that runs now");
+}
+
+Test(hostile, S8_N4_a_client_that_ends_in_the_middle_of_a_launch_leaves_nothing)
+{
+	start(NODES, 0);
+	send_node(shared_id(), 0);
+	send_launch(1);
+	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
+	send_launch(2);
+	(void)raw_release(hostile, graph_id());
+	raw_round_trip(hostile);
+	hostile_stop(); /* with what is held: the fixture finds what is left */
 }
