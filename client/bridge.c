@@ -36,6 +36,7 @@ static void leave(struct bridge_context *context)
 		return;
 	cuda_driver_exchange_mode(cuda, &mode);
 	bool is_there = cuda->cuCtxPushCurrent_v2(context->context) == CUDA_OK;
+	bridge_graphs_leave(context, is_there);
 	bridge_memory_leave(context, is_there);
 	if (is_there)
 		bridge_events_leave(context);

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 struct bridge_call;
+struct bridge_graph;
 struct buffer;
 struct connection;
 struct device;
@@ -62,6 +63,7 @@ struct bridge_context {
 	bool is_retained; /* the primary one, which then stays */
 	bool is_stuck; /* something in it waits for a service that has gone: nothing is closed there. Under the bridge's lock */
 	struct bridge_import *imports; /* what is open in it; under open_lock */
+	struct bridge_graph *graphs;   /* nodes of executable graphs; under the bridge's lock */
 	/* Under the bridge's lock: how many commands use each. */
 	struct {
 		cuda_stream stream; /* NULL: not made yet */
@@ -141,12 +143,30 @@ struct bridge_import;
 sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *root, cuda_address *address_out);
 /* The same from any thread. */
 sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *root, uint64_t *address_out);
+/* Of all that the handler requires; 0 for a buffer of no bytes. The context is current. */
+sycl_result bridge_open_memories(const struct handler *handler, uint64_t *memories);
 void bridge_memory_close(struct buffer *root);
 /* All that is open in the context, which is current if it is still there. With open_lock. */
 void bridge_memory_leave(struct bridge_context *context, bool is_there);
 
 /*
- * bridge_calls.c: calls the function of a native command. `later_out` not NULL: what it has sent is not complete; then
+ * bridge_graphs.c: a native command as a node of one executable graph. May there be such nodes, or native host tasks, in a graph?
+ * SYCL_ERROR_FEATURE_NOT_SUPPORTED
+ */
+sycl_result bridge_graph_check(const struct handler *handler);
+/* Calls the function, on this thread, and keeps what it has added to a graph. What the function fails with. Without locks. */
+sycl_result bridge_graph_make(const struct handler *handler, struct bridge_graph **graph_out);
+/* NULL is fine, also of the next. */
+struct bridge_graph *bridge_graph_hold(struct bridge_graph *graph);
+/* The last one destroys it; no launch of it is under way then. */
+void bridge_graph_drop(struct bridge_graph *graph);
+/* With the context current. */
+cuda_result bridge_graph_launch(const struct bridge_graph *graph, cuda_stream stream);
+/* All that were made in the context, which is current if it is still there. With the bridge's lock. */
+void bridge_graphs_leave(struct bridge_context *context, bool is_there);
+
+/*
+ * bridge_calls.c: calls the function of a native command, or launches what it has made if it is a node. `later_out` not NULL: what it has sent is not complete; then
  * bridge_call_later is to be called, else the task is over with the result.
  */
 sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out);

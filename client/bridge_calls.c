@@ -66,19 +66,6 @@ static void note(void *argument)
 
 /* --- the function ------------------------------------------------------------------------------------------------- */
 
-static sycl_result open_memories(const struct handler *handler, uint64_t *memories)
-{
-	sycl_result result = SYCL_SUCCESS;
-	for (uint32_t i = 0; i < handler->requirements.count && !result; i++) {
-		struct buffer *root = buffer_root(handler_requirement_at(handler, i)->buffer);
-		cuda_address address = 0;
-		if (root->size_bytes > 0)
-			result = bridge_memory_find(handler->bridge, root, &address);
-		memories[i] = address;
-	}
-	return result;
-}
-
 /* Behind what was sent: an event, which tells how it went, and a note. */
 static cuda_result mark(const struct cuda_driver *cuda, struct bridge_call *call)
 {
@@ -92,6 +79,31 @@ static cuda_result mark(const struct cuda_driver *cuda, struct bridge_call *call
 	if (result == CUDA_OK)
 		result = cuda->cuLaunchHostFunc(stream, note, call);
 	return result;
+}
+
+static sycl_result call_function(struct bridge_call *call, const struct handler *handler, const uint64_t *memories,
+				 cuda_stream stream)
+{
+	const struct cuda_driver *cuda = cuda_driver_get();
+	const struct backend_native_scope scope = {
+		.device = (uint64_t)call->context->device,
+		.context = (uintptr_t)call->context->context,
+		.queue = (uintptr_t)stream,
+		.memories = memories,
+		.memory_count = handler->requirements.count,
+	};
+	cuda_driver_exchange_mode(cuda, &call->mode);
+	sycl_result result = native_call_here(handler, &scope);
+	cuda_driver_exchange_mode(cuda, &call->mode);
+	return result;
+}
+
+/* Of a node: its function was called when the graph was finalized. */
+static sycl_result launch(const struct bridge_call *call, cuda_stream stream)
+{
+	cuda_result result = bridge_graph_launch(call->task->graph, stream);
+	return result == CUDA_OK ? SYCL_SUCCESS
+				 : cuda_driver_error(result, "what a native command has made is not launched");
 }
 
 /* With the context current. *sent_out: the call is the driver's as well. */
@@ -109,16 +121,7 @@ static sycl_result run(struct bridge_call *call, const struct handler *handler, 
 		bridge_stream_give(call->bridge, call->context, call->stream);
 		return cuda_driver_error(waits, "a native command's stream takes no wait for the service");
 	}
-	const struct backend_native_scope scope = {
-		.device = (uint64_t)call->context->device,
-		.context = (uintptr_t)call->context->context,
-		.queue = (uintptr_t)stream,
-		.memories = memories,
-		.memory_count = handler->requirements.count,
-	};
-	cuda_driver_exchange_mode(cuda, &call->mode);
-	result = native_call_here(handler, &scope);
-	cuda_driver_exchange_mode(cuda, &call->mode);
+	result = call->task->graph ? launch(call, stream) : call_function(call, handler, memories, stream);
 	call->holds = 2;
 	cuda_result marked = mark(cuda, call);
 	if (marked == CUDA_OK) {
@@ -142,7 +145,8 @@ static sycl_result enter(struct bridge_call *call, const struct handler *handler
 		return cuda_driver_error(entered, "the CUDA context of a native command cannot be made current");
 	call->mode = CUDA_CAPTURE_RELAXED;
 	cuda_driver_exchange_mode(cuda, &call->mode);
-	sycl_result result = open_memories(handler, memories);
+	/* A node's stay open as long as its graph, which holds the buffers. */
+	sycl_result result = call->task->graph ? SYCL_SUCCESS : bridge_open_memories(handler, memories);
 	if (!result)
 		result = run(call, handler, memories, sent_out);
 	cuda_driver_exchange_mode(cuda, &call->mode);

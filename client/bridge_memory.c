@@ -2,6 +2,7 @@
 #include "bridge.h"
 
 #include "buffer.h"
+#include "handler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,19 @@ sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *ro
 		cuda_driver_exchange_mode(cuda_driver_get(), &mode);
 	}
 	(void)pthread_mutex_unlock(&bridge->open_lock);
+	return result;
+}
+
+sycl_result bridge_open_memories(const struct handler *handler, uint64_t *memories)
+{
+	sycl_result result = SYCL_SUCCESS;
+	for (uint32_t i = 0; i < handler->requirements.count && !result; i++) {
+		struct buffer *root = buffer_root(handler_requirement_at(handler, i)->buffer);
+		cuda_address address = 0;
+		if (root->size_bytes > 0)
+			result = bridge_memory_find(handler->bridge, root, &address);
+		memories[i] = address;
+	}
 	return result;
 }
 

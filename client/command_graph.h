@@ -59,6 +59,7 @@ struct graph {
 struct executable_node {
 	struct handler
 		*handler; /* a reference; NULL: it only orders. Under the graph lock, but of a host task, which stays */
+	struct bridge_graph *native_graph; /* a reference; of a native command through a service, else NULL */
 	uint32_t first_edge, edge_count;
 	bool has_successor, is_host_task, is_native;
 };

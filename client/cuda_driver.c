@@ -54,6 +54,15 @@ static const struct symbol symbols[] = {
 	OPTIONAL(cuIpcOpenEventHandle),
 	OPTIONAL(cuCtxGetId),
 	OPTIONAL(cuThreadExchangeStreamCaptureMode),
+	OPTIONAL(cuDriverGetVersion),
+	OPTIONAL(cuGraphCreate),
+	OPTIONAL(cuGraphDestroy),
+	OPTIONAL(cuGraphGetNodes),
+	OPTIONAL(cuGraphInstantiateWithFlags),
+	OPTIONAL(cuGraphExecDestroy),
+	OPTIONAL(cuGraphLaunch),
+	OPTIONAL(cuStreamIsCapturing),
+	OPTIONAL(cuStreamEndCapture),
 };
 
 /* SYCLD_CUDA_LIBRARY: another file than the machine's, for tests and for drivers that lie elsewhere. */
@@ -90,6 +99,15 @@ const struct cuda_driver *cuda_driver_get(void)
 		return &driver;
 	error_note(SYCL_ERROR_FEATURE_NOT_SUPPORTED, 0, "%s", why_not);
 	return NULL;
+}
+
+bool cuda_driver_has_graphs(const struct cuda_driver *cuda)
+{
+	int version = 0;
+	return cuda->cuDriverGetVersion && cuda->cuDriverGetVersion(&version) == CUDA_OK &&
+	       version >= CUDA_GRAPH_VERSION && cuda->cuGraphCreate && cuda->cuGraphDestroy && cuda->cuGraphGetNodes &&
+	       cuda->cuGraphInstantiateWithFlags && cuda->cuGraphExecDestroy && cuda->cuGraphLaunch &&
+	       cuda->cuStreamIsCapturing && cuda->cuStreamEndCapture;
 }
 
 void cuda_driver_exchange_mode(const struct cuda_driver *cuda, int *mode)

@@ -8,6 +8,7 @@
 
 #include "syclclient/result.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ typedef int cuda_device;
 typedef struct cuda_context_s *cuda_context;
 typedef struct cuda_stream_s *cuda_stream;
 typedef struct cuda_event_s *cuda_event;
+typedef struct cuda_graph_s *cuda_graph;
+typedef struct cuda_graph_exec_s *cuda_graph_exec;
 typedef unsigned long long cuda_address, cuda_allocation;
 
 enum {
@@ -28,6 +31,8 @@ enum {
 	CUDA_LOCATION_DEVICE = 1,
 	CUDA_ACCESS_READ_WRITE = 3,
 	CUDA_CAPTURE_RELAXED = 2,
+	CUDA_CAPTURING_NOT = 0,
+	CUDA_GRAPH_VERSION = 12030, /* of a driver by which a stream captures into a graph that is there */
 };
 
 struct cuda_uuid {
@@ -82,6 +87,16 @@ struct cuda_driver {
 	cuda_result (*cuIpcOpenEventHandle)(cuda_event *event_out, struct cuda_ipc_event handle);
 	cuda_result (*cuCtxGetId)(cuda_context context, unsigned long long *id_out);
 	cuda_result (*cuThreadExchangeStreamCaptureMode)(int *mode);
+	cuda_result (*cuDriverGetVersion)(int *version_out);
+	/* All of these, or cuda_driver_has_graphs says no. */
+	cuda_result (*cuGraphCreate)(cuda_graph *graph_out, unsigned flags);
+	cuda_result (*cuGraphDestroy)(cuda_graph graph);
+	cuda_result (*cuGraphGetNodes)(cuda_graph graph, void *nodes, size_t *count);
+	cuda_result (*cuGraphInstantiateWithFlags)(cuda_graph_exec *exec_out, cuda_graph graph, unsigned long long flags);
+	cuda_result (*cuGraphExecDestroy)(cuda_graph_exec exec);
+	cuda_result (*cuGraphLaunch)(cuda_graph_exec exec, cuda_stream stream);
+	cuda_result (*cuStreamIsCapturing)(cuda_stream stream, int *status_out);
+	cuda_result (*cuStreamEndCapture)(cuda_stream stream, cuda_graph *graph_out);
 };
 
 /*
@@ -89,6 +104,8 @@ struct cuda_driver {
  * (SYCL_ERROR_FEATURE_NOT_SUPPORTED): there is none here, or it is too old, or it does not start. Any thread.
  */
 const struct cuda_driver *cuda_driver_get(void);
+/* Has it graphs, and can a stream capture into one that is there (CUDA 12.3)? */
+bool cuda_driver_has_graphs(const struct cuda_driver *cuda);
 
 /*
  * Exchanges what this thread may call while streams of the program's capture with *mode, which is CUDA_CAPTURE_RELAXED at first. A capture

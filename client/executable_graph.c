@@ -18,6 +18,7 @@ struct object *executable_graph_object(struct executable_graph *graph)
 void graph_flattened_fini(struct executable_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++) {
+		bridge_graph_drop(graph->nodes[i].native_graph); /* before memory that it names is closed */
 		if (graph->nodes[i].handler)
 			object_unref(&graph->nodes[i].handler->object);
 	}
@@ -253,6 +254,18 @@ static void settle_buffers(const struct handler *handler)
 	}
 }
 
+/* Native commands through a service are called here, before the service hears of the graph (K15). In process it calls them. */
+static sycl_result call_natives(struct executable_graph *graph)
+{
+	sycl_result result = SYCL_SUCCESS;
+	for (uint32_t i = 0; i < graph->count && !result; i++) {
+		struct executable_node *node = &graph->nodes[i];
+		if (node->handler && node->handler->native && node->handler->bridge)
+			result = bridge_graph_make(node->handler, &node->native_graph);
+	}
+	return result;
+}
+
 static sycl_result send_all(const struct executable_graph *graph)
 {
 	struct connection *c = graph->object.connection;
@@ -306,6 +319,8 @@ static sycl_result make(struct graph *from, uint32_t flags, struct executable_gr
 	if (!result)
 		result = graph_check_flattened(graph);
 	(void)pthread_mutex_unlock(&c->graph_lock);
+	if (!result)
+		result = call_natives(graph);
 	if (!result)
 		result = remote_name(c, OBJECT_GRAPH, &graph->remote);
 	if (!result)

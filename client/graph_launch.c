@@ -68,6 +68,7 @@ static sycl_result make_tasks(const struct handler *handler, struct graph_tasks 
 		if (result)
 			return result;
 		task->node = i + 1;
+		task->graph = bridge_graph_hold(graph->nodes[i].native_graph);
 		tasks->tasks[tasks->count++] = task;
 	}
 	return SYCL_SUCCESS;

@@ -22,7 +22,7 @@ sycl_graph_node_type graph_type_of(const struct handler *handler)
 	case HANDLER_ACTION_WAIT_EVENT:
 		return SYCL_GRAPH_NODE_EVENT;
 	case HANDLER_ACTION_HOST_TASK:
-		return SYCL_GRAPH_NODE_HOST_TASK;
+		return handler->native ? SYCL_GRAPH_NODE_NATIVE_COMMAND : SYCL_GRAPH_NODE_HOST_TASK;
 	case HANDLER_ACTION_USM_PREFETCH:
 		return SYCL_GRAPH_NODE_PREFETCH;
 	case HANDLER_ACTION_USM_ADVISE:

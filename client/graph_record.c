@@ -17,9 +17,9 @@ bool graph_records(const struct handler *handler)
 
 sycl_result graph_keep(struct handler *handler, struct handler *origin, struct handler **kept_out)
 {
-	if (handler->bridge)
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "what uses native handles is a node of graphs with the engine in this process alone: open \"embedded:\"");
+	sycl_result result = handler->bridge ? bridge_graph_check(handler) : SYCL_SUCCESS;
+	if (result)
+		return result;
 	if (usm_is_staged(handler))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
 				 "a graph does not copy between USM and memory of the program's own: use a host task");

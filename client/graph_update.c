@@ -296,7 +296,8 @@ static sycl_result gather_alike(const struct executable_graph *executable, const
 		alike = executable->nodes[i].edge_count == other->nodes[i].edge_count && !mine == !theirs;
 		if (!alike || !mine)
 			continue;
-		alike = mine->action == theirs->action && mine->kernel == theirs->kernel;
+		/* Through a service a native command is a host task, too. */
+		alike = mine->action == theirs->action && mine->kernel == theirs->kernel && !mine->native == !theirs->native;
 		if (alike && mine->action == HANDLER_ACTION_LAUNCH)
 			change_add(change, i, theirs);
 	}

@@ -49,6 +49,8 @@ static void leave_bridge(struct connection *c, struct host_task *task)
 	if (task->early)
 		bridge_event_give(&c->bridge, task->early);
 	task->early = NULL;
+	bridge_graph_drop(task->graph);
+	task->graph = NULL;
 	if (task->bridged)
 		atomic_fetch_sub_explicit(&c->bridge.commands, 1, memory_order_release);
 	task->bridged = false;
@@ -185,6 +187,8 @@ void host_task_over(struct connection *c, struct host_task *task, sycl_result st
 {
 	/* First what it held, so that whoever waits for the group finds that let go of; it may hold the connection. */
 	connection_ref(c);
+	bridge_graph_drop(task->graph); /* before memory that it names is closed */
+	task->graph = NULL;
 	object_unref(&task->handler->object);
 	task->handler = NULL;
 	leave_bridge(c, task);

@@ -33,6 +33,7 @@ struct host_task {
 	/* Its function is called before all that it depends on is complete, and what that sends comes behind the event. NULL: it never is. */
 	bool is_early;
 	struct bridge_event *early;
+	struct bridge_graph *graph; /* a reference; of a native command that is a node: what its launches send. NULL: its function is called */
 };
 
 /* Of a connection; under its state lock. */

@@ -189,7 +189,7 @@ SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event eve
 
 /**
  * An executable graph of what the graph is now. It is sent to the service once, here; as often as wanted. Never waits
- * for a device. The functions of native commands in it are called before this returns, each once, on a thread of the engine's (K15).
+ * for a device. The functions of native commands in it are called before this returns, each once (K15): in process on a thread of the engine's, through a service on this one.
  *
  * @param properties      NULL: none.
  * @param[out] graph_out  The caller's: sycl_executable_graph_release. It keeps what its nodes use (L16).

@@ -45,15 +45,25 @@
  * - The driver is loaded when this is first used: libcuda.so.1, or what SYCLD_CUDA_LIBRARY names. An error of the context fails
  *   the group with the driver's code, and nobody else's.
  * - The service neither sees nor schedules the work: it is no part of a session's share of the device.
- * - Not as a node of a graph: recording or adding it gives SYCL_ERROR_FEATURE_NOT_SUPPORTED.
  *
- * In process, as a node of a graph (graph.h), the function is called by sycl_graph_finalize, once for each executable graph and not by its launches
+ * As a node of a graph (graph.h), the function is called by sycl_graph_finalize, once for each executable graph and not by its launches
  * (K15). sycl_interop_get_native_graph gives a graph to add nodes to, which is empty on CUDA, and on OpenCL the command buffer
  * itself; what it adds comes behind the node's predecessors and before its successors (K16). The native queue is one of the
- * engine's own, idle, for capturing into that graph and nothing else (K17): on CUDA cuStreamBeginCaptureToGraph, and the capture is
+ * library's own, idle, for capturing into that graph and nothing else (K17): on CUDA cuStreamBeginCaptureToGraph, and the capture is
  * ended before the function returns. What it adds must be good for as many launches as there will be. For devices with
- * SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH (K19). An update that the driver cannot make in place fails the launch that brings it:
- * functions are not called again.
+ * SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH (K19). Functions are not called again by updates, which leave the node as it is. In process, an update that the
+ * driver cannot make in place fails the launch that brings it.
+ *
+ * Through a service, too, and there
+ *
+ * - the function is called on the thread that calls sycl_graph_finalize, in the context that was chosen when the command was built;
+ * - the graph is this program's own and has nothing of the rest. What the function has added is made executable once, and destroyed
+ *   when the executable graph has gone and none of its launches runs; the addresses of the node's buffers hold until then;
+ * - each launch of the executable graph sends it, without a call of the function, once all that the node depends on is complete, never
+ *   earlier: from where host tasks are run, so without helper threads somebody must wait. Until it is complete the node counts as a host
+ *   task. The service launches such a graph node by node;
+ * - recording or adding the command gives SYCL_ERROR_FEATURE_NOT_SUPPORTED where the service is older than this, or this program's
+ *   driver than CUDA 12.3.
  */
 #ifndef SYCLCLIENT_NATIVE_COMMAND_H
 #define SYCLCLIENT_NATIVE_COMMAND_H
@@ -111,7 +121,7 @@ typedef sycl_result sycl_native_command_function(sycl_interop_handle interop, vo
  *                                           does not see the GPU; the service is older than this (I18).
  * @retval SYCL_ERROR_MEMORY_ALLOCATION      No memory; through a service also none for a context.
  * @return The group fails with SYCL_ERROR_FEATURE_NOT_SUPPORTED if its device takes none. Through a service
- * sycl_handler_submit also refuses with that a buffer that cannot be exported, or lies on another device.
+ * sycl_handler_submit and sycl_graph_add also refuse with that a buffer that cannot be exported, or lies on another device.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_native_command(sycl_handler handler, sycl_native_command_function *function,

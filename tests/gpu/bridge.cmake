@@ -1,6 +1,6 @@
 # Native commands through a service, by a program with a CUDA context of its own; over the double, too.
 if(TARGET sycl_cuda_headers)
-  sycl_test(gpu_bridge SOURCES bridge.c bridge_early.c bridge_ends.c bridge_fixture.c native_fixture.c order_fixture.c
+  sycl_test(gpu_bridge SOURCES bridge.c bridge_early.c bridge_ends.c bridge_graphs.c bridge_fixture.c native_fixture.c order_fixture.c
     ${CMAKE_CURRENT_SOURCE_DIR}/../bench/gpu_driver.c ${CMAKE_CURRENT_SOURCE_DIR}/../integration/processes_common.c
     LIBS syclclient sycl_cuda_headers sycl_test_support sycl_shared PkgConfig::jansson ${CMAKE_DL_LIBS} Threads::Threads TIMEOUT 300)
 endif()

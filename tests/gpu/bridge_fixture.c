@@ -74,13 +74,15 @@ void bridge_connect(struct bridge_test *test, struct private_service *service, u
 	open_context(test);
 }
 
-/* The double notes what a real driver would not forgive. */
+/* The double notes what a real driver would not forgive, and what is left. */
 void bridge_expect_no_misuse(void)
 {
 	if (!order_library())
 		return;
 	fake_cuda_control_function *control = (fake_cuda_control_function *)native_symbol(FAKE_CUDA_CONTROL_SYMBOL);
 	cr_assert_eq(control()->count("misuse"), 0);
+	cr_assert_eq(control()->count("graphs"), 0);
+	cr_assert_eq(control()->count("graph_execs"), 0);
 }
 
 void bridge_disconnect(struct bridge_test *test)

@@ -487,7 +487,7 @@ two_gpus() {
 	SYCLD_TEST_PLATFORMS='NVIDIA CUDA;Portable Computing Language' under both program gpu_platforms_together 120 gpu_platforms
 	under both program gpu_order_together 90 gpu_order
 	under both program gpu_native_together 90 gpu_native
-	under both program gpu_bridge_together 90 gpu_bridge
+	under both program gpu_bridge_together 180 gpu_bridge
 	measure TG14 120
 }
 

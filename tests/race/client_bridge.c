@@ -1,10 +1,11 @@
 /*
  * Native commands through a service under many threads, on the double of NVIDIA's driver: commands of several threads on
- * buffers of their own and on one that they share, helper threads and waits that call the functions, and connections that go
- * with commands under way. User data is plain memory, which the library has to order. Every result is checked.
+ * buffers of their own and on one that they share, graphs that they are nodes of, helper threads and waits that call the functions, and
+ * connections that go with commands and launches under way. User data is plain memory, which the library has to order. Every result is checked.
  */
 #include "check.h"
 #include "client_service.h"
+#include "fake_cuda.h"
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -17,6 +18,8 @@ enum { THREADS = 4, WORDS = 64, BYTES = WORDS * (int)sizeof(uint32_t) };
 static struct client_service service;
 static int rounds = 100;
 static __typeof__(&cuMemsetD32Async) set_words;
+static __typeof__(&cuStreamBeginCaptureToGraph) begin_capture;
+static __typeof__(&cuStreamEndCapture) end_capture;
 
 /* Plain, on purpose. */
 struct plain {
@@ -26,10 +29,20 @@ struct plain {
 static sycl_result write_words(sycl_interop_handle interop, void *user_data)
 {
 	struct plain *plain = user_data;
-	uint64_t stream = 0, memory = 0, offset = 0;
+	uint64_t stream = 0, memory = 0, offset = 0, graph = 0;
+	uint32_t has_graph = 0;
+	CUgraph captured = NULL;
 	MUST(sycl_interop_get_native_queue(interop, &stream));
 	MUST(sycl_interop_get_native_memory(interop, 0, &memory, &offset));
+	MUST(sycl_interop_has_graph(interop, &has_graph));
+	if (has_graph) {
+		MUST(sycl_interop_get_native_graph(interop, &graph));
+		CHECK(begin_capture((CUstream)stream, (CUgraph)graph, NULL, NULL, 0, CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+		      CUDA_SUCCESS);
+	}
 	CHECK(set_words(memory + offset, plain->value, WORDS, (CUstream)stream) == CUDA_SUCCESS);
+	if (has_graph)
+		CHECK(end_capture((CUstream)stream, &captured) == CUDA_SUCCESS);
 	plain->calls++;
 	return SYCL_SUCCESS;
 }
@@ -39,14 +52,36 @@ static void end_plain(void *user_data)
 	((struct plain *)user_data)->ended++;
 }
 
-static void submit(sycl_queue queue, sycl_buffer buffer, struct plain *plain, sycl_user_data_destroy *destroy,
-		   sycl_event *event_out)
+static sycl_handler native(sycl_queue queue, sycl_buffer buffer, struct plain *plain, sycl_user_data_destroy *destroy)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_native_command(handler, write_words, plain, destroy));
-	MUST(sycl_handler_submit(handler, event_out));
+	return handler;
+}
+
+static void submit(sycl_queue queue, sycl_buffer buffer, struct plain *plain, sycl_user_data_destroy *destroy,
+		   sycl_event *event_out)
+{
+	MUST(sycl_handler_submit(native(queue, buffer, plain, destroy), event_out));
+}
+
+/* A graph of two such nodes, the second behind the first. */
+static sycl_executable_graph finalize(sycl_queue queue, sycl_device device, sycl_buffer buffer, struct plain *plain,
+				      sycl_user_data_destroy *destroy)
+{
+	sycl_context context = NULL;
+	sycl_graph graph = NULL;
+	sycl_executable_graph executable = NULL;
+	MUST(sycl_queue_get_context(queue, &context));
+	MUST(sycl_graph_create(context, device, NULL, &graph));
+	for (int i = 0; i < 2; i++)
+		MUST(sycl_graph_add(graph, native(queue, buffer, plain, destroy), 0, NULL, NULL));
+	MUST(sycl_graph_finalize(graph, NULL, &executable));
+	MUST(sycl_graph_release(graph));
+	MUST(sycl_context_release(context));
+	return executable;
 }
 
 /* A command of the service's, which a native command behind it need not wait for before its function is called. */
@@ -80,6 +115,7 @@ struct work {
 	sycl_queue queue;
 	sycl_device device;
 	sycl_buffer shared;
+	sycl_executable_graph launched; /* by all threads; it writes `shared` */
 };
 
 static void expect(sycl_buffer buffer, uint32_t value)
@@ -117,6 +153,34 @@ static void *work_on(void *argument)
 	return NULL;
 }
 
+/* Finalized by several threads at a time, and launched by all of them. */
+static void *launch_on(void *argument)
+{
+	const struct work *work = argument;
+	sycl_buffer own = NULL;
+	MUST(sycl_buffer_create_exportable(work->device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &own));
+	for (int i = 0; i < rounds / 4; i++) {
+		struct plain plain = {.value = (uint32_t)i};
+		sycl_event events[2] = {NULL, NULL};
+		sycl_executable_graph executable = finalize(work->queue, work->device, own, &plain, end_plain);
+		CHECK(plain.calls == 2);
+		for (int launch = 0; launch < 2; launch++) {
+			fill(work->queue, own);
+			MUST(sycl_queue_graph(work->queue, executable, 0, NULL, &events[launch]));
+			MUST(sycl_queue_graph(work->queue, work->launched, 0, NULL, NULL));
+		}
+		MUST(sycl_executable_graph_release(executable));
+		for (int launch = 0; launch < 2; launch++) {
+			MUST(sycl_event_wait(events[launch]));
+			MUST(sycl_event_release(events[launch]));
+		}
+		CHECK(plain.calls == 2 && plain.ended == 2);
+		expect(own, (uint32_t)i);
+	}
+	MUST(sycl_buffer_release(own));
+	return NULL;
+}
+
 static sycl_platform open_with(uint32_t helpers)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
@@ -133,10 +197,14 @@ static void together(uint32_t helpers)
 	struct work work = {.device = find_device(connection)};
 	MUST(sycl_queue_create(NULL, work.device, NULL, &work.queue));
 	MUST(sycl_buffer_create_exportable(work.device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &work.shared));
+	struct plain plain = {.value = 7};
+	work.launched = finalize(work.queue, work.device, work.shared, &plain, NULL);
 	for (int i = 0; i < THREADS; i++)
-		CHECK(pthread_create(&threads[i], NULL, work_on, &work) == 0);
+		CHECK(pthread_create(&threads[i], NULL, i % 2 ? launch_on : work_on, &work) == 0);
 	for (int i = 0; i < THREADS; i++)
 		CHECK(pthread_join(threads[i], NULL) == 0);
+	CHECK(plain.calls == 2);
+	MUST(sycl_executable_graph_release(work.launched));
 	MUST(sycl_buffer_release(work.shared));
 	MUST(sycl_queue_release(work.queue));
 	MUST(sycl_device_release(work.device));
@@ -158,14 +226,32 @@ static void come_and_go(uint32_t helpers)
 	sycl_buffer buffer = NULL;
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
 	MUST(sycl_buffer_create_exportable(device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM, &buffer));
-	for (uint32_t i = 0; i < 8; i++)
+	static struct plain node;
+	sycl_executable_graph executable = finalize(queue, device, buffer, &node, end_counted);
+	for (uint32_t i = 0; i < 8; i++) {
 		submit(queue, buffer, &plain[i], end_counted, NULL);
+		if (i % 2)
+			MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
+	}
 	/* Some have begun by then, or none. */
 	(void)sycl_queue_wait_for(queue, 1);
 	MUST(sycl_buffer_detach(buffer));
 	MUST(sycl_queue_release(queue));
 	MUST(sycl_device_release(device));
+	if (helpers == 1)
+		MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_platform_release(connection));
+	/* The last handle: with it the program's context is let go of, and what was made there. */
+	if (helpers != 1)
+		MUST(sycl_executable_graph_release(executable));
+}
+
+/* Of this process, which has the engine, too: nothing is left. */
+static void expect_nothing_left(void *library)
+{
+	fake_cuda_control_function *control = NULL;
+	*(void **)&control = dlsym(library, FAKE_CUDA_CONTROL_SYMBOL);
+	CHECK(control()->count("graph_execs") == 0 && control()->count("graphs") == 0 && control()->count("misuse") == 0);
 }
 
 int main(int argc, char **argv)
@@ -176,13 +262,16 @@ int main(int argc, char **argv)
 	void *library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	CHECK(library != NULL);
 	*(void **)&set_words = dlsym(library, "cuMemsetD32Async");
-	CHECK(set_words != NULL);
+	*(void **)&begin_capture = dlsym(library, "cuStreamBeginCaptureToGraph");
+	*(void **)&end_capture = dlsym(library, "cuStreamEndCapture");
+	CHECK(set_words && begin_capture && end_capture);
 	client_service_start_with_cuda(&service, FAKE_CUDA_LIBRARY);
 	together(0);
 	together(2);
 	for (uint32_t i = 0; i < 10; i++)
 		come_and_go(i % 3);
 	client_service_stop(&service);
+	expect_nothing_left(library);
 	(void)printf("ok\n");
 	return 0;
 }
