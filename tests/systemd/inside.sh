@@ -34,6 +34,7 @@ said() {
 # client NAME: one that works when it is told to, as a user of no name.
 client() {
 	mkfifo "$1.in"
+	: >"$1.log" # it is looked at before the client has been started
 	sycld-test-worker steps --uid "$user" --count 20 <"$1.in" >"$1.log" 2>&1 &
 	eval "exec {fd_$1}>$1.in"
 	await said "$1" ready 1
