@@ -9,6 +9,7 @@
 #include "clock.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -201,19 +202,21 @@ static void read_configuration_again(void)
 	(void)kill(chaos.fake.service->sycld.pid, SIGHUP);
 }
 
-static void tell_engine(pid_t engine, const char *line)
+/* 0, or a negative errno: the engine has no driver (yet), or has not taken what was said before. */
+static int tell_engine(pid_t engine, const char *line)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%ld.socket", chaos.fake.folder, (long)engine);
-	(void)sendto(chaos.fake.socket, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT,
-		     (const struct sockaddr *)&address, sizeof(address));
+	ssize_t sent = sendto(chaos.fake.socket, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT,
+			      (const struct sockaddr *)&address, sizeof(address));
+	return sent < 0 ? -errno : 0;
 }
 
 /* Without waiting for an answer: the engine may be ending. Answers that came are thrown away. */
 static void tell_driver(const char *line)
 {
 	char answer[64];
-	tell_engine(random_engine(), line);
+	(void)tell_engine(random_engine(), line);
 	while (recv(chaos.fake.socket, answer, sizeof(answer), MSG_DONTWAIT) > 0)
 		;
 }
@@ -372,12 +375,27 @@ static unsigned files_of_the_service(void)
 
 struct told {
 	struct seen_engine engine;
+	unsigned said; /* of what it is to be told */
 	bool answered;
 };
+
+/* Nobody has asked anything of a driver that is not there yet. */
+static void say_the_rest(struct told *told)
+{
+	/* It answers in order, and to nothing else like the last one. */
+	static const char *const lines[] = {"command calm", "is that done?"};
+	int result = 0;
+	while (result == 0 && told->said < sizeof(lines) / sizeof(*lines)) {
+		result = tell_engine(told->engine.pid, lines[told->said]);
+		told->said += result == 0;
+	}
+	told->answered = result == -ENOENT || result == -ECONNREFUSED;
+}
 
 static bool has_answered(void *context)
 {
 	struct told *told = context;
+	say_the_rest(told);
 	struct sockaddr_un from = {.sun_family = AF_UNIX};
 	socklen_t from_bytes = sizeof(from);
 	char answer[64], name[32];
@@ -403,9 +421,6 @@ static void calm_drivers(void)
 		;
 	for (unsigned i = 0; i < chaos.engine_count; i++) {
 		struct told told = {.engine = chaos.engines[i]};
-		tell_engine(told.engine.pid, "command calm");
-		/* It answers in order, and to nothing else like this. */
-		tell_engine(told.engine.pid, "is that done?");
 		cr_assert(wait_until(has_answered, &told, SOON), "the driver of engine %d does not answer", (int)told.engine.pid);
 	}
 }
