@@ -61,11 +61,13 @@ bool bridge_is_stuck(struct bridge *bridge, const struct bridge_context *context
 	return is_stuck;
 }
 
-static void leave_all(struct bridge *bridge)
+/* `unless_used`: by a command, which counts itself first and then looks, with the lock, whether its context is left. */
+static void leave_all(struct bridge *bridge, bool unless_used)
 {
 	(void)pthread_mutex_lock(&bridge->open_lock);
 	(void)pthread_mutex_lock(&bridge->lock);
-	for (struct bridge_context *context = bridge->contexts; context; context = context->next)
+	bool is_used = unless_used && atomic_load_explicit(&bridge->commands, memory_order_acquire) != 0;
+	for (struct bridge_context *context = bridge->contexts; context && !is_used; context = context->next)
 		if (!context->is_left)
 			leave(context);
 	(void)pthread_mutex_unlock(&bridge->lock);
@@ -75,12 +77,12 @@ static void leave_all(struct bridge *bridge)
 void bridge_look(struct bridge *bridge)
 {
 	if (atomic_load_explicit(&bridge->commands, memory_order_acquire) == 0)
-		leave_all(bridge);
+		leave_all(bridge, true);
 }
 
 void bridge_fini(struct bridge *bridge)
 {
-	leave_all(bridge);
+	leave_all(bridge, false);
 	while (bridge->contexts) {
 		struct bridge_context *context = bridge->contexts;
 		bridge->contexts = context->next;

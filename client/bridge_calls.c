@@ -185,10 +185,13 @@ sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out)
 static cuda_result look(const struct cuda_driver *cuda, const struct bridge_call *call)
 {
 	cuda_context popped = NULL;
+	int mode = CUDA_CAPTURE_RELAXED;
 	cuda_result result = cuda->cuCtxPushCurrent_v2(call->context->context);
 	if (result != CUDA_OK)
 		return result;
+	cuda_driver_exchange_mode(cuda, &mode);
 	result = cuda->cuEventQuery(call->event);
+	cuda_driver_exchange_mode(cuda, &mode);
 	(void)cuda->cuCtxPopCurrent_v2(&popped);
 	return result;
 }
@@ -203,7 +206,10 @@ static void tell(struct bridge_call *call, cuda_result how)
 		status = cuda_driver_error(how, "what a native command sent has failed");
 		error_get(&why);
 	}
+	int mode = CUDA_CAPTURE_RELAXED;
+	cuda_driver_exchange_mode(cuda_driver_get(), &mode);
 	(void)cuda_driver_get()->cuEventDestroy_v2(call->event);
+	cuda_driver_exchange_mode(cuda_driver_get(), &mode);
 	bridge_stream_give(call->bridge, call->context, call->stream);
 	struct connection *c = call->connection;
 	(void)pthread_mutex_lock(&notes_lock);
@@ -314,8 +320,6 @@ static void *finish_calls(void *argument)
 {
 	struct connection *c = argument;
 	struct bridge *bridge = &c->bridge;
-	int mode = CUDA_CAPTURE_RELAXED;
-	cuda_driver_exchange_mode(cuda_driver_get(), &mode);
 	(void)pthread_mutex_lock(&notes_lock);
 	while (!bridge->stop) {
 		struct bridge_call *call = take(bridge, rest(bridge));
@@ -364,11 +368,8 @@ void bridge_call_later(struct bridge_call *call, sycl_result status, const struc
 	}
 	(void)pthread_mutex_unlock(&notes_lock);
 	/* Then this thread waits itself. */
-	int mode = CUDA_CAPTURE_RELAXED;
-	cuda_driver_exchange_mode(cuda_driver_get(), &mode);
 	while (!settle(call))
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = ALONE_NS}, NULL);
-	cuda_driver_exchange_mode(cuda_driver_get(), &mode);
 }
 
 void bridge_forget_after_fork(void)

@@ -148,6 +148,16 @@ static void enlist(struct bridge_graph *graph)
 	(void)pthread_mutex_unlock(&graph->bridge->lock);
 }
 
+/* Nobody lets go of it from now on: the command has been counted. */
+static sycl_result check_context(const struct handler *handler)
+{
+	struct bridge *bridge = &handler->object.connection->bridge;
+	(void)pthread_mutex_lock(&bridge->lock);
+	bool is_left = handler->bridge->is_left;
+	(void)pthread_mutex_unlock(&bridge->lock);
+	return is_left ? error_set(SYCL_ERROR_INVALID, "another thread has released the last handle of the connection") : SYCL_SUCCESS;
+}
+
 static sycl_result make(const struct handler *handler, uint64_t *memories, struct bridge_graph **graph_out)
 {
 	struct bridge_graph *graph = calloc(1, sizeof(*graph));
@@ -180,7 +190,9 @@ sycl_result bridge_graph_make(const struct handler *handler, struct bridge_graph
 	uint64_t *memories = calloc(handler->requirements.count + 1, sizeof(*memories));
 	/* So that the context stays, whatever handles other threads release meanwhile. */
 	atomic_fetch_add_explicit(&bridge->commands, 1, memory_order_relaxed);
-	result = make(handler, memories, graph_out);
+	result = check_context(handler);
+	if (!result)
+		result = make(handler, memories, graph_out);
 	atomic_fetch_sub_explicit(&bridge->commands, 1, memory_order_release);
 	free(memories);
 	if (!result)
