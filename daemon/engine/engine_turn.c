@@ -125,6 +125,7 @@ static void tell_devices(struct engine *engine)
 	uint64_t open = atomic_load_explicit(&page->open_devices, memory_order_relaxed);
 	if (open == engine->told_devices)
 		return;
+	scheduler_devices_opened(engine->scheduler, open & ~engine->told_devices);
 	engine->told_devices = open;
 	if (engine->observer.devices_opened)
 		engine->observer.devices_opened(engine->observer.context, open);

@@ -15,7 +15,7 @@
  */
 static void remember(struct sched_worker *worker, struct task *task)
 {
-	if (worker->unusable)
+	if (worker->unusable && worker->open_again_ns == 0)
 		return;
 	task->send.remembered = true;
 	task->send.failed_next = worker->failed;
@@ -82,10 +82,11 @@ static void mark_suspects(struct sched_worker *worker)
 
 void sched_worker_gone(struct scheduler_device *device, const struct backend_fault *fault, int negative_errno)
 {
-	device->gone_fault = *fault;
-	sched_fault_complete(&device->gone_fault, negative_errno);
+	const uint32_t gone = device->handle ? SCHED_GONE_LOST : SCHED_GONE_NOT_OPENED;
+	device->gone_faults[gone] = *fault;
+	sched_fault_complete(&device->gone_faults[gone], negative_errno);
 	device->worker.unusable = true;
-	atomic_store(&device->gone, 1);
+	atomic_store(&device->gone, gone);
 }
 
 /* Nothing more comes from this device: everything on it ends now, and whatever is sent to it fails at once. */
@@ -105,7 +106,7 @@ void sched_worker_lose(struct scheduler_device *device, const struct backend_fau
 			struct task *task = lane->first;
 			lane->first = task->send.lane_next;
 			sched_flight_leave(&device->scheduler->flight, &task->send);
-			sched_execute_failed(device, task, &device->gone_fault);
+			sched_execute_failed(device, task, sched_gone_fault(device));
 		}
 		lane->last = NULL;
 	}
@@ -183,7 +184,7 @@ int sched_worker_memory(struct scheduler_device *device, struct sched_memory *me
 	}
 	if (!device->worker.unusable)
 		return sched_spill_need(device, memory, fault);
-	*fault = device->gone_fault;
+	*fault = *sched_gone_fault(device);
 	return -EIO;
 }
 
@@ -456,7 +457,7 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 {
 	struct sched_worker *worker = &device->worker;
 	if (worker->unusable) {
-		sched_execute_failed(device, task, &device->gone_fault);
+		sched_execute_failed(device, task, sched_gone_fault(device));
 		return;
 	}
 	if (must_skip(worker, &task->send)) {

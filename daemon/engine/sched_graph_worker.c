@@ -204,7 +204,7 @@ static int build_step(struct sched_graph *graph, struct backend_fault *fault)
 {
 	struct scheduler_device *device = graph->device;
 	if (device->worker.unusable) {
-		*fault = device->gone_fault;
+		*fault = *sched_gone_fault(device);
 		return -EIO;
 	}
 	int result = graph->handle ? 0 : begin(graph, fault);

@@ -44,12 +44,6 @@ int scheduler_host_register(struct scheduler *scheduler, void *memory, uint64_t 
 	return 0;
 }
 
-void sched_host_device_opened(struct scheduler_device *device)
-{
-	for (struct sched_host *host = device->scheduler->hosts; host; host = host->next)
-		add_registration(host, device);
-}
-
 static const struct sched_registration *registration_of(const struct sched_host *host,
 							const struct scheduler_device *device)
 {
@@ -57,6 +51,21 @@ static const struct sched_registration *registration_of(const struct sched_host 
 	while (registration && registration->device != device)
 		registration = registration->next;
 	return registration;
+}
+
+void sched_host_device_opened(struct scheduler_device *device)
+{
+	for (struct sched_host *host = device->scheduler->hosts; host; host = host->next)
+		if (!registration_of(host, device))
+			add_registration(host, device);
+}
+
+/* What failed while a device could not be opened has gone. */
+void scheduler_devices_opened(struct scheduler *scheduler, uint64_t devices)
+{
+	for (uint32_t i = 0; i < scheduler->device_count && i < 64; i++)
+		if (devices >> i & 1 && scheduler->devices[i])
+			sched_host_device_opened(scheduler->devices[i]);
 }
 
 /* Devices whose registration is on its way, of those that were asked for. */

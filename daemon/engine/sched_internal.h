@@ -579,7 +579,7 @@ struct sched_worker_lane {
 /* Device thread only. */
 struct sched_worker {
 	bool unusable; /* `gone`, as this thread sees it */
-	uint64_t open_again_ns; /* it could not be opened, and will be tried again then; 0: it will not */
+	uint64_t open_again_ns, open_pause_ns; /* it could not be opened, and will be tried again then; 0: it will not */
 	bool unflushed;
 	uint64_t graph_stamp; /* of the latest making of a graph */
 	struct sched_graph *making; /* a command of which is filled in; NULL: none */
@@ -620,6 +620,12 @@ struct sched_loader {
 	bool started, failed;  /* front */
 	_Atomic uint32_t lost; /* then `fault` is set, for the device's thread */
 	struct backend_fault fault;
+};
+
+enum sched_gone {
+	SCHED_GONE_NO = 0,
+	SCHED_GONE_NOT_OPENED,
+	SCHED_GONE_LOST,
 };
 
 enum sched_opened {
@@ -669,8 +675,8 @@ struct scheduler_device {
 	/* all threads */
 	_Atomic uint32_t opened;       /* enum sched_opened */
 	struct backend_device *handle; /* good unless it is `gone` */
-	_Atomic uint32_t gone;         /* not opened, or lost: `gone_fault` is good, and never changes again. 0 after that: opened after all */
-	struct backend_fault gone_fault;
+	_Atomic uint32_t gone;         /* enum sched_gone. One that was not opened may come back, once */
+	struct backend_fault gone_faults[SCHED_GONE_LOST + 1]; /* good, and the same for ever, once `gone` has said so */
 	_Atomic uint32_t poked; /* progress() has something */
 	_Atomic uint32_t latency_here;   /* by the front: there are sessions of the latency class; */
 	_Atomic uint32_t latency_wanted; /* or there were just now */
@@ -689,6 +695,12 @@ struct scheduler_device {
 	struct sched_worker worker;
 	struct sched_gate_head deadline_heads[SCHED_LANES_ALL]; /* the front's: sched_deadline.c */
 };
+
+/* The device's thread, where it is `unusable`. */
+static inline const struct backend_fault *sched_gone_fault(struct scheduler_device *device)
+{
+	return &device->gone_faults[atomic_load(&device->gone)];
+}
 
 /* Entries of the flight page that no task has. The front hands them out, the device thread fills and clears them. */
 struct sched_flight {

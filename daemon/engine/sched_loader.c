@@ -12,9 +12,10 @@
 
 static bool is_there(struct scheduler_device *device, struct backend_fault *fault_out)
 {
-	if (!atomic_load(&device->gone))
+	const uint32_t gone = atomic_load(&device->gone);
+	if (!gone)
 		return true;
-	*fault_out = device->gone_fault;
+	*fault_out = device->gone_faults[gone];
 	return false;
 }
 

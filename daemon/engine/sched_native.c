@@ -362,7 +362,7 @@ bool sched_native_handle(struct scheduler_device *device, struct sched_native *q
 		return true;
 	}
 	if (device->worker.unusable) {
-		question->fault = device->gone_fault;
+		question->fault = *sched_gone_fault(device);
 		return true;
 	}
 	int result = need_memory(device, question);

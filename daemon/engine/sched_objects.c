@@ -46,7 +46,7 @@ static bool export_memory(struct scheduler_device *device, struct task *task)
 				 ? device->ops->memory_export(atomic_load(&task->memory->handle), task->shared, &fault)
 				 : -ENOTSUP;
 	if (result < 0 && device->worker.unusable)
-		fault = device->gone_fault;
+		fault = *sched_gone_fault(device);
 	if (result < 0)
 		fail(task, &fault, result);
 	if (result < 0 && fault.device_lost)
@@ -75,7 +75,7 @@ static void make_event(struct scheduler_device *device, struct sched_event *even
 {
 	const struct backend_ops *ops = device->ops;
 	if (device->worker.unusable) {
-		event->fault = device->gone_fault;
+		event->fault = *sched_gone_fault(device);
 		return;
 	}
 	int result = -ENOTSUP;

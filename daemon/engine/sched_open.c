@@ -1,6 +1,6 @@
 /*
  * A device is opened by its thread, and closed by it. Where memory for that is short, on the device or the host, it is tried again: first at
- * once, while all that is sent there waits; then, when that has failed, each second for as long as the engine lives. Who has just
+ * once, while all that is sent there waits; then, when that has failed, after one to eight seconds each for as long as the engine lives. Who has just
  * filled the device is often about to leave it, and an engine has no other way back to a device that it could not open. So it is, but for the
  * first part, where somebody else has the device for himself (-EBUSY).
  */
@@ -16,7 +16,8 @@
 #define TIMER_SLACK_NS 1000u /* the kernel's own 50 us are more than many steps */
 #define FIRST_PAUSE_NS 10000000ull /* twice as long each time; all of them take 0.63 s */
 #define TRIES          7
-#define AGAIN_NS       1000000000ull
+#define AGAIN_NS       1000000000ull /* twice as long each time */
+#define AGAIN_MOST_NS  (8 * AGAIN_NS)
 
 /*
  * Where a driver makes some things only while nothing runs, lanes are made before anything does: one that comes later could
@@ -57,10 +58,11 @@ static bool is_short_of_memory(const struct backend_fault *fault)
 	return fault->status == STATUS_MEMORY_ALLOCATION && !fault->device_lost && !fault->process_lost;
 }
 
-/* 0: never. */
-static uint64_t next_try(int result, const struct backend_fault *fault)
+static void plan_next_try(struct sched_worker *worker, int result, const struct backend_fault *fault)
 {
-	return result == -EBUSY || is_short_of_memory(fault) ? clock_deadline_ns(AGAIN_NS) : 0;
+	bool may_pass = result < 0 && (result == -EBUSY || is_short_of_memory(fault));
+	worker->open_again_ns = may_pass ? clock_deadline_ns(worker->open_pause_ns) : 0;
+	worker->open_pause_ns *= worker->open_pause_ns < AGAIN_MOST_NS ? 2 : 1;
 }
 
 /* False: the engine does not want the device any more. */
@@ -82,9 +84,7 @@ static void opened(struct scheduler_device *device)
 {
 	open_lanes(device);
 	sched_flight_device_open(&device->scheduler->flight, device->index);
-	/* Before anybody may think that it is there. */
 	atomic_store(&device->opened, SCHED_OPENED);
-	atomic_store(&device->gone, 0);
 }
 
 void sched_open(struct scheduler_device *device)
@@ -106,7 +106,8 @@ void sched_open(struct scheduler_device *device)
 	}
 	if (result < 0) {
 		sched_worker_gone(device, &fault, result);
-		worker->open_again_ns = next_try(result, &fault);
+		worker->open_pause_ns = AGAIN_NS;
+		plan_next_try(worker, result, &fault);
 		atomic_store(&device->opened, SCHED_NOT_OPENED);
 	} else {
 		opened(device);
@@ -120,15 +121,19 @@ void sched_open_again(struct scheduler_device *device)
 	struct backend_fault fault;
 	if (clock_now_ns() < worker->open_again_ns)
 		return;
-	/* `gone_fault` stays as it is: others read it. */
+	/* A driver may hold up launches for its other devices meanwhile. */
+	atomic_fetch_add(&device->scheduler->houseworks, 1);
 	int result = try(device, &fault);
-	worker->open_again_ns = result < 0 ? next_try(result, &fault) : 0;
+	atomic_fetch_sub(&device->scheduler->houseworks, 1);
+	plan_next_try(worker, result, &fault);
 	if (result < 0)
 		return;
 	worker->unusable = false;
 	if (worker->latency_told && device->ops->latency_wanted) /* meanwhile */
 		device->ops->latency_wanted(device->handle, true);
 	opened(device);
+	if (!worker->unusable) /* by what making the lanes has found */
+		atomic_store(&device->gone, 0);
 }
 
 uint64_t sched_open_rest(const struct scheduler_device *device, uint64_t ns)

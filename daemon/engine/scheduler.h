@@ -239,6 +239,8 @@ uint32_t scheduler_latency_units(const struct scheduler_device *device);
  * those that are open now and those opened later, in the background; transfers meanwhile are slower. -ENOMEM.
  */
 int scheduler_host_register(struct scheduler *scheduler, void *host, uint64_t size_bytes, struct sched_host **host_out);
+/* The flight page says that these (bits) are open now: what they could not register before, they do. */
+void scheduler_devices_opened(struct scheduler *scheduler, uint64_t devices);
 /*
  * No task uses the memory any more. It stays mapped until `release(owner)`, which is called once, when no device and no graph has it:
  * from scheduler_progress, scheduler_free or from in here. Accepts NULL (nothing was registered): calls it at once.

@@ -209,6 +209,17 @@ static int open_late(void)
 	} while (probes[0].fault.status == STATUS_MEMORY_ALLOCATION);
 	if (probes[0].fault.status != STATUS_SUCCESS || answers == 1)
 		return fail("the device was not opened late");
+	/* And is lost while the loader is asked. */
+	struct probe loses, loads[ROUNDS][3];
+	const struct launch launch = {.kernel = "lose_device"};
+	(void)harness_kernel(&harness, 0, "lose_device");
+	(void)harness_launch(&harness, &launch, &loses);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		load(&harness, 0, loads[i]);
+		turn(&harness, i);
+	}
+	if (!harness_settle(&harness) || loses.fault.status != STATUS_DEVICE_LOST)
+		return fail("the device was not lost");
 	const char *left = harness_stop(&harness);
 	return left ? fail(left) : 0;
 }

@@ -444,6 +444,83 @@ Test(failure_at_start, M6_a_device_that_could_not_be_opened_for_memory_is_opened
 	finish();
 }
 
+/* The first fails while the device cannot be opened; the second is sent when it can be, before the front knows of that failure. */
+Test(failure_at_start, M9_what_failed_before_a_device_was_opened_stops_what_comes_behind_it)
+{
+	enum { AT_ONCE = 7, BYTES = 32 };
+	static uint32_t out[BYTES / 4];
+	struct fake_counters counters;
+	struct words x;
+	struct probe filled, copied;
+	uint32_t pattern = 7;
+	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, AT_ONCE + 1, STATUS_MEMORY_ALLOCATION, false, "no memory"), 0));
+	harness_start(&h, 1);
+	harness_words(&h, &x, BYTES / 4, false, 0);
+	do
+		fake_counters(0, &counters);
+	while (counters.calls[FAKE_DEVICE_OPEN] < AT_ONCE);
+	struct task_requirement requirement = {.buffer = x.buffer, .mode = ACCESS_MODE_WRITE, .size_bytes = BYTES};
+	struct task_request request = {
+		.device = h.devices[0],
+		.requirements = &requirement,
+		.requirement_count = 1,
+		.action = TASK_FILL,
+		.fill = {.size_bytes = BYTES, .pattern = &pattern, .pattern_bytes = sizeof(pattern)},
+		.what = "fill",
+	};
+	(void)harness_submit(&h, &request, &filled);
+	scheduler_flush(h.scheduler);
+	do
+		fake_counters(0, &counters);
+	while (counters.devices == 0);
+	requirement.mode = ACCESS_MODE_READ;
+	request = (struct task_request){
+		.device = h.devices[0],
+		.requirements = &requirement,
+		.requirement_count = 1,
+		.action = TASK_COPY,
+		.copy = {.source = 0, .destination = -1, .host = out, .size_bytes = BYTES},
+		.what = "copy",
+	};
+	(void)harness_submit(&h, &request, &copied);
+	scheduler_flush(h.scheduler);
+	expect_status(&filled, STATUS_MEMORY_ALLOCATION, "no memory");
+	expect_status(&copied, STATUS_DEPENDENCY_FAILED, NULL);
+	fake_counters(0, &counters);
+	cr_expect(eq(u64, counters.reads, 0), "it ran on what nobody had written");
+	harness_words_free(&h, &x);
+	finish();
+}
+
+/* Host memory that could not be registered meanwhile is, so that transfers are as fast as ever. */
+Test(failure_at_start, M6_a_device_that_is_opened_later_registers_what_is_there)
+{
+	enum { AT_ONCE = 7, BYTES = 4096 };
+	struct fake_counters counters;
+	struct sched_host *host = NULL;
+	void *memory = aligned_alloc(BYTES, BYTES);
+	fake_device_options(0, (struct fake_device_options){.features = BACKEND_FEATURE_LOADER | BACKEND_FEATURE_HOST_REGISTER});
+	cr_assert(eq(int, fake_fail(FAKE_DEVICE_OPEN, 0, 0, AT_ONCE + 1, STATUS_MEMORY_ALLOCATION, false, "no memory"), 0));
+	harness_start(&h, 1);
+	cr_assert(zero(int, scheduler_host_register(h.scheduler, memory, BYTES, &host)));
+	cr_assert(harness_settle(&h));
+	do
+		fake_counters(0, &counters);
+	while (counters.devices == 0);
+	cr_expect(eq(u32, counters.hosts, 0));
+	do {
+		scheduler_devices_opened(h.scheduler, 1);
+		cr_assert(harness_settle(&h));
+		fake_counters(0, &counters);
+	} while (counters.hosts == 0); /* it is opened, and about to be said so */
+	scheduler_devices_opened(h.scheduler, 1);
+	cr_assert(harness_settle(&h));
+	fake_counters(0, &counters);
+	cr_expect(eq(u32, counters.hosts, 1), "once");
+	scheduler_host_unregister(host, free, memory);
+	finish();
+}
+
 /* Nobody waits for what will not come. */
 Test(failure_at_start, M6_a_device_that_cannot_be_opened_for_another_reason_is_not_tried_again)
 {
