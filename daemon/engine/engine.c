@@ -232,7 +232,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 		.never_inline = switch_is_off(SWITCH_INLINE),
 		.never_window = engine->never_window,
 		.never_gate = engine->never_gate,
-		.spills = switch_is_on(SWITCH_SPILL),
+		.spills = switch_is_on(SWITCH_SPILL) || (options->spills && !switch_is_off(SWITCH_SPILL)),
 		.slice_ns = options->slice_us * 1000u,
 		.front_polls = engine->may_spin,
 		.flight_page = engine->flight->address,

@@ -51,6 +51,7 @@ struct engine_options {
 	const char *cache_directory; /* copied; NULL: nothing is kept */
 	const char *const *backend_options; /* "cuda:peer_path=host"; copied; NULL ends it; NULL: none */
 	struct session_limits limits;
+	bool spills;       /* what a full device has no room for goes to the host, unless SYCLD_SPILL=0 is in the environment */
 	uint64_t slice_us; /* of launches that are sent in parts; 0: none is. ENGINE_SLICE_US unless somebody says otherwise */
 	uint64_t hello_timeout_ns; /* 0: 10 s */
 };

@@ -92,6 +92,9 @@ static int apply(struct arguments *arguments, int option, const char *value)
 	case 'f':
 		arguments->engine.with_fake = true;
 		return 0;
+	case 'h':
+		arguments->engine.spills = true;
+		return 0;
 	case 'p':
 		r = number(value, SLICE_US_MOST, &slice_us);
 		if (r == 0)
@@ -121,7 +124,7 @@ static int parse(int count, char **values, struct arguments *arguments)
 		{"with-fake", no_argument, NULL, 'f'},        {"limit", required_argument, NULL, 'l'},
 		{"warm", required_argument, NULL, 'w'},       {"build-helper", no_argument, NULL, 'b'},
 		{"backend-option", required_argument, NULL, 'o'}, {"standby", required_argument, NULL, 's'},
-		{"slice-us", required_argument, NULL, 'p'},
+		{"slice-us", required_argument, NULL, 'p'},   {"spill", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	*arguments = (struct arguments){.control_fd = -1, .uid = NO_ID, .gid = NO_ID};

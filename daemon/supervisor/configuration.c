@@ -123,6 +123,11 @@ static bool set_standby(struct configuration *c, const char *value)
 	return set_choice(value, "no", "yes", &c->standby);
 }
 
+static bool set_spill(struct configuration *c, const char *value)
+{
+	return set_choice(value, "no", "yes", &c->spill);
+}
+
 static bool set_slice(struct configuration *c, const char *value)
 {
 	return configuration_number(value, false, SLICE_US_MOST, &c->slice_us);
@@ -171,6 +176,7 @@ static const struct key {
 	{ "service", "engines", "a number from 1 to 1000000", set_engines },
 	{ "service", "sessions_per_tenant", "a number from 1 to 3000", set_sessions },
 	{ "service", "admin_group", "a group's name", set_admin_group },
+	{ "service", "spill", "yes or no", set_spill },
 	{ "service", "slice_us", "a number from 0 to 1000000", set_slice },
 	{ "isolation", "isolation", "tenant or session", set_isolation },
 };

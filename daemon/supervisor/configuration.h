@@ -58,6 +58,7 @@ struct configuration {
 	uint64_t engine_start_ns;     /* longest that an engine may take to be ready */
 	uint64_t drain_ns;            /* longest that sessions may go on after SIGTERM */
 	bool leave_engines;           /* at SIGTERM leave engines to end by themselves */
+	bool spill;                   /* what a full device has no room for goes to the host */
 	uint64_t slice_us;            /* of a command group that is sent in parts; 0: none is */
 	bool standby;                 /* keep an engine ready for whoever needs one next */
 	bool engine_per_session;      /* isolation = session */

@@ -159,6 +159,8 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 		r = strings_add(arguments, "--with-fake");
 	if (r == 0 && launch->warm_devices)
 		r = strings_add(arguments, "--warm=%llx", (unsigned long long)launch->warm_devices);
+	if (r == 0 && launch->configuration->spill)
+		r = strings_add(arguments, "--spill");
 	if (r == 0 && launch->configuration->slice_us != CONFIGURATION_SLICE_US)
 		r = strings_add(arguments, "--slice-us=%llu", (unsigned long long)launch->configuration->slice_us);
 	if (r == 0)

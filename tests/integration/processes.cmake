@@ -57,6 +57,12 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
         add_dependencies(${name} worker sycld sycl-engine syclctl fake_cuda)
       endif()
     endforeach()
+    # Its client is the test itself.
+    sycl_test(processes_cuda_spill SOURCES processes_cuda_spill.c ${common} $<TARGET_OBJECTS:fake_service_objects>
+      LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
+    if(TARGET processes_cuda_spill)
+      add_dependencies(processes_cuda_spill sycld sycl-engine syclctl fake_cuda)
+    endif()
     # Half an hour with SYCLD_LONG.
     sycl_test(processes_chaos SOURCES processes_chaos.c processes_common.c fake_service.c
       LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 2700)

@@ -125,6 +125,18 @@ Test(configuration_cuda, the_standby_can_be_left_out)
 	cr_assert(ne(ptr, strstr(message, "standby wants yes or no"), NULL), "%s", message);
 }
 
+Test(configuration_cuda, a_full_device_is_an_error_unless_somebody_says_otherwise)
+{
+	struct configuration configuration;
+	char message[256] = "";
+	cr_assert(eq(int, read_text("[service]\n", &configuration, message), 0));
+	cr_assert(not(configuration.spill));
+	cr_assert(eq(int, read_text("[service]\nspill = yes\n", &configuration, message), 0), "%s", message);
+	cr_assert(configuration.spill);
+	cr_assert(lt(int, read_text("[service]\nspill = 1\n", &configuration, message), 0));
+	cr_assert(ne(ptr, strstr(message, "spill wants yes or no"), NULL), "%s", message);
+}
+
 Test(configuration_cuda, slices_are_a_number_of_microseconds_and_0_switches_them_off)
 {
 	static const char *const wrong[] = {"-1", "1000001", "5m", "1K", "no"};
