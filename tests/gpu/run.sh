@@ -320,14 +320,17 @@ other_conformance() {
 # The programs of this folder.
 alone() {
 	say "== contexts and clocks"
-	local name
+	local name limit
 	SYCLD_TEST_PLATFORMS='NVIDIA CUDA;Portable Computing Language' under both program gpu_platforms 120 gpu_platforms
 	for name in "$tests"/gpu_*; do
 		name=${name##*/}
 		case $name in gpu_platforms | gpu_list | *.*) continue ;; esac
 		[ -e "$tests/$name" ] || continue
 		if is_framework_program "$tests/$name"; then
-			under both program "$name" 90 "$name"
+			limit=90
+			# Most of its tests have a service, and a context of their own beside it.
+			[ "$name" != gpu_bridge ] || limit=180
+			under both program "$name" "$limit" "$name"
 		else
 			under both suite "$name" 90 "$tests/$name"
 		fi
@@ -370,6 +373,8 @@ clients() {
 other_clients() {
 	say "== clients on NVIDIA's OpenCL"
 	local name
+	# OpenCL's own objects behind the library's.
+	SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program client_opencl_nvidia 90 client_opencl
 	export SYCLD_RANDOM_GROUPS=10000
 	# The longest is the last: nothing is kept between its tests, and each opens and compiles again, in one to three seconds.
 	for name in random images usm model; do

@@ -17,12 +17,19 @@ cl_device_id cl_device_of_test;
 cl_context cl_context_of_test;
 cl_command_queue cl_queue_of_test;
 
+/* Where one driver is asked for by name, its device; else the processor's, which every machine has. */
+static sycl_device_selector *selector(void)
+{
+	const char *name = getenv("SYCLD_TEST_OPENCL_PLATFORM");
+	return name && strstr(name, "NVIDIA") ? sycl_gpu_selector : sycl_cpu_selector;
+}
+
 void with_opencl(void)
 {
 	cl_int code = CL_SUCCESS;
 	(void)setenv("XDG_CACHE_HOME", TEST_CACHE, 1);
 	MUST(sycl_platform_open("embedded:", &platform));
-	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
+	MUST(sycl_device_select(platform, selector(), NULL, &device));
 	MUST(sycl_opencl_get_native_device(device, &cl_device_of_test));
 	CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &cl_platform_of_test, NULL));
 	cl_context_of_test = clCreateContext(NULL, 1, &cl_device_of_test, NULL, NULL, &code);
@@ -124,18 +131,19 @@ Test(opencl_interop, J1_J2_J4_a_context_retains_its_native_one_until_it_is_gone)
 	cl_context native = NULL;
 	sycl_device listed = NULL;
 	uint32_t count = 0;
-	cr_assert(eq(u32, sycl_opencl_get_reference_count_context(cl_context_of_test), 2)); /* the test, its queue */
+	/* The test's, and with some drivers its queue's. */
+	const uint32_t before = sycl_opencl_get_reference_count_context(cl_context_of_test);
 	sycl_context context = native_context();
-	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, 3); /* a queue that asked for the time is gone */
+	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, before + 1); /* a queue that asked for the time is gone */
 	MUST(sycl_context_get_devices(context, 1, &listed, &count));
 	cr_assert(eq(u32, count, 1));
 	cr_assert(eq(ptr, listed, device));
 	MUST(sycl_device_release(listed));
 	MUST(sycl_opencl_get_native_context(context, &native));
 	cr_assert(eq(ptr, native, cl_context_of_test));
-	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, 4);
+	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, before + 2);
 	MUST(sycl_context_release(context));
-	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, 3);
+	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test, before + 1);
 	CL(clReleaseContext(native));
 }
 
