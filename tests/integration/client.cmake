@@ -109,6 +109,17 @@ if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND
     target_include_directories(client_opencl SYSTEM PRIVATE ${OPENCL_INCLUDE})
     target_compile_definitions(client_opencl PRIVATE COUNTER_LIBRARY="$<TARGET_FILE:opencl_counter>"
       TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+    if(TARGET opencl_discrete)
+      # Native commands behind a layer that tells times of what has not ended.
+      add_test(NAME client_opencl_discrete COMMAND client_opencl "--filter=opencl_native_commands/*" --jobs=2
+        --tap=${CMAKE_BINARY_DIR}/tests/client_opencl_discrete.tap)
+      sycl_test_properties(client_opencl_discrete 300 "")
+      set_property(TEST client_opencl_discrete APPEND PROPERTY ENVIRONMENT "OPENCL_LAYERS=$<TARGET_FILE:opencl_discrete>")
+      set_property(TEST client_opencl_discrete APPEND PROPERTY LABELS again)
+      set_property(TEST client_opencl_discrete PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
+      sycl_test_after(client_opencl_discrete client_opencl)
+      add_dependencies(client_opencl opencl_discrete)
+    endif()
   endif()
 endif()
 # Examples that need no service: graphs, and native commands in them. They end with their process, without giving back what they have.

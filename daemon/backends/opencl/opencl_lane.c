@@ -201,10 +201,7 @@ void opencl_flush(struct backend_device *device)
 	}
 }
 
-/*
- * False: not complete, or the driver does not tell. Profiling times exist from completion on, so asking is one call
- * less.
- */
+/* Of a command that has ended. False: the driver does not tell. */
 static bool read_times(const struct backend_lane *lane, const struct opencl_flight *flight, uint64_t *start_out,
 		       uint64_t *end_out)
 {
@@ -263,22 +260,17 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 	struct opencl_flight *flight = &lane->flights[lane->head & (lane->capacity - 1)];
 	struct backend_completion completion = {.start_ns = 0};
 	uint64_t start = 0, end = 0;
-	bool is_told = read_times(lane, flight, &start, &end);
+	cl_int state = CL_QUEUED;
 
-	if (!is_told) {
-		cl_int state = CL_QUEUED;
-		cl_int code = device->cl->GetEventInfo(flight->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state),
-						       &state, NULL);
-		if (code != CL_SUCCESS)
-			state = code;
-		if (state > CL_COMPLETE)
-			return false;
-		if (state < 0)
-			(void)opencl_fault_code(&completion.fault, state, "complete the command");
-		else /* it may have ended between the two questions */
-			is_told = read_times(lane, flight, &start, &end);
-	}
-	if (is_told)
+	/* Not by its times, though there are none before: a driver may tell some of a command that waits for a user event. */
+	cl_int code = device->cl->GetEventInfo(flight->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
+	if (code != CL_SUCCESS)
+		state = code;
+	if (state > CL_COMPLETE)
+		return false;
+	if (state < 0)
+		(void)opencl_fault_code(&completion.fault, state, "complete the command");
+	else if (read_times(lane, flight, &start, &end))
 		tell_times(lane, flight, start, end, &completion);
 	complete(lane, flight, &completion);
 	*completion_out = completion;
