@@ -97,6 +97,22 @@ static bool has_graphs(void)
 	return has != 0;
 }
 
+/* Both ways: where it is not told all other tests here are skipped. */
+Test(opencl_graphs, K19_the_aspect_is_told_if_and_only_if_the_driver_has_command_buffers)
+{
+	cl_ulong can = 0, queue = 0;
+	uint32_t has = 0;
+	MUST(sycl_opencl_device_has_extension(device, "cl_khr_command_buffer", &has));
+	if (has) {
+		CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, sizeof(can), &can, NULL));
+		CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, sizeof(queue), &queue,
+				   NULL));
+	}
+	const bool is_usable = has && (can & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) &&
+			       !(queue & ~(cl_ulong)CL_QUEUE_PROFILING_ENABLE);
+	cr_assert(eq(int, has_graphs(), is_usable));
+}
+
 struct scene {
 	sycl_context context;
 	sycl_queue queue;
