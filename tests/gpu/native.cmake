@@ -1,13 +1,20 @@
 # Native interop and native commands, by a program that links the library and calls the driver itself; over the double, too.
 if(TARGET sycl_cuda_headers)
-  sycl_test(gpu_native SOURCES native_commands.c native_fixture.c native_graphs.c native_interop.c native_libraries.c order_fixture.c
+  sycl_test(gpu_native SOURCES native_commands.c native_fixture.c native_graphs.c native_interop.c native_libraries.c native_ownership.c
+    order_fixture.c
     ${CMAKE_CURRENT_SOURCE_DIR}/../bench/gpu_driver.c
     LIBS syclclient sycl_cuda_headers m ${CMAKE_DL_LIBS} Threads::Threads TIMEOUT 300)
 endif()
 if(TARGET gpu_native)
-  add_dependencies(gpu_native syclengine sycl-engine)
-  target_include_directories(gpu_native PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/../bench)
-  target_compile_definitions(gpu_native PRIVATE TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+  # Stands in front of the driver and counts what is made and destroyed.
+  add_library(cuda_counter SHARED ${CMAKE_CURRENT_SOURCE_DIR}/../support/cuda_counter/cuda_counter.c)
+  target_link_libraries(cuda_counter PRIVATE sycl_flags sycl_cuda_headers ${CMAKE_DL_LIBS} Threads::Threads)
+  target_include_directories(cuda_counter INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/../support/cuda_counter)
+  set_target_properties(cuda_counter PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_dependencies(gpu_native syclengine sycl-engine cuda_counter)
+  target_include_directories(gpu_native PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/../bench ${CMAKE_CURRENT_SOURCE_DIR}/../support/cuda_counter)
+  target_compile_definitions(gpu_native PRIVATE TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache"
+    COUNTER_LIBRARY="$<TARGET_FILE:cuda_counter>")
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/tests/client-cache)
   sycl_test_needs_gpu(gpu_native)
   if(TARGET fake_cuda)
