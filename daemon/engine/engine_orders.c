@@ -5,9 +5,11 @@
 
 #include <errno.h>
 
+/* Also one that is closing already, of which something may still wait to be sent. */
 static int end(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	session_fail(session, STATUS_CONNECTION_LOST, "ended by the operator%s%.200s", *order->reason ? ": " : "", order->reason);
+	session_drop_rest(session, SESSION_REST_DROPPED);
 	return 0;
 }
 
@@ -83,7 +85,8 @@ int engine_order(struct engine *engine, const Sycl__V1__SessionOrder *order)
 	int count = 0;
 	for (struct list *link = engine->sessions.next; link != &engine->sessions && r >= 0; link = link->next) {
 		struct session *session = list_entry(link, struct session, link);
-		if (session->state == SESSION_CLOSING || (order->session != 0 && session->peer.session != order->session))
+		if ((session->state == SESSION_CLOSING && act != end) ||
+		    (order->session != 0 && session->peer.session != order->session))
 			continue;
 		r = act(session, order);
 		count++;

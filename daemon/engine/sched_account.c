@@ -11,6 +11,7 @@ struct sched_account {
 	enum gate_class class;
 	uint32_t weight;
 	struct sched_flow *flows;
+	struct sched_cause *ended;
 	struct list memories; /* that it is charged for */
 	struct sched_quota device;
 };
@@ -32,6 +33,7 @@ struct sched_account *sched_account_drop(struct sched_account *account)
 {
 	if (account && --account->references == 0) {
 		account->flows = sched_flow_free_all(account->flows);
+		sched_cause_drop(account->ended);
 		free(account);
 	}
 	return NULL;
@@ -125,6 +127,11 @@ uint32_t sched_account_sent(const struct sched_account *account)
 struct sched_flow **sched_account_flows(struct sched_account *account)
 {
 	return &account->flows;
+}
+
+struct sched_cause **sched_account_ended(struct sched_account *account)
+{
+	return &account->ended;
 }
 
 struct list *sched_account_memories(struct sched_account *account)

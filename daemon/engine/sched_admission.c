@@ -264,17 +264,25 @@ static void leave(struct task *task)
 	task->state = TASK_PENDING;
 }
 
+struct task *sched_admission_withdraw(struct sched_flow *flow)
+{
+	if (!flow->at_gate || flow->gate.waiting == 0)
+		return NULL;
+	struct task *task = task_of(flow->gate.first);
+	gate_cancel(&task->gate);
+	leave(task);
+	task->scheduler->gates_due |= bit_of(flow->device);
+	return task;
+}
+
 void sched_admission_lost(struct scheduler_device *device)
 {
 	struct sched_admission *admission = device->admission;
 	if (!admission || admission->gate.waiting == 0)
 		return;
 	for (struct list *link = device->flows.next; link != &device->flows; link = link->next) {
-		struct sched_flow *flow = list_entry(link, struct sched_flow, link);
-		while (flow->at_gate && flow->gate.waiting > 0) {
-			struct task *task = task_of(flow->gate.first);
-			gate_cancel(&task->gate);
-			leave(task);
+		struct task *task;
+		while ((task = sched_admission_withdraw(list_entry(link, struct sched_flow, link)))) {
 			task_doom(task, device->lost, true);
 			task->front_only = true; /* also if it was doomed while it waited */
 			task_consider(task);

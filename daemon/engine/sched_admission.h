@@ -39,6 +39,8 @@ void sched_admission_back(struct task *task);
 /* It may go, and will not. Nothing happens to what is not at that point. */
 void sched_admission_refuse(struct task *task);
 
+/* The first of what waits at the gate waits there no more, and is pending. NULL: nothing waits. */
+struct task *sched_admission_withdraw(struct sched_flow *flow);
 /* The device is lost: what waits at its gate will not run. */
 void sched_admission_lost(struct scheduler_device *device);
 /* Time has passed. */

@@ -456,6 +456,12 @@ static void leave_lists(struct task_use *use)
 	}
 }
 
+void sched_move_forget(struct task_use *use, struct sched_cause *cause)
+{
+	sched_residency_move_failed(use, cause);
+	leave_lists(use);
+}
+
 static void leave_spans(const struct task *task, const struct task_use *use)
 {
 	const struct sched_contents *contents = use->buffer->contents;

@@ -94,6 +94,9 @@ void sched_access_finish(struct task *task, const struct sched_access *access);
 /* The task is done: take its uses out of their buffers; a failed write poisons. */
 void sched_uses_finish(struct task *task);
 
+/* A move that will not be made: nobody finds it any more, and what it leads to is not there. */
+void sched_move_forget(struct task_use *use, struct sched_cause *cause);
+
 /* The next free use of the task, in no list, counted by the buffer. */
 struct task_use *sched_use_add(struct task *task, struct sched_buffer *buffer, enum task_use_kind kind, uint32_t place,
 			       const struct interval *order, const struct interval *bytes);

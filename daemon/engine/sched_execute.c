@@ -460,7 +460,7 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 		sched_execute_failed(device, task, sched_gone_fault(device));
 		return;
 	}
-	if (must_skip(worker, &task->send)) {
+	if (atomic_load_explicit(&task->is_dropped, memory_order_relaxed) || must_skip(worker, &task->send)) {
 		task->send.skipped = true;
 		remember(worker, task);
 		sched_worker_return(device, &task->message);

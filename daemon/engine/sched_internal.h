@@ -494,6 +494,7 @@ struct task {
 	bool held_by_host; /* a host task: held when its turn has come */
 	bool is_recorded, told_early, ended_early; /* its early event; the client knows of it; and is through with the task */
 	bool goes_alone;   /* what it waits for is over before it is sent */
+	_Atomic bool is_dropped; /* its session has ended (sched_drop.c): what has not begun does not. By the front */
 	_Atomic bool is_aside; /* sent, but its device has no room for its memory: it does not run. By the device thread */
 	uint32_t home_lane;             /* 0: any */
 	bool home_is_fixed;
@@ -678,6 +679,7 @@ struct scheduler_device {
 	_Atomic uint32_t gone;         /* enum sched_gone. One that was not opened may come back, once */
 	struct backend_fault gone_faults[SCHED_GONE_LOST + 1]; /* good, and the same for ever, once `gone` has said so */
 	_Atomic uint32_t poked; /* progress() has something */
+	_Atomic uint32_t has_dropped;    /* by the front: something that was sent, and may be set aside, is to be skipped */
 	_Atomic uint32_t latency_here;   /* by the front: there are sessions of the latency class; */
 	_Atomic uint32_t latency_wanted; /* or there were just now */
 	_Atomic uint32_t latency_units;  /* by its thread: set apart for them */
@@ -815,6 +817,9 @@ void sched_split_next(struct task *task);
 bool sched_split_goes_on(struct task *task);
 void sched_split_free(struct scheduler_device *device);
 
+/* sched_drop.c. It has come back from its lane: it has failed, if it was to be skipped or had parts to come. */
+void sched_drop_returned(struct task *task);
+
 /* sched_account.c; an account may be NULL. */
 bool sched_account_allows(const struct sched_account *account, uint64_t bytes);
 void sched_account_charge(struct sched_account *account, struct task *task, uint64_t bytes);
@@ -822,6 +827,8 @@ void sched_account_settle(struct task *task);
 void sched_account_rank_of(const struct sched_account *account, enum gate_class *class_out, uint32_t *weight_out);
 /* One for each device on which it has had something. */
 struct sched_flow **sched_account_flows(struct sched_account *account);
+/* Why what it still has fails; NULL: it does not. */
+struct sched_cause **sched_account_ended(struct sched_account *account);
 struct list *sched_account_memories(struct sched_account *account); /* sched_memory.account_link */
 void sched_account_settle_spills(struct sched_account *account);
 /* sched_use.c: it is sent; it is back, and took so much of the device's time; what of it was spilled becomes its account's. */

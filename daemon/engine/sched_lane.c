@@ -446,6 +446,7 @@ void sched_lane_return(struct task *task)
 	}
 	if (task->held_by_host)
 		sched_early_returned(task);
+	sched_drop_returned(task);
 	task->state = TASK_PENDING;
 	task->front_only = !sched_split_goes_on(task);
 	task_consider(task);

@@ -179,7 +179,7 @@ static uint64_t next_expected(const struct sched_worker *worker)
 static bool has_something(struct scheduler_device *device, bool held)
 {
 	return (!held && sched_mailbox_has_mail(&device->port.out)) || atomic_load(&device->poked) ||
-	       gate_has_changed(device) || sched_latency_is_news(device) || (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
+	       atomic_load(&device->has_dropped) || gate_has_changed(device) || sched_latency_is_news(device) || (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
 	       atomic_load(&device->quit);
 }
 
@@ -276,6 +276,8 @@ void *sched_worker_main(void *argument)
 		busy |= take_loss(device);
 		if (device->worker.open_again_ns)
 			sched_open_again(device);
+		if (atomic_load(&device->has_dropped) && atomic_exchange(&device->has_dropped, 0))
+			device->worker.spill.due = true;
 		busy |= !held && sched_spill_step(device);
 		if (sched_mailbox_publish(&device->port.back))
 			wake_front_unowned(device);

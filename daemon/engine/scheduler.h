@@ -615,6 +615,16 @@ struct sched_quota *sched_account_device(struct sched_account *account);
 void sched_buffer_charge(struct sched_buffer *buffer, struct sched_account *account);
 
 /*
+ * Who has this account has ended, and submits nothing more. What is not on a device yet will not run, nor the parts of a launch that are to
+ * come: it fails with `fault`, and what it would have written is lost to whoever needs it. What is there ends. _UNSEEN: but for what another
+ * account or process may find out about: what writes contents that can be shared, what records shared events, and all of the account that
+ * comes before such. Host accesses and host tasks are their owner's to end. How many tasks and moves that were.
+ */
+enum scheduler_drop { SCHEDULER_DROP_UNSEEN, SCHEDULER_DROP_ALL };
+uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *account, enum scheduler_drop what,
+			const struct backend_fault *fault);
+
+/*
  * The caller has checked ranges, arguments and modes. Never blocks. -ENOMEM; -EDQUOT: the account has no room for it, or -ENOSPC:
  * none on the device, by its quota;
  * -E2BIG: its requirements are of more parts of buffers than one task may name; otherwise every outcome comes by

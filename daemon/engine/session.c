@@ -46,11 +46,24 @@ void session_watch_socket(struct session *session)
 		session_fail(session, STATUS_RUNTIME, "the session's socket cannot be watched");
 }
 
+static void close_handle(uv_handle_t *handle);
+
+static void await_no_process(struct session *session)
+{
+	session->awaits_process = false;
+	close_handle((uv_handle_t *)&session->pid_poll);
+	close_fd(&session->pidfd);
+}
+
 static void on_peer_dead(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
 	(void)events;
-	session_fail(poll->data, STATUS_CONNECTION_LOST, "the peer's process ended");
+	struct session *session = poll->data;
+	if (session->awaits_process)
+		await_no_process(session);
+	session_drop_rest(session, SESSION_REST_UNSEEN);
+	session_fail(session, STATUS_CONNECTION_LOST, "the peer's process ended");
 }
 
 static void on_hello_late(uv_timer_t *timer)
@@ -218,6 +231,25 @@ void session_fail(struct session *session, int32_t status, const char *format, .
 	list_push_back(&session->engine->doomed, &session->doomed_link);
 }
 
+static void drop(struct session *session)
+{
+	struct backend_fault fault;
+	if (session->rest == SESSION_REST_RUNS || session->groups_open == 0)
+		return;
+	fault_write(&fault, STATUS_CONNECTION_LOST, "its session has ended: %s", session->reason);
+	(void)scheduler_drop(session->engine->scheduler, session->work,
+			     session->rest == SESSION_REST_DROPPED ? SCHEDULER_DROP_ALL : SCHEDULER_DROP_UNSEEN, &fault);
+}
+
+void session_drop_rest(struct session *session, enum session_rest rest)
+{
+	if (rest <= session->rest)
+		return;
+	session->rest = rest;
+	if (session->state == SESSION_CLOSING)
+		drop(session);
+}
+
 /*
  * Say why, then close. What the peer has sent meanwhile is taken out first: closing a socket with unread datagrams
  * would show the peer a reset in place of these last words.
@@ -251,13 +283,15 @@ void session_close(struct session *session)
 		engine_remove_bell(session->engine, session->bell);
 	close_handle((uv_handle_t *)&session->hello_timer);
 	close_handle((uv_handle_t *)&session->socket_poll);
-	close_handle((uv_handle_t *)&session->pid_poll);
 	close_socket(session);
-	close_fd(&session->pidfd);
 	close_fd(&session->bell);
 	outbox_fini(&session->outbox);
 	session_grants_drop(session);
 	session_drop_waiting(session);
+	session->awaits_process = session->pidfd >= 0 && session->pid_poll.data && session->rest == SESSION_REST_RUNS;
+	if (!session->awaits_process || session->groups_open == 0)
+		await_no_process(session);
+	drop(session);
 	host_tasks_abandon(session);
 	objects_release_all(session);
 	session_step(session);
@@ -280,7 +314,11 @@ static void free_session(struct session *session)
 
 void session_step(struct session *session)
 {
-	if (session->state != SESSION_CLOSING || session->handles || session->groups_open || session->objects.count)
+	if (session->state != SESSION_CLOSING || session->groups_open || session->objects.count)
+		return;
+	if (session->awaits_process)
+		await_no_process(session);
+	if (session->handles)
 		return;
 	struct engine *engine = session->engine;
 	uint64_t number = session->peer.session;

@@ -6,7 +6,7 @@
  *       +------------- wrong version, garbage, 10 s ------------------+
  *
  * In CLOSING the socket is closed already, nothing is read or told any more; work that runs ends, then its objects and
- * arenas go, then the session. Nobody waits for that.
+ * arenas go, then the session. Nobody waits for that. What had not begun runs too, unless nobody wants it (enum session_rest).
  */
 #ifndef SYCL_ENGINE_SESSION_H
 #define SYCL_ENGINE_SESSION_H
@@ -38,6 +38,13 @@
 #define SESSION_GONE_QUEUES_MAX   256u
 
 enum session_state { SESSION_HANDSHAKE, SESSION_OPEN, SESSION_CLOSING };
+
+/* What becomes of groups that have been read and are on no device when the session ends. The later one counts. */
+enum session_rest {
+	SESSION_REST_RUNS,    /* closing is no order to stop: what was submitted runs (D15, D16) */
+	SESSION_REST_UNSEEN,  /* its process has ended: what nobody else can find out about is dropped */
+	SESSION_REST_DROPPED, /* somebody wants it to stop: all of it is */
+};
 
 struct session_usage {
 	uint64_t groups_submitted, groups_completed, groups_failed, groups_resubmitted;
@@ -116,6 +123,8 @@ struct session {
 
 	struct list link; /* of engine.sessions */
 	struct list hot_link, notify_link, doomed_link;
+	enum session_rest rest;
+	bool awaits_process; /* CLOSING, and pid_poll is open: if the process ends first, less of it runs */
 	int32_t close_status;
 	char reason[SESSION_REASON_BYTES];
 };
@@ -132,6 +141,8 @@ void session_apply_rank(struct session *session);
 /* Close it at the end of this turn, for this reason (the first one counts). */
 __attribute__((format(printf, 3, 4))) void session_fail(struct session *session, int32_t status, const char *format,
 							...);
+/* Of what it has submitted no more is to run than that: when it closes, or now if it is closing. */
+void session_drop_rest(struct session *session, enum session_rest rest);
 /* As session_fail, for what breaks the protocol's rules. An expression with value -EPROTO. */
 #define session_violation(session, ...) (session_fail(session, STATUS_CONNECTION_LOST, __VA_ARGS__), -EPROTO)
 void session_close(struct session *session);

@@ -9,3 +9,8 @@ if(TARGET sched_harness)
   sycl_race_test(race_sched_threads SOURCES ${CMAKE_CURRENT_LIST_DIR}/sched_threads.c
     LIBS sched_harness sycl_sched sycl_backends sycl_shared)
 endif()
+# Sessions that end in the middle of their work.
+if(TARGET sched_harness)
+  sycl_race_test(race_sched_drop SOURCES ${CMAKE_CURRENT_LIST_DIR}/sched_drop.c
+    LIBS sched_harness sycl_sched sycl_backends sycl_shared)
+endif()

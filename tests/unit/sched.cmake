@@ -12,6 +12,7 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_host.c
   ${sched_folder}/sched_parts.c
   ${sched_folder}/sched_parts_places.c
+  ${sched_folder}/sched_drop.c
   ${sched_folder}/sched_failure.c
   ${sched_folder}/sched_lifetime.c
   ${sched_folder}/sched_quiet.c
