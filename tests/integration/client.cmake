@@ -4,7 +4,7 @@ if(TARGET syclclient AND TARGET sycl_engine_core)
   target_include_directories(client_service PUBLIC ${CMAKE_CURRENT_LIST_DIR})
   target_link_libraries(client_service PRIVATE sycl_flags PUBLIC syclclient sycl_engine_core)
   sycl_test(client_basic SOURCES client_basic.c client_buffers.c client_codes.c client_errors_late.c client_facts.c
-    client_groups.c client_kernels_fake.c client_lost.c client_native_commands.c client_natives.c client_own_pages.c client_programs.c client_residency.c client_share.c
+    client_groups.c client_kernels_fake.c client_killed.c client_lost.c client_native_commands.c client_natives.c client_own_pages.c client_programs.c client_residency.c client_share.c
     LIBS client_service TIMEOUT 300)
   sycl_test(client_embedded SOURCES client_embedded.c LIBS syclclient TIMEOUT 300)
   if(TARGET client_embedded)

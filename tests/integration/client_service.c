@@ -1,5 +1,7 @@
 #include "client_service.h"
 
+#include "cleanup.h"
+#include "engine_orders.h"
 #include "packet_socket.h"
 
 #include <stdio.h>
@@ -7,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define FAIL(...)                                                                                                      \
 	do {                                                                                                           \
@@ -31,8 +34,64 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	if (socket < 0)
 		return;
 	struct session_peer peer = {.session = ++service->sessions, .uid = getuid(), .gid = getgid(), .pid = getpid()};
-	if (engine_add_session(service->engine, socket, -1, &peer) < 0)
+	if (engine_add_session(service->engine, socket, take_fd(&service->process), &peer) < 0)
 		FAIL("a session was not taken");
+}
+
+static void on_order(uv_async_t *async)
+{
+	struct client_service *service = async->data;
+	Sycl__V1__SessionOrder order = SYCL__V1__SESSION_ORDER__INIT;
+	order.session = service->killed;
+	order.act = SYCL__V1__SESSION_ORDER__ACT__ACT_END;
+	order.reason = (char *)(uintptr_t)"a test";
+	if (engine_order(service->engine, &order) < 0)
+		FAIL("an order was refused");
+	(void)sem_post(&service->ordered);
+}
+
+static void on_closed(void *context, uint64_t session, const char *command, const char *reason, const Sycl__V1__Usage *usage,
+		      const struct device_usages *devices)
+{
+	struct client_service *service = context;
+	(void)session;
+	(void)command;
+	(void)reason;
+	(void)devices;
+	service->last_usage = *usage;
+	(void)sem_post(&service->gone);
+}
+
+static void wait_for(sem_t *what, const char *name)
+{
+	struct timespec deadline;
+	(void)clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += (time_t)(LONG_NS / 1000000000u);
+	if (sem_timedwait(what, &deadline) < 0)
+		FAIL("waited too long: %s", name);
+}
+
+void client_service_kill(struct client_service *service, uint64_t session)
+{
+	service->killed = session;
+	(void)uv_async_send(&service->orders);
+	wait_for(&service->ordered, "an order");
+}
+
+void client_service_wait_gone(struct client_service *service)
+{
+	wait_for(&service->gone, "a session's end");
+}
+
+/* Before the engine runs. */
+static void take_orders(struct client_service *service)
+{
+	struct engine_observer observer = {.context = service, .session_closed = on_closed};
+	engine_observe(service->engine, &observer);
+	service->orders.data = service;
+	if (sem_init(&service->ordered, 0, 0) < 0 || sem_init(&service->gone, 0, 0) < 0 ||
+	    uv_async_init(engine_loop(service->engine), &service->orders, on_order) < 0)
+		FAIL("no orders");
 }
 
 static void *run(void *context)
@@ -49,7 +108,7 @@ static void *run(void *context)
 static void start(struct client_service *service, const struct session_limits *limits, const char *cuda,
 		  const char *cache_directory)
 {
-	*service = (struct client_service){.listener = -1};
+	*service = (struct client_service){.listener = -1, .process = -1};
 	struct build_service *builds = NULL;
 	if (build_service_fork(&builds) < 0)
 		FAIL("no build helper");
@@ -74,6 +133,7 @@ static void start(struct client_service *service, const struct session_limits *l
 	if (uv_poll_init(engine_loop(service->engine), &service->poll, service->listener) < 0 ||
 	    uv_poll_start(&service->poll, UV_READABLE, on_connection) < 0)
 		FAIL("the socket is not watched");
+	take_orders(service);
 	if (pthread_create(&service->thread, NULL, run, service) != 0)
 		FAIL("no thread");
 }
@@ -105,8 +165,11 @@ void client_service_stop(struct client_service *service)
 	engine_stop_from_anywhere(service->engine);
 	(void)pthread_join(service->thread, NULL);
 	uv_close((uv_handle_t *)&service->poll, NULL);
+	uv_close((uv_handle_t *)&service->orders, NULL);
 	(void)uv_run(engine_loop(service->engine), UV_RUN_NOWAIT);
 	(void)engine_free(service->engine);
+	(void)sem_destroy(&service->ordered);
+	(void)sem_destroy(&service->gone);
 	(void)close(service->listener);
 	(void)unlink(service->path);
 	(void)rmdir(service->folder);

@@ -11,6 +11,7 @@
 #include "syclclient.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 
 /* Far beyond what anything here takes. */
 #define LONG_NS 20000000000ull
@@ -24,6 +25,11 @@ struct client_service {
 	int listener;
 	uint64_t sessions;
 	char folder[64], path[96], endpoint[128];
+	uv_async_t orders;
+	uint64_t killed;            /* a session's number */
+	int process;                /* pidfd of the next one's client, or -1: this process, of which nobody is told */
+	sem_t ordered, gone;        /* the order was given; a session is gone */
+	Sycl__V1__Usage last_usage; /* of the session that went last; read it after waiting */
 };
 
 /* `limits` NULL: the ordinary ones. */
@@ -34,6 +40,11 @@ void client_service_start_with_opencl(struct client_service *service, const stru
 void client_service_start_with_cuda(struct client_service *service, const char *library);
 /* All sessions must have been closed: checks that the fake devices have nothing left. */
 void client_service_stop(struct client_service *service);
+
+/* As `syclctl kill SESSION --reason "a test"`; back when the engine has it. */
+void client_service_kill(struct client_service *service, uint64_t session);
+/* Until one more session is gone, with all that it had submitted. */
+void client_service_wait_gone(struct client_service *service);
 
 /* The first fake device, the caller's. */
 sycl_device fake_device(sycl_platform platform, uint32_t which);

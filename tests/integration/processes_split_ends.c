@@ -121,9 +121,10 @@ static void go(struct scene *scene)
 	cr_assert(wait_until(some_parts_have_run, scene, SOON), "it is not sent in parts");
 }
 
+/* So far from its end that what has begun is not all the rest. */
 static bool is_in_the_middle(const struct scene *scene)
 {
-	return claimed(scene, "split_parts") < scene->before + PARTS;
+	return claimed(scene, "split_parts") < scene->before + PARTS / 2;
 }
 
 /* The engine goes on: nothing of it is left there, and no part comes any more, whatever else runs. */
@@ -149,8 +150,9 @@ static void end_in_the_middle(struct scene *scene, void (*end)(struct scene *))
 		in_the_middle = is_in_the_middle(scene);
 		expect_work(&scene->beside);
 		cr_assert(private_service_wait_sessions(scene->service, 1, SOON), "its session outlives it");
-		/* What it had submitted runs to its end, as all that a session has submitted. */
-		cr_expect_eq(claimed(scene, "split_parts"), scene->before + PARTS);
+		/* Of what it had submitted no part begins any more. */
+		if (in_the_middle)
+			cr_expect_lt(claimed(scene, "split_parts"), scene->before + PARTS);
 		child_end(&scene->batch);
 	}
 	cr_assert(in_the_middle);
