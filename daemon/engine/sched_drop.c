@@ -5,8 +5,8 @@
  * The device's thread has what is on its way there, or set aside for want of room. It skips what is marked before it begins; what it has
  * begun by then comes back as ever.
  *
- * Moves were made for one task, and may be another session's way to good contents by now: only those are dropped that nobody waits for
- * who goes on, and none that leads home, where others would find old contents.
+ * Moves were made for one task, and may be another session's way to good contents by now: only those are dropped that nobody needs
+ * who goes on. What takes home what a task was to write fails with it.
  */
 #include "sched_dependencies.h"
 #include "sched_internal.h"
@@ -72,18 +72,12 @@ static bool is_needed(const struct task *task)
 	return false;
 }
 
-static bool goes_home(const struct task *move)
-{
-	const struct task_use *use = &move->uses[0];
-	return move->returning || (use->buffer->contents->home && use->buffer->contents->home_place == use->place);
-}
-
 static bool is_to_be_dropped(const struct task *task, const struct dropping *dropping)
 {
 	if (payer_of(task) != dropping->account || is_dropped(task) || !has_not_run(task))
 		return false;
 	if (task->role == TASK_ROLE_MOVE)
-		return is_dropped(task->beneficiary) && !goes_home(task) && !is_needed(task);
+		return is_dropped(task->beneficiary) && !task->returning && !is_needed(task);
 	if (task->role != TASK_ROLE_GROUP)
 		return false;
 	return dropping->what == SCHEDULER_DROP_ALL || !(is_seen(task) || is_awaited(task, dropping));

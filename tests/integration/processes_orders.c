@@ -85,6 +85,73 @@ Test(processes_orders, N4_a_killed_session_is_told_why_and_others_go_on)
 	client_close(&other);
 }
 
+/* Commands that its engine has sent to devices, with a decision or without. */
+static json_int_t sent(const struct private_service *service)
+{
+	json_t *status = private_service_status(service), *gate = NULL;
+	const json_t *tenants = json_object_get(status, "tenants");
+	for (size_t i = 0; i < json_array_size(tenants) && !gate; i++)
+		gate = json_object_get(json_array_get(tenants, i), "gate");
+	cr_assert(gate, "status does not tell of gates");
+	json_int_t count = json_integer_value(json_object_get(gate, "bypassed")) + json_integer_value(json_object_get(gate, "admitted"));
+	cr_expect_eq(json_integer_value(json_object_get(gate, "waiting")), 0);
+	json_decref(status);
+	return count;
+}
+
+/* Some milliseconds each, one behind the other. */
+static void submit_long(const struct client *client, sycl_buffer buffer, uint32_t count)
+{
+	static const char source[] = "SYCL_KERNEL void spin(SYCL_GLOBAL(uint) x, uint n)\n"
+				     "{ uint v = x[0]; for (uint i = 0; i < n; i++) v = v * 1664525u + 1013904223u; x[0] = v; }";
+	const uint32_t n = 4000000;
+	sycl_kernel kernel;
+	cr_assert_eq(sycl_kernel_from_source(client->queue, source, "spin", &kernel), 0, "%s", sycl_get_build_log());
+	for (uint32_t i = 0; i < count; i++) {
+		sycl_handler handler;
+		sycl_result r = sycl_handler_begin(client->queue, &handler);
+		if (r == 0)
+			r = sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE);
+		if (r == 0)
+			r = sycl_handler_set_value(handler, 1, sizeof(n), &n);
+		if (r == 0)
+			r = sycl_handler_single_task(handler, kernel);
+		if (r == 0)
+			r = sycl_handler_submit(handler, NULL);
+		cr_assert_eq(r, 0, "%s", sycl_get_last_error_text());
+	}
+	(void)sycl_kernel_release(kernel);
+}
+
+/* As often as it takes: a busy machine may be late with the order. */
+Test(processes_orders, N4_of_a_killed_session_nothing_more_is_begun)
+{
+	enum { GROUPS = 1000, ROUNDS = 5 };
+	static uint32_t zero[16];
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
+	struct client other = client_open(service);
+	cr_assert_eq(work(&other, small_bytes, SOON), 0);
+	json_int_t ran = GROUPS;
+	for (int i = 0; i < ROUNDS && ran >= GROUPS; i++) {
+		char ids[2][24];
+		sycl_buffer buffer;
+		struct client victim = client_open(service);
+		cr_assert_eq(sycl_buffer_create(victim.platform, zero, sizeof(zero), SYCL_HOST_CONST, &buffer), 0);
+		json_int_t before = sent(service);
+		submit_long(&victim, buffer, GROUPS);
+		numbers(service, ids, 2);
+		ORDER(service, "kill", ids[1]);
+		cr_expect_eq(work(&other, small_bytes, SOON), 0);
+		cr_assert(private_service_wait_sessions(service, 1, SOON));
+		ran = sent(service) - before;
+		(void)sycl_buffer_release(buffer);
+		client_close(&victim);
+	}
+	cr_expect_lt(ran, GROUPS);
+	cr_expect_eq(work(&other, small_bytes, SOON), 0);
+	client_close(&other);
+}
+
 Test(processes_orders, N4_a_users_engine_is_killed_and_the_next_one_serves)
 {
 	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);

@@ -444,9 +444,13 @@ Test(drop, N4_F10_what_another_process_may_see_runs_with_all_that_comes_before_i
 	/* By addresses nothing is ordered: what the second leaves for the third is known to nobody but its queue. */
 	struct task *last = held.task;
 	(void)run_as(victim, 0, "increment_u32", &own, ACCESS_MODE_READ_WRITE, &probes[0]);
-	(void)submit_as(victim, &(struct launch){.device = 0, .kernel = "noop", .after = &last, .after_count = 1}, &probes[1]);
+	struct launch launch = {.device = 0, .kernel = "noop", .after = &last, .after_count = 1, .after_only_orders = true};
+	(void)submit_as(victim, &launch, &probes[1]);
 	const struct use use = {.words = &shared, .mode = ACCESS_MODE_READ_WRITE};
-	struct launch launch = {.device = 0, .kernel = "increment_u32", .uses = &use, .use_count = 1, .after = &probes[1].task, .after_count = 1};
+	launch.kernel = "increment_u32";
+	launch.uses = &use;
+	launch.use_count = 1;
+	launch.after = &probes[1].task;
 	last = submit_as(victim, &launch, &probes[2]);
 	const struct use next = {.words = &after, .mode = ACCESS_MODE_READ_WRITE};
 	launch.uses = &next;

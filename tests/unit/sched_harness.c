@@ -450,6 +450,7 @@ struct task *harness_launch(struct harness *harness, const struct launch *launch
 		.requirement_count = fill_requirements(launch->uses, launch->use_count, requirements),
 		.after = launch->after,
 		.after_count = launch->after_count,
+		.after_order_count = launch->after_only_orders ? launch->after_count : 0,
 		.action = TASK_LAUNCH,
 	};
 	uint32_t count = 0;

@@ -78,6 +78,7 @@ struct launch {
 	const uint64_t *global; /* 3 values, instead of items */
 	struct task **after;
 	uint32_t after_count;
+	bool after_only_orders; /* their failure is not this one's */
 	const uint32_t *after_launches;
 	uint64_t session, group;
 	uint32_t home_lane;
