@@ -31,12 +31,15 @@ void sched_split_free(struct scheduler_device *device)
 	device->split_estimates = NULL;
 }
 
-/* Not where the application sends to the same lane: that is in the order in which things are sent. */
+/*
+ * Not where the application sends to the same lane: that is in the order in which things are sent. Nor before it is known of the kernel:
+ * where a device has no loader, launches go to its thread before that has made it.
+ */
 static bool may_be_split(const struct task *task)
 {
 	const struct task_send *send = &task->send;
 	return task->split.declared && task->scheduler->slice_ns > 0 && !send->burst &&
-	       !send->command.launch.properties && !task->home_is_fixed && send->kernel->facts.splits;
+	       !send->command.launch.properties && !task->home_is_fixed && send->kernel->made && send->kernel->facts.splits;
 }
 
 /* Of whoever may wait longest, and somebody else is about. */

@@ -521,7 +521,7 @@ Test(drop_set_up, N4_TG15_what_is_set_aside_for_want_of_room_is_skipped)
 	enum { ROOM = 2, ASIDE = 10 };
 	struct words words[ROOM + 1];
 	setup_with(&(struct scheduler_config){.processors = 2, .spills = true, .spill_least_bytes = 1, .clock_ns = its_clock},
-		   &(struct fake_device_options){.memory_bytes = ROOM * BYTES, .preferred_lanes = 4});
+		   &(struct fake_device_options){.memory_bytes = (uint64_t)ROOM * BYTES, .preferred_lanes = 4});
 	for (uint32_t i = 0; i < ROOM + 1; i++)
 		harness_words(&h, &words[i], WORDS, true, i);
 	fake_device_gate_close(0);
