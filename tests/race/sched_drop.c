@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 3, SESSIONS = 3, OWN = 4, SHARED = 2, TASKS = 400, WORDS = 512, BYTES = WORDS * 4, ROUNDS = 36 };
+enum { DEVICES = 3, SESSIONS = 3, OWN = 4, SHARED = 2, TASKS = 400, WORDS = 8192, BYTES = WORDS * 4, ROUNDS = 36 };
 
 struct command {
 	struct probe probe;
@@ -32,6 +32,11 @@ struct round {
 	struct command commands[TASKS];
 	enum scheduler_drop what;
 	bool tight;
+};
+
+/* Of all rounds: that there was something to end in the middle of. */
+struct seen {
+	uint64_t dropped, parts, bursts, spills;
 };
 
 static const struct backend_fault ended = {.status = STATUS_CONNECTION_LOST, .text = "its session has ended"};
@@ -206,21 +211,33 @@ static const char *stop(struct round *round)
 	return harness_stop(&round->harness);
 }
 
+static void look(const struct round *round, struct seen *seen)
+{
+	struct scheduler_counters counters;
+	scheduler_counters(round->harness.scheduler, &counters);
+	seen->parts += counters.split_parts;
+	seen->bursts += counters.bursts;
+	seen->spills += counters.spill.spills;
+	for (uint32_t i = 0; i < TASKS; i++)
+		seen->dropped += round->commands[i].probe.fault.status == STATUS_CONNECTION_LOST;
+}
+
 int main(void)
 {
 	static struct round round;
-	uint32_t failed = 0;
+	struct seen seen = {.dropped = 0};
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		start(&round, i);
 		run(&round);
 		const char *wrong = check(&round);
 		if (wrong)
 			return fail(wrong);
-		for (uint32_t k = 0; k < TASKS; k++)
-			failed += round.commands[k].probe.fault.status == STATUS_CONNECTION_LOST;
+		look(&round, &seen);
 		wrong = stop(&round);
 		if (wrong)
 			return fail(wrong);
 	}
-	return failed > 0 ? 0 : fail("nothing was dropped");
+	if (seen.dropped == 0 || seen.parts == 0 || seen.bursts == 0 || seen.spills == 0)
+		return fail("nothing was dropped, sent in parts or in bursts, or spilled");
+	return 0;
 }
