@@ -223,6 +223,8 @@ Test(client_killed, N4_M9_who_shares_a_buffer_with_it_is_told_until_it_is_writte
 	sycl_kernel kernel = fake_kernel(queue, "fill_u32");
 	uint32_t value = 0;
 	hold(&victim, victim.own);
+	/* More than a lane takes: what comes behind them is on no device. */
+	increment_many(&victim, victim.own, 2 * SENT_MOST);
 	increment_many(&victim, theirs, 3);
 	settle(&victim);
 	client_service_kill(&service, victim.session);
