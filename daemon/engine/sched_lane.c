@@ -216,6 +216,7 @@ static void send_to(struct task *task, struct sched_lane *lane)
 	if (task->send.flight_session != 0)
 		task->send.flight = sched_flight_take(&task->scheduler->flight);
 	task->lane_previous = lane->last;
+	task->lane_next = NULL; /* what was behind the part before has gone */
 	if (lane->last)
 		lane->last->lane_next = task;
 	else

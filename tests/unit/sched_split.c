@@ -3,6 +3,7 @@
  * device's: its clock goes by what its commands take, and by nothing else.
  */
 #include "sched_harness.h"
+#include "sched_internal.h"
 
 #include "access_mode.h"
 #include "gate.h"
@@ -278,6 +279,26 @@ Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 	}
 	cr_expect(lt(u64, asked.order, probes[0].order));
 	harness_words_free(&h, &words);
+	finish();
+}
+
+/* What was behind the first part in its lane has gone when the second comes there. */
+Test(split, F8_a_part_leaves_nothing_of_the_one_before_in_its_lane)
+{
+	struct launch launch = long_launch(4900), other = {.device = 0, .kernel = "noop", .home_lane = 1};
+	meet();
+	teach(&launch);
+	fake_device_gate_close(0);
+	const struct task *task = submit_as(batch, &launch, &probes[0]);
+	(void)submit_as(quick, &other, &asked);
+	cr_assert(ne(ptr, task->lane_next, NULL), "something is behind it");
+	fake_device_gate_open(0);
+	cr_assert(harness_settle(&h));
+	cr_assert(gt(u64, counters().split_parts, 1));
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++) {
+		cr_expect(eq(ptr, h.devices[0]->lanes[i].first, NULL), "lane %u", i);
+		cr_expect(eq(ptr, h.devices[0]->lanes[i].last, NULL), "lane %u", i);
+	}
 	finish();
 }
 
