@@ -558,7 +558,7 @@ enum { LEAST = 2048, ITEMS = 16 * LEAST, PARTS = 10 };
 
 static void begin_parts(struct words *words, struct launch *launch)
 {
-	fake_clock(1000000u * US, 1);
+	fake_clock((uint64_t)1000000 * US, 1);
 	setup_with(&(struct scheduler_config){.processors = 2, .clock_ns = fake_clock_now_ns, .slice_ns = 500 * US},
 		   &(struct fake_device_options){
 			   .preferred_lanes = 4, .estimates = true, .features = BACKEND_FEATURE_EXPORT_VMM});
