@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,9 +51,11 @@ TestSuite(client_killed, .timeout = 120, .init = start, .fini = stop);
 static pid_t make_process(void)
 {
 	pid_t process = fork();
-	if (process == 0)
+	if (process == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nothing behind */
 		for (;;)
 			(void)pause();
+	}
 	service.process = (int)syscall(SYS_pidfd_open, process, 0);
 	cr_assert(ge(int, service.process, 0));
 	return process;
