@@ -17,19 +17,6 @@ static struct sched_spill *spill_of(struct scheduler_device *device)
 	return &device->worker.spill;
 }
 
-/* --- host memory --------------------------------------------------------------------------------------------------- */
-
-static bool is_image(const struct sched_memory *memory)
-{
-	return memory->image.dimensions > 0;
-}
-
-static void give_host(struct sched_memory *memory)
-{
-	spill_host_give(&spill_of(memory->device)->host, memory->spill.pieces);
-	memory->spill.pieces = NULL;
-}
-
 /* --- device memory that has become free, for what comes next ------------------------------------------------------- */
 
 /* Of that size, and not to be had from the driver. NULL: there is none. */
@@ -46,8 +33,8 @@ static struct backend_memory *take_spare(struct sched_spill *spill, uint64_t siz
 	return NULL;
 }
 
-/* Nothing uses it. Somebody waits for room: who gets it has not to ask the driver for it. */
-static void give_spare(struct scheduler_device *device, struct backend_memory *handle, uint64_t size_bytes)
+/* Somebody waits for room: who gets it has not to ask the driver for it. */
+void sched_spill_give_spare(struct scheduler_device *device, struct backend_memory *handle, uint64_t size_bytes)
 {
 	struct sched_spill *spill = spill_of(device);
 	if (!spill->aside.first || spill->spare_count == SPILL_SPARES) {
@@ -59,8 +46,7 @@ static void give_spare(struct scheduler_device *device, struct backend_memory *h
 	spill->spare_bytes += size_bytes;
 }
 
-/* False: there were none. */
-static bool free_spares(struct scheduler_device *device)
+bool sched_spill_free_spares(struct scheduler_device *device)
 {
 	struct sched_spill *spill = spill_of(device);
 	bool were = spill->spare_count > 0;
@@ -81,7 +67,7 @@ static bool may_leave(const struct sched_memory *memory)
 	       memory->spill.pins == 0;
 }
 
-static void be_present(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *handle)
+void sched_spill_be_present(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *handle)
 {
 	memory->spill.state = SPILL_PRESENT;
 	atomic_store(&memory->spill.away, 0);
@@ -147,229 +133,26 @@ void sched_spill_mark_all(struct scheduler_device *device)
 	mark_sending(device, spill->sending);
 }
 
-/* --- copies -------------------------------------------------------------------------------------------------------- */
-
-int sched_spill_need_lanes(struct scheduler_device *device, struct backend_fault *fault)
-{
-	static const enum backend_lane_kind kinds[SPILL_WAYS] = {BACKEND_LANE_COPY_OUT, BACKEND_LANE_COPY_IN};
-	const bool has_kinds = (device->features & BACKEND_FEATURE_COPY_LANES) != 0;
-	for (uint32_t i = 0; i < SPILL_WAYS; i++) {
-		struct spill_way *way = &spill_of(device)->ways[i];
-		if (way->lane)
-			continue;
-		int result = device->ops->lane_create(device->handle, has_kinds ? kinds[i] : BACKEND_LANE_COMPUTE, &way->lane,
-						      fault);
-		if (result < 0) {
-			way->lane = NULL;
-			return result;
-		}
-	}
-	return 0;
-}
-
-/* A part of it for each piece. How many are in flight; the others could not be sent. */
-static uint32_t send_pieces(struct scheduler_device *device, struct spill_way *way, struct backend_command *command,
-			    const struct sched_memory *memory, struct backend_fault *fault)
-{
-	uint64_t left = memory->size_bytes;
-	uint32_t sent = 0;
-	command->transfer.offset_bytes = 0;
-	for (const struct spill_piece *piece = memory->spill.pieces; piece; piece = piece->next) {
-		command->transfer.host = piece->host;
-		command->transfer.size_bytes = left < piece->bytes ? left : piece->bytes;
-		if (device->ops->submit(way->lane, command, NULL, 0, way->sequence + 1, NULL, fault) < 0)
-			break;
-		way->sequence++;
-		sent++;
-		command->transfer.offset_bytes += command->transfer.size_bytes;
-		left -= command->transfer.size_bytes;
-	}
-	return sent;
-}
-
-/*
- * Of all of it, between `handle` and the host. Nothing that is in flight uses it. Negative: none of it is in flight, or the device is
- * lost. What could be sent in part only fails when that part is over.
- */
-static int send_copy(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *handle,
-		     enum spill_direction direction, struct backend_fault *fault)
-{
-	struct sched_spill *spill = spill_of(device);
-	struct spill_way *way = &spill->ways[direction];
-	struct backend_command command = {.kind = direction == SPILL_OUT ? BACKEND_COMMAND_READ : BACKEND_COMMAND_WRITE};
-	command.transfer.memory = handle;
-	int result = sched_spill_need_lanes(device, fault);
-	if (result < 0)
-		return result;
-	struct backend_fault own = {.status = STATUS_SUCCESS};
-	uint32_t sent = send_pieces(device, way, &command, memory, &own);
-	memory->spill.is_bad = command.transfer.offset_bytes < memory->size_bytes;
-	if (memory->spill.is_bad)
-		*fault = own;
-	if (memory->spill.is_bad && direction == SPILL_IN)
-		spill->fault = own;
-	if (own.device_lost && sent > 0) {
-		spill_host_lose(&spill->host, memory->spill.pieces);
-		memory->spill.pieces = NULL;
-	}
-	if (sent == 0 || own.device_lost)
-		return -EIO;
-	memory->spill.copies = sent;
-	device->worker.unflushed = true;
-	device->worker.in_flight += sent;
-	memory->spill.handle = handle;
-	memory->spill.next = NULL;
-	if (way->last)
-		way->last->spill.next = memory;
-	else
-		way->first = memory;
-	way->last = memory;
-	way->bytes += memory->size_bytes;
-	return 0;
-}
-
-int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
-{
-	struct sched_spill *spill = spill_of(device);
-	struct backend_memory *handle = atomic_load_explicit(&memory->handle, memory_order_relaxed);
-	/* Sequentially consistent, as sched_spill_hold: one of the two sees the other. */
-	atomic_store(&memory->spill.away, 1);
-	int result = atomic_load(&memory->spill.peers) > 0 ? 1 : 0;
-	if (result == 0) {
-		memory->spill.pieces = spill_host_take(&spill->host, memory->size_bytes, is_image(memory));
-		result = memory->spill.pieces ? 0 : -ENOMEM;
-	}
-	if (result == 0 && send_copy(device, memory, handle, SPILL_OUT, fault) < 0)
-		result = fault->device_lost ? -EIO : 1;
-	if (result != 0) {
-		give_host(memory);
-		atomic_store(&memory->spill.away, 0);
-		return result;
-	}
-	atomic_store_explicit(&memory->handle, NULL, memory_order_relaxed);
-	memory->spill.state = SPILL_LEAVING;
-	memory->spill.wanted = false;
-	spill_order_leave(&spill->order, &memory->spill.entry);
-	return 0;
-}
-
-static void has_left(struct scheduler_device *device, struct sched_memory *memory)
-{
-	struct spill_counts *counts = &device->spill_counts;
-	if (!memory->spill.is_bad && !memory->spill.wanted) {
-		if (is_image(memory)) {
-			device->ops->memory_free(memory->spill.handle);
-			spill_of(device)->may_have_room = true;
-		} else {
-			give_spare(device, memory->spill.handle, memory->size_bytes);
-		}
-		memory->spill.state = SPILL_AWAY;
-		atomic_fetch_add(&counts->spills, 1);
-		atomic_fetch_add(&counts->spilled_bytes, memory->size_bytes);
-		atomic_fetch_add_explicit(&memory->spill.times, 1, memory_order_relaxed);
-		atomic_fetch_add(&counts->away_bytes, memory->size_bytes);
-		return;
-	}
-	give_host(memory);
-	memory->spill.pins += memory->spill.is_bad; /* it would fail again, and again */
-	be_present(device, memory, memory->spill.handle);
-}
-
-static void has_come(struct scheduler_device *device, struct sched_memory *memory)
-{
-	struct spill_counts *counts = &device->spill_counts;
-	if (memory->spill.is_bad) {
-		device->ops->memory_free(memory->spill.handle);
-		spill_of(device)->may_have_room = true;
-		memory->spill.state = SPILL_AWAY;
-		memory->spill.has_failed = true;
-		return;
-	}
-	give_host(memory);
-	atomic_fetch_add(&counts->returns, 1);
-	atomic_fetch_add(&counts->returned_bytes, memory->size_bytes);
-	atomic_fetch_sub(&counts->away_bytes, memory->size_bytes);
-	be_present(device, memory, memory->spill.handle);
-}
-
-/* What was to be freed while it was copied. */
-static void free_now(struct scheduler_device *device, struct sched_memory *memory)
-{
-	if (memory->spill.state == SPILL_COMING)
-		atomic_fetch_sub(&device->spill_counts.away_bytes, memory->size_bytes);
-	device->ops->memory_free(memory->spill.handle);
-	spill_of(device)->may_have_room = true;
-	give_host(memory);
-	sched_worker_return(device, &memory->message);
-}
-
-static struct spill_way *way_of(struct sched_spill *spill, const struct backend_lane *lane)
-{
-	for (uint32_t i = 0; i < SPILL_WAYS; i++)
-		if (spill->ways[i].lane == lane && spill->ways[i].first)
-			return &spill->ways[i];
-	return NULL;
-}
-
-/* All of it has come back, or will not. */
-static void end_copy(struct scheduler_device *device, struct spill_way *way)
-{
-	struct sched_spill *spill = spill_of(device);
-	struct sched_memory *memory = way->first;
-	way->first = memory->spill.next;
-	if (!way->first)
-		way->last = NULL;
-	way->bytes -= memory->size_bytes;
-	if (spill->aside.first)
-		spill->waits_since_ns = device->scheduler->clock_ns();
-	if (memory->spill.is_freed)
-		free_now(device, memory);
-	else if (memory->spill.state == SPILL_LEAVING)
-		has_left(device, memory);
-	else
-		has_come(device, memory);
-}
-
-bool sched_spill_completed(struct scheduler_device *device, const struct backend_completion *completion)
-{
-	struct sched_spill *spill = spill_of(device);
-	struct spill_way *way = way_of(spill, completion->lane);
-	if (!way)
-		return false;
-	if (completion->fault.device_lost) {
-		if (!device->worker.losing)
-			device->worker.loss = completion->fault;
-		device->worker.losing = true;
-		return true;
-	}
-	struct sched_memory *memory = way->first;
-	device->worker.in_flight--;
-	if (completion->fault.status != STATUS_SUCCESS) {
-		memory->spill.is_bad = true;
-		if (memory->spill.state == SPILL_COMING)
-			spill->fault = completion->fault;
-	}
-	bool is_last = --memory->spill.copies == 0;
-	spill->parts += !is_last;
-	if (is_last)
-		end_copy(device, way);
-	return true;
-}
-
-bool sched_spill_is_news(struct scheduler_device *device, uint32_t completions)
-{
-	struct sched_spill *spill = spill_of(device);
-	uint32_t parts = spill->parts;
-	spill->parts = 0;
-	return completions > parts;
-}
-
 /* --- room ---------------------------------------------------------------------------------------------------------- */
 
-/* The first does not wait any longer for what would be better to go than what others need soon. */
-static bool is_late(const struct scheduler_device *device)
+static uint64_t larger(uint64_t one, uint64_t other)
 {
-	return device->scheduler->clock_ns() - device->worker.spill.waits_since_ns > SPILL_DEFER_NS;
+	return one > other ? one : other;
+}
+
+bool sched_spill_defers(struct scheduler_device *device, uint64_t bytes)
+{
+	struct sched_spill *spill = spill_of(device);
+	uint64_t until_ns = spill->waits_since_ns, copy_ns = (bytes >> 10) * spill->ways[SPILL_OUT].ns_per_mib >> 10;
+	if (spill->order.is_better_soon)
+		until_ns += larger(SPILL_DEFER_NS, copy_ns);
+	else if (spill->order.is_later_soon)
+		until_ns += larger(bytes / SPILL_DEFER_BYTES_PER_NS, copy_ns / 2);
+	if (device->scheduler->clock_ns() >= until_ns)
+		return false;
+	spill->defers = true;
+	spill->defers_until_ns = until_ns;
+	return true;
 }
 
 /* As many as it takes. 0, or why it does not go on: as sched_spill_begin_to_leave. */
@@ -379,12 +162,12 @@ static int send_away(struct scheduler_device *device, const struct sched_memory 
 	struct sched_spill *spill = spill_of(device);
 	int result = 0;
 	sched_spill_mark_all(device);
-	while (result >= 0 && spill->ways[SPILL_OUT].bytes < memory->size_bytes) {
+	while (result >= 0 && sched_spill_room_to_come(spill) < memory->size_bytes) {
 		struct spill_entry *entry = spill_order_choose(&spill->order, memory->spill.owner, waits);
 		if (!entry)
 			return 0;
-		if (spill->order.is_better_soon && !is_late(device)) {
-			spill->defers = *waits = true;
+		if (sched_spill_defers(device, entry->bytes)) {
+			*waits = true;
 			return 0;
 		}
 		struct backend_fault own = {.status = STATUS_SUCCESS};
@@ -403,7 +186,7 @@ static bool is_copying(const struct sched_spill *spill)
 }
 
 /* `result` and `fault`: as there was no room. */
-static int make_room(struct scheduler_device *device, const struct sched_memory *memory, int result,
+static int make_room(struct scheduler_device *device, struct sched_memory *memory, int result,
 		     struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
@@ -419,6 +202,9 @@ static int make_room(struct scheduler_device *device, const struct sched_memory 
 	/* What is in use would have no room there either. */
 	waits &= sent == 0;
 	if ((is_copying(spill) || waits) && !spill->is_last_try) {
+		struct sched_memory *before = sched_spill_find_before(spill, memory);
+		if (before)
+			return sched_spill_begin_to_follow(device, memory, before, fault);
 		spill->wants_room = true;
 		return SCHED_SPILL_WAIT;
 	}
@@ -437,19 +223,6 @@ static int wait_on(const struct sched_spill *spill, struct backend_fault *fault)
 	*fault = (struct backend_fault){.status = STATUS_MEMORY_ALLOCATION,
 					.text = "a copy of spilled memory takes too long"};
 	return -ENOMEM;
-}
-
-int sched_spill_begin_to_come(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *made,
-			      struct backend_fault *fault)
-{
-	int result = send_copy(device, memory, made, SPILL_IN, fault);
-	if (result < 0) {
-		device->ops->memory_free(made);
-		return result;
-	}
-	memory->spill.state = SPILL_COMING;
-	spill_of(device)->waits_since_ns = device->scheduler->clock_ns();
-	return SCHED_SPILL_WAIT;
 }
 
 /* The driver was asked for as much, or less, and since then nothing has become free as far as is known here. */
@@ -477,7 +250,7 @@ int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory
 	struct sched_spill *spill = spill_of(device);
 	*is_full_out = false;
 	/* What comes back overwrites all that is there. */
-	*made_out = memory->spill.state == SPILL_AWAY && !is_image(memory) ? take_spare(spill, memory->size_bytes) : NULL;
+	*made_out = memory->spill.state == SPILL_AWAY && !sched_spill_is_image(memory) ? take_spare(spill, memory->size_bytes) : NULL;
 	if (*made_out)
 		return 0;
 	spill->full_is_old = is_known_full(device, memory);
@@ -487,7 +260,7 @@ int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory
 		return -ENOMEM;
 	}
 	int result = ask_for_memory(device, memory, made_out, is_full_out, fault);
-	if (*is_full_out && free_spares(device)) {
+	if (*is_full_out && sched_spill_free_spares(device)) {
 		fault->status = STATUS_SUCCESS;
 		result = ask_for_memory(device, memory, made_out, is_full_out, fault);
 	}
@@ -502,13 +275,19 @@ int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory
 
 static int bring(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
 {
+	struct sched_spill *spill = spill_of(device);
 	struct backend_memory *made = NULL;
 	bool is_full = false;
+	if (memory->spill.state == SPILL_AWAY && !sched_spill_may_come(spill))
+		return wait_on(spill, fault);
+	struct sched_memory *before = sched_spill_find_before(spill, memory);
+	if (before)
+		return sched_spill_begin_to_follow(device, memory, before, fault);
 	int result = sched_spill_make_memory(device, memory, &made, &is_full, fault);
 	if (result == 0 && memory->spill.state == SPILL_AWAY)
 		return sched_spill_begin_to_come(device, memory, made, fault);
 	if (result == 0) {
-		be_present(device, memory, made);
+		sched_spill_be_present(device, memory, made);
 		return 0;
 	}
 	/* Nobody's memory has to go for what can never be had. */
@@ -588,7 +367,7 @@ bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memo
 	spill_order_leave(&spill->order, &memory->spill.entry);
 	if (state == SPILL_AWAY)
 		atomic_fetch_sub(&device->spill_counts.away_bytes, memory->size_bytes);
-	give_host(memory);
+	sched_spill_give_host(memory);
 	return true;
 }
 
@@ -648,7 +427,13 @@ static bool is_time_over(const struct scheduler_device *device)
 
 uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns)
 {
-	return device->worker.spill.aside.first && ns > SPILL_LOOK_NS ? SPILL_LOOK_NS : ns;
+	const struct sched_spill *spill = &device->worker.spill;
+	if (!spill->aside.first)
+		return ns;
+	uint64_t now_ns = device->scheduler->clock_ns(), most_ns = SPILL_LOOK_NS;
+	if (spill->defers)
+		most_ns = spill->defers_until_ns > now_ns ? spill->defers_until_ns - now_ns : 0;
+	return ns > most_ns ? most_ns : ns;
 }
 
 /* The first, and if that goes on, the others. */
@@ -684,10 +469,10 @@ bool sched_spill_step(struct scheduler_device *device)
 {
 	struct sched_spill *spill = spill_of(device);
 	bool is_last_try = is_time_over(device);
-	spill->due |= is_last_try || (spill->defers && is_late(device));
+	spill->due |= is_last_try || (spill->defers && device->scheduler->clock_ns() >= spill->defers_until_ns);
 	if (!spill->due || !spill->aside.first) {
 		if (!spill->aside.first && spill->spare_count > 0)
-			(void)free_spares(device);
+			(void)sched_spill_free_spares(device);
 		spill->due = false;
 		return false;
 	}
@@ -704,37 +489,6 @@ bool sched_spill_step(struct scheduler_device *device)
 
 /* --- beginning and end --------------------------------------------------------------------------------------------- */
 
-/* The copies may run on: what they use in the host stays. It is nobody's, and nothing that is spilled. */
-static void lose_way(struct scheduler_device *device, struct spill_way *way)
-{
-	while (way->first) {
-		struct sched_memory *memory = way->first;
-		way->first = memory->spill.next;
-		spill_host_lose(&spill_of(device)->host, memory->spill.pieces);
-		memory->spill.pieces = NULL;
-		if (memory->spill.is_freed) {
-			free_now(device, memory);
-			continue;
-		}
-		if (memory->spill.state == SPILL_COMING)
-			atomic_fetch_sub(&device->spill_counts.away_bytes, memory->size_bytes);
-		memory->spill.state = SPILL_PRESENT;
-		memory->spill.pins++;
-		atomic_store(&memory->handle, memory->spill.handle);
-	}
-	way->last = NULL;
-	way->bytes = 0;
-}
-
-void sched_spill_lose(struct scheduler_device *device)
-{
-	struct sched_spill *spill = spill_of(device);
-	for (uint32_t i = 0; i < SPILL_WAYS; i++)
-		lose_way(device, &spill->ways[i]);
-	(void)free_spares(device);
-	spill->due = true;
-}
-
 void sched_spill_open(struct scheduler_device *device)
 {
 	spill_order_init(&spill_of(device)->order);
@@ -744,7 +498,7 @@ void sched_spill_open(struct scheduler_device *device)
 
 void sched_spill_close(struct scheduler_device *device)
 {
-	(void)free_spares(device);
+	(void)sched_spill_free_spares(device);
 	for (uint32_t i = 0; i < SPILL_WAYS; i++)
 		if (spill_of(device)->ways[i].lane)
 			device->ops->lane_free(spill_of(device)->ways[i].lane);

@@ -44,7 +44,12 @@ struct task_send;
 #define SPILL_WAIT_MOST_NS   2000000000u
 #define SPILL_NS_PER_BYTE    4u
 #define SPILL_SPARES         16u
-#define SPILL_DEFER_NS       5000000u /* so long it waits for what is in use, instead of what others in line need */
+/*
+ * So long at least it waits for what is in use, instead of what others in line need: or as long as a copy takes, as that is what it costs to bring it
+ * back. For what is only needed later than what could go, half as long as a copy takes, or as it would at this rate.
+ */
+#define SPILL_DEFER_NS           5000000u
+#define SPILL_DEFER_BYTES_PER_NS 128u
 #define SPILL_LOOK_NS        50000000u /* so often it is looked whether the time is over */
 /* Not an error: it is set aside, and tried again. */
 #define SCHED_SPILL_WAIT (-EINPROGRESS)
@@ -63,9 +68,17 @@ struct spill_memory {
 	bool wanted;     /* LEAVING: let it stay */
 	bool is_freed;   /* LEAVING, COMING: it goes when the copy is over */
 	bool has_failed; /* to come back: `fault` says why, once */
-	bool is_bad;     /* LEAVING, COMING: some of it was not copied */
-	uint32_t copies; /* LEAVING, COMING: its parts in flight */
 	struct spill_piece *pieces;    /* in the host, while it is not PRESENT */
+	/* LEAVING, COMING (sched_spill_copy.c) */
+	bool is_bad;      /* some of it was not copied */
+	bool is_over;     /* LEAVING: it is in no list any more, and waits for what followed it */
+	bool is_severed;  /* COMING: what it followed stays */
+	uint32_t copies;  /* its parts in flight; */
+	uint32_t sent, done; /* from the first on: that were sent; that are over, and good */
+	struct spill_piece *unsent; /* and where the next begins */
+	uint64_t sent_bytes;
+	struct sched_memory *heir;   /* LEAVING: what follows it */
+	struct sched_memory *before; /* COMING: what it follows, until that has left */
 	struct backend_memory *handle; /* LEAVING, COMING */
 	struct sched_memory *next;     /* copies in flight */
 	struct spill_entry entry;
@@ -79,6 +92,7 @@ struct spill_way {
 	uint64_t sequence;
 	struct sched_memory *first, *last; /* on it */
 	uint64_t bytes;                    /* of these */
+	uint64_t since_ns, ns_per_mib;     /* when the first of these was that; how fast the latest were */
 };
 
 /* Memory of the device that nobody has any more. */
@@ -98,9 +112,11 @@ struct sched_spill {
 	bool is_last_try;                    /* what finds no room now fails */
 	uint64_t waiting_count, again;       /* order.now, when it was tried first; the same while it is tried again, else 0 */
 	bool is_stepping;                    /* in sched_spill_step */
-	bool defers;                         /* something is in use that should go, rather than what could */
+	bool defers;                         /* something is in use that should go, rather than what could: */
+	uint64_t defers_until_ns;            /* so long */
 	bool wants_room;                     /* the first, as it was tried in this step */
 	struct spill_way ways[SPILL_WAYS];
+	uint64_t given_bytes; /* of what leaves, to what follows it */
 	struct spill_host host;
 	struct spill_spare spares[SPILL_SPARES]; /* while somebody is aside */
 	uint32_t spare_count;

@@ -12,8 +12,8 @@
 
 #define COMMANDS    256u                  /* that are looked at; */
 #define ARGUMENTS   4096u                 /* with so many, at most */
-#define AHEAD_BYTES ((uint64_t)128 << 20) /* on the way in, and on the way out: or two memories; */
-#define AHEAD_PART  8u /* but not more than such a part of what could leave, unless it is a single memory */
+#define AHEAD_BYTES ((uint64_t)128 << 20) /* on the way in, and on the way out; */
+#define AHEAD_PART  64u /* but not more than such a part of what could leave, unless it is a single memory */
 
 static const struct task_send *send_of(const struct sched_message *message)
 {
@@ -48,9 +48,9 @@ struct ahead {
 /* May so much more be on its way? */
 static bool is_allowed(const struct sched_spill *spill, enum spill_direction direction, uint64_t bytes)
 {
-	uint64_t under_way = spill->ways[direction].bytes, most = bytes > AHEAD_BYTES / 2 ? 2 * bytes : AHEAD_BYTES;
+	uint64_t under_way = spill->ways[direction].bytes + (direction == SPILL_OUT ? spill->spare_bytes : 0);
 	return under_way == 0 ||
-	       (under_way + bytes <= most && under_way + bytes <= (spill->order.bytes + under_way) / AHEAD_PART);
+	       (under_way + bytes <= AHEAD_BYTES && under_way + bytes <= (spill->order.bytes + under_way) / AHEAD_PART);
 }
 
 /* False: there is no room. */
@@ -59,11 +59,17 @@ static bool bring(struct ahead *ahead, struct sched_memory *memory)
 	struct sched_spill *spill = &ahead->device->worker.spill;
 	struct backend_memory *made = NULL;
 	bool is_full = false;
-	if (spill->wants_room || ahead->needed > 0 || !is_allowed(spill, SPILL_IN, memory->size_bytes))
-		return false;
-	if (!spill->may_have_room && spill->spare_count == 0)
+	if (spill->wants_room || ahead->needed > 0 || !is_allowed(spill, SPILL_IN, memory->size_bytes) ||
+	    !sched_spill_may_come(spill))
 		return false;
 	ahead->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+	struct sched_memory *before = sched_spill_find_before(spill, memory);
+	if (before) {
+		ahead->is_over = sched_spill_begin_to_follow(ahead->device, memory, before, &ahead->fault) != SCHED_SPILL_WAIT;
+		return true;
+	}
+	if (!spill->may_have_room && spill->spare_count == 0)
+		return false;
 	if (sched_spill_make_memory(ahead->device, memory, &made, &is_full, &ahead->fault) < 0) {
 		ahead->is_over = ahead->fault.device_lost;
 		return false;
@@ -79,9 +85,10 @@ static void make_room(struct ahead *ahead, const struct sched_memory *memory, ui
 	if (!ahead->is_marked)
 		sched_spill_mark_all(ahead->device);
 	ahead->is_marked = true;
-	while (!ahead->is_over && spill->ways[SPILL_OUT].bytes + spill->spare_bytes < ahead->needed) {
+	while (!ahead->is_over && sched_spill_room_to_come(spill) + spill->spare_bytes < ahead->needed) {
 		struct spill_entry *entry = spill_order_choose_ahead(&spill->order, memory->spill.owner, 2 * position);
-		if (!entry || spill->order.is_better_soon || !is_allowed(spill, SPILL_OUT, entry->bytes)) {
+		if (!entry || spill->order.is_better_soon || !is_allowed(spill, SPILL_OUT, entry->bytes) ||
+		    sched_spill_defers(ahead->device, entry->bytes)) {
 			ahead->is_over = true;
 			return;
 		}
@@ -100,8 +107,15 @@ static void look_at(struct ahead *ahead, struct sched_memory *memory, uint64_t p
 		return;
 	if (bring(ahead, memory) || ahead->is_over)
 		return;
+	uint64_t needed_before = ahead->needed;
 	ahead->needed += memory->size_bytes;
 	make_room(ahead, memory, position);
+	if (needed_before > 0 || ahead->fault.device_lost || !sched_spill_find_before(&ahead->device->worker.spill, memory))
+		return;
+	/* It need not wait until that is over. */
+	ahead->needed = 0;
+	if (!bring(ahead, memory))
+		ahead->needed = memory->size_bytes;
 }
 
 static void look_at_all(struct ahead *ahead, const struct task_send *send, uint64_t position)

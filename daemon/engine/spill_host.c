@@ -21,12 +21,16 @@ static bool has_bin(uint64_t bytes)
 	return bytes >> SMALLEST_SHIFT >> (SPILL_BINS / 4) == 0;
 }
 
-/* Of a memory. */
-static uint64_t piece_bytes(uint64_t size_bytes)
+/* Of a memory. Not so small that it would not be pinned. */
+static uint64_t piece_bytes(const struct scheduler *scheduler, uint64_t size_bytes)
 {
-	uint64_t bytes = SPILL_PIECE_BYTES;
+	uint64_t bytes = SPILL_PIECE_BYTES, least = SPILL_PIN_PART * scheduler->spill_least_bytes;
+	if (least < scheduler->page_bytes)
+		least = scheduler->page_bytes;
 	while (size_bytes / bytes >= SPILL_PIECES)
 		bytes *= 2;
+	while (size_bytes / bytes < SPILL_PIECES_WANTED && bytes / 2 >= least)
+		bytes /= 2;
 	return bytes;
 }
 
@@ -288,7 +292,7 @@ static void give_piece(struct spill_host *host, struct spill_piece *piece)
 struct spill_piece *spill_host_take(struct spill_host *host, uint64_t size_bytes, bool is_whole)
 {
 	struct spill_piece *first = NULL, **last = &first;
-	uint64_t left = size_bytes, most = is_whole ? size_bytes : piece_bytes(size_bytes);
+	uint64_t left = size_bytes, most = is_whole ? size_bytes : piece_bytes(host->device->scheduler, size_bytes);
 	(void)pthread_mutex_lock(&host->lock);
 	while (left > 0) {
 		uint64_t part = left < most ? left : most;

@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 #define SPILL_PIECE_BYTES (8u << 20) /* in whole pages of any machine; of larger memory twice as much, and so on: */
-#define SPILL_PIECES      128u       /* so many at most */
+#define SPILL_PIECES      128u       /* so many at most; of smaller memory half as much, and so on: */
+#define SPILL_PIECES_WANTED 8u       /* so many, if they are worth pinning then */
 #define SPILL_PIN_PART    16u        /* pieces of so many times the smallest memory that is spilled are pinned */
 #define SPILL_KEEP_NS     2000000000u
 #define SPILL_BINS        96u /* sizes: four from one power of two to the next, from 4 KiB to 32 GiB */

@@ -120,15 +120,25 @@ struct search {
 	const struct spill_order *order;
 	uint64_t beyond; /* what is needed then or sooner stays */
 	bool waits, is_any_free_soon;
+	uint64_t latest_in_use; /* when that is needed which is in use, and needed last */
 	struct spill_entry *best;
 	uint64_t best_next;
 };
 
+static void note_in_use(struct search *search, const struct spill_entry *entry)
+{
+	uint64_t next = next_use(search->order, entry);
+	search->waits = true;
+	search->is_any_free_soon |= entry->line != search->order->line;
+	if (next > search->latest_in_use)
+		search->latest_in_use = next;
+}
+
 /* True: it may be chosen. */
 static bool compare(struct search *search, struct spill_entry *entry)
 {
-	search->waits |= entry->mark == search->order->mark;
-	search->is_any_free_soon |= entry->mark == search->order->mark && entry->line != search->order->line;
+	if (entry->mark == search->order->mark)
+		note_in_use(search, entry);
 	if (entry->mark >= search->order->mark)
 		return false;
 	uint64_t next = next_use(search->order, entry);
@@ -178,6 +188,7 @@ static void choose(struct spill_order *order, const void *owner, enum step last,
 {
 	search_all(order, owner, last, search);
 	order->is_better_soon = search->best && search->best->line == order->line && search->is_any_free_soon;
+	order->is_later_soon = search->best && search->latest_in_use > search->best_next;
 }
 
 struct spill_entry *spill_order_choose(struct spill_order *order, const void *owner, bool *waits_out)

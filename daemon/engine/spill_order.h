@@ -39,6 +39,7 @@ struct spill_entry {
 	uint64_t used, placed; /* spill_order.now at the last use; and when it was put where it is; 0: never used */
 	uint64_t every;        /* commands from the use before to the last one; 0: there was none */
 	uint64_t line, position; /* spill_order.line; and where the first stands there that will use it, from 1 on */
+	uint64_t again;          /* spill_order.line, if another one there will use it, too */
 	uint64_t mark;         /* spill_order.mark: in use; + 1: not to be chosen */
 };
 
@@ -48,7 +49,8 @@ struct spill_order {
 	uint64_t bytes;
 	uint64_t clock, now; /* counts commands; of the one at hand */
 	uint64_t line, length; /* which line it is; of so many commands */
-	bool is_better_soon;   /* what was chosen last stands in line, and something that is in use does not */
+	bool is_better_soon;   /* what was chosen last stands in line, and something that is in use does not; */
+	bool is_later_soon;    /* or is needed before something that is in use */
 	uint64_t mark;
 };
 
@@ -57,9 +59,11 @@ void spill_order_init(struct spill_order *order);
 void spill_order_enter(struct spill_order *order, struct spill_entry *entry, const void *owner, uint64_t bytes);
 void spill_order_leave(struct spill_order *order, struct spill_entry *entry);
 
-/* The command at hand uses it. */
+/* The command at hand uses it. It was the first of those in line who will. */
 static inline void spill_order_use(const struct spill_order *order, struct spill_entry *entry)
 {
+	if (entry->line == order->line && entry->again != order->line)
+		entry->line = 0;
 	if (entry->used >= order->now)
 		return;
 	entry->every = entry->used ? order->now - entry->used : 0;
@@ -80,8 +84,11 @@ static inline void spill_order_next(struct spill_order *order)
 
 static inline void spill_order_expect(const struct spill_order *order, struct spill_entry *entry)
 {
-	if (entry->line == order->line)
+	if (entry->line == order->line) {
+		if (entry->position != order->length)
+			entry->again = order->line;
 		return;
+	}
 	entry->line = order->line;
 	entry->position = order->length;
 }

@@ -902,7 +902,7 @@ Test(spill, TG15_a_sweep_that_comes_again_asks_the_driver_for_no_memory)
 /* Its copies are of parts of it, each with host memory of its own. */
 Test(spill, TG15_large_memory_goes_in_pieces)
 {
-	enum { LARGE_WORDS = (2 * SPILL_PIECE_BYTES + SPILL_PIECE_BYTES / 4) / 4 + 5, COUNT = 3 };
+	enum { LARGE_WORDS = (2 * SPILL_PIECE_BYTES + SPILL_PIECE_BYTES / 4) / 4 + 5, LARGE_PIECES = 10, COUNT = 3 };
 	struct words words[COUNT];
 	struct scheduler_config config = {
 		.processors = 2, .spills = true, .clock_ns = its_clock, .spill_least_bytes = 1};
@@ -919,7 +919,7 @@ Test(spill, TG15_large_memory_goes_in_pieces)
 	uint64_t submitted = calls(FAKE_SUBMIT), returns = spilled(0).returns, spills = spilled(0).spills;
 	run(0, &words[0]);
 	cr_expect(eq(u64, spilled(0).returns, returns + 1));
-	cr_expect(eq(u64, calls(FAKE_SUBMIT), submitted + 1 + 3 * (spilled(0).spills - spills + 1)));
+	cr_expect(eq(u64, calls(FAKE_SUBMIT), submitted + 1 + LARGE_PIECES * (spilled(0).spills - spills + 1)));
 	for (uint32_t i = 0; i < COUNT; i++)
 		expect(&words[i], i * 1000 + (i == 0 ? 3 : 2));
 	/* A part that fails is not without the others: what it was to save stays, and another goes. */
@@ -933,12 +933,126 @@ Test(spill, TG15_large_memory_goes_in_pieces)
 	finish();
 }
 
+/* --- one follows another ------------------------------------------------------------------------------------------------- */
+
+enum { PARTS = 8, HAS_OF_PARTS = 2, OF_PARTS = HAS_OF_PARTS + 1 };
+
+/* Memory that goes in parts: what comes has each part when that of what goes has left. The first is away. */
+static void begin_parts(struct words *words)
+{
+	const uint64_t bytes = PARTS * PAGE;
+	struct scheduler_config config = {
+		.processors = 2, .spills = true, .clock_ns = its_clock, .spill_least_bytes = 1};
+	fake_reset();
+	fake_device_options(0, (struct fake_device_options){.memory_bytes = HAS_OF_PARTS * bytes,
+							    .features = BACKEND_FEATURE_COPY_LANES});
+	harness_start_with(&h, 1, &config);
+	for (uint32_t i = 0; i < OF_PARTS; i++)
+		harness_words(&h, &words[i], (uint32_t)(bytes / sizeof(uint32_t)), true, i * 1000);
+	for (uint32_t i = 0; i < OF_PARTS; i++)
+		run(0, &words[i]);
+	cr_assert(eq(u64, spilled(0).away_bytes, bytes));
+}
+
+Test(spill, TG15_what_comes_follows_what_goes_part_by_part)
+{
+	enum { ENTRIES = 64 };
+	static struct fake_log_entry log[ENTRIES];
+	struct words words[OF_PARTS];
+	begin_parts(words);
+	fake_delay(0, 3000000);
+	cr_assert(zero(int, fake_log_start(ENTRIES)));
+	run(0, &words[0]);
+	uint32_t count = fake_log_read(log, ENTRIES), ways[2] = {0}, early = 0;
+	fake_delay(0, 0);
+	/* Never more is in than out, and some before all is out. */
+	for (uint32_t i = 0; i < count; i++) {
+		ways[0] += log[i].kind == BACKEND_COMMAND_READ;
+		ways[1] += log[i].kind == BACKEND_COMMAND_WRITE;
+		cr_expect(le(u32, ways[1], ways[0]));
+		early += log[i].kind == BACKEND_COMMAND_WRITE && ways[0] < PARTS;
+	}
+	cr_expect(eq(u32, ways[0], PARTS));
+	cr_expect(eq(u32, ways[1], PARTS));
+	cr_expect(gt(u32, early, 0));
+	for (uint32_t i = 0; i < OF_PARTS; i++)
+		expect(&words[i], i * 1000 + (i == 0 ? 2 : 1));
+	drop(words, OF_PARTS);
+	finish();
+}
+
+/* Whichever of the parts it is: what goes stays, with all that was overwritten, or what comes has failed and nothing else. */
+Test(spill, TG15_a_part_that_fails_harms_nobody_else)
+{
+	const enum fake_entry entries[] = {FAKE_COMPLETION, FAKE_SUBMIT};
+	for (uint32_t skip = 0; skip < 2 * 2 * PARTS; skip++) {
+		struct words words[OF_PARTS];
+		struct probe probe;
+		begin_parts(words);
+		cr_assert(zero(int, fake_fail(entries[skip % 2], 0, skip / 2, 1, STATUS_RUNTIME, false, "no copy")));
+		(void)increment(0, &words[0], &probe);
+		cr_assert(harness_wait(&h, &probe));
+		for (uint32_t i = probe.fault.status == STATUS_SUCCESS ? 0 : 1; i < OF_PARTS; i++)
+			expect(&words[i], i * 1000 + (i == 0 ? 2 : 1));
+		drop(words, OF_PARTS);
+		cr_assert(harness_settle(&h));
+		cr_expect(eq(u64, spilled(0).away_bytes, 0), "%u", skip);
+		finish();
+	}
+}
+
+Test(spill, TG15_M10_a_device_may_be_lost_at_each_part)
+{
+	const enum fake_entry entries[] = {FAKE_COMPLETION, FAKE_SUBMIT};
+	for (uint32_t skip = 0; skip < 2 * 2 * PARTS; skip++) {
+		struct words words[OF_PARTS];
+		struct probe probe;
+		begin_parts(words);
+		cr_assert(zero(int, fake_fail(entries[skip % 2], 0, skip / 2, 1, STATUS_DEVICE_LOST, true, "gone")));
+		(void)increment(0, &words[0], &probe);
+		expect_status(&probe, STATUS_DEVICE_LOST);
+		drop(words, OF_PARTS);
+		cr_assert(harness_settle(&h));
+		cr_expect(eq(u64, spilled(0).away_bytes, 0), "%u", skip);
+		finish();
+	}
+}
+
+/* Its place is another one's by then. */
+Test(spill, TG15_what_goes_may_end_while_another_comes_into_its_place)
+{
+	struct words words[OF_PARTS];
+	struct probe probe;
+	begin_parts(words);
+	uint64_t submitted = calls(FAKE_SUBMIT);
+	fake_device_gate_close(0);
+	(void)increment(0, &words[0], &probe);
+	scheduler_flush(h.scheduler);
+	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
+	while (calls(FAKE_SUBMIT) < submitted + PARTS && clock_now_ns() < deadline)
+		harness_turn(&h);
+	for (uint32_t i = 1; i < OF_PARTS; i++)
+		sched_buffer_release(words[i].buffer);
+	give();
+	fake_device_gate_open(0);
+	expect_status(&probe, STATUS_SUCCESS);
+	for (uint32_t i = 1; i < OF_PARTS; i++) {
+		cr_assert(harness_wait(&h, &words[i].freed));
+		free(words[i].host);
+	}
+	expect(&words[0], 2);
+	drop(words, 1);
+	finish();
+}
+
 /* --- what waits is known ------------------------------------------------------------------------------------------- */
+
+enum { SWEEP_MOST = 48, SWEEP_LEAST_AWAY = 16, SWEEPS_COUNTED = 16 };
 
 /* All of a sweep is queued, in order, before any of it is waited for. So often memory came back. */
 static uint64_t returns_of_sweeps(struct words *words, uint32_t count, uint32_t sweeps)
 {
-	struct probe probes[4 * ROOM];
+	struct probe probes[SWEEP_MOST];
 	uint64_t before = spilled(0).returns;
 	for (uint32_t round = 0; round < sweeps; round++) {
 		for (uint32_t i = 0; i < count; i++)
@@ -963,6 +1077,50 @@ Test(spill, TG15_sweeps_move_little_more_than_what_has_no_room)
 		expect(&words[i], i * 1000 + SWEEPS + 3);
 	drop(words, COUNT);
 	finish();
+}
+
+/*
+ * Half as much again as there is room for, all of it in parts. What is on its way keeps little of the device from those who could use it.
+ * Returns how often memory came back.
+ */
+static uint64_t sweep_over_more(bool is_back)
+{
+	enum { COUNT = SWEEP_MOST, HAS = SWEEP_LEAST_AWAY * 2, SWEEPS = SWEEPS_COUNTED };
+	const uint32_t count = (uint32_t)(PARTS * PAGE / sizeof(uint32_t));
+	struct words words[COUNT], backwards[COUNT];
+	struct scheduler_config config = {
+		.processors = 2, .spills = true, .clock_ns = its_clock, .spill_least_bytes = 1};
+	uint64_t returns = 0;
+	fake_reset();
+	fake_device_options(0, (struct fake_device_options){.memory_bytes = HAS * count * sizeof(uint32_t),
+							    .features = BACKEND_FEATURE_COPY_LANES});
+	harness_start_with(&h, 1, &config);
+	for (uint32_t i = 0; i < COUNT; i++)
+		harness_words(&h, &words[i], count, true, i * 1000);
+	for (uint32_t i = 0; i < COUNT; i++)
+		backwards[i] = words[COUNT - 1 - i];
+	fake_delay(0, 20000);
+	(void)returns_of_sweeps(words, COUNT, 3);
+	for (uint32_t i = 0; i < SWEEPS; i++)
+		returns += returns_of_sweeps(is_back && i % 2 == 0 ? backwards : words, COUNT, 1);
+	fake_delay(0, 0);
+	for (uint32_t i = 0; i < COUNT; i++)
+		expect(&words[i], i * 1000 + SWEEPS + 3);
+	drop(words, COUNT);
+	finish();
+	return returns;
+}
+
+Test(spill, TG15_sweeps_over_one_and_a_half_times_the_device)
+{
+	uint64_t returns = sweep_over_more(false);
+	cr_expect(le(u64, returns * 100, 110ull * SWEEPS_COUNTED * SWEEP_LEAST_AWAY), "%llu", (unsigned long long)returns);
+}
+
+Test(spill, TG15_sweeps_there_and_back)
+{
+	uint64_t returns = sweep_over_more(true);
+	cr_expect(le(u64, returns * 100, 110ull * SWEEPS_COUNTED * SWEEP_LEAST_AWAY), "%llu", (unsigned long long)returns);
 }
 
 static bool is_beside(const struct fake_log_entry *one, const struct fake_log_entry *other)
