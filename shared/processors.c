@@ -1,15 +1,10 @@
 #include "processors.h"
 
-#include "cleanup.h"
+#include "control_group.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 uint32_t processors_allowed(void)
@@ -32,45 +27,16 @@ uint32_t processors_parse_quota(const char *text)
 	return quota < period ? 1 : (uint32_t)(quota / period);
 }
 
-/* The text of a small file; false: there is none. */
-static bool read_small(const char *path, char *text_out, size_t size)
+static uint64_t parse_quota(const char *text)
 {
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t bytes = fd < 0 ? -1 : read(fd, text_out, size - 1);
-	if (bytes < 0)
-		return false;
-	text_out[bytes] = '\0';
-	return true;
-}
-
-/* The line of the one hierarchy that has no controllers' names: "0::/path". */
-static char *own_group(char *text)
-{
-	char *line = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
-	if (!line)
-		return NULL;
-	line += *line == '\n' ? 4 : 3;
-	line[strcspn(line, "\n")] = '\0';
-	return line;
+	uint32_t processors = processors_parse_quota(text);
+	return processors == UINT32_MAX ? UINT64_MAX : processors;
 }
 
 uint32_t processors_quota(void)
 {
-	char text[PATH_MAX], path[PATH_MAX + 64], value[64];
-	char *group = read_small("/proc/self/cgroup", text, sizeof(text)) ? own_group(text) : NULL;
-	uint32_t least = UINT32_MAX;
-	while (group) {
-		(void)snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", strcmp(group, "/") == 0 ? "" : group);
-		if (read_small(path, value, sizeof(value))) {
-			uint32_t quota = processors_parse_quota(value);
-			least = quota < least ? quota : least;
-		}
-		char *last = strrchr(group, '/');
-		if (!last || strcmp(group, "/") == 0)
-			break;
-		last[last == group] = '\0'; /* the one above */
-	}
-	return least;
+	uint64_t least = control_group_least("cpu.max", parse_quota);
+	return least < UINT32_MAX ? (uint32_t)least : UINT32_MAX;
 }
 
 uint32_t processors_here(void)

@@ -3,6 +3,7 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "control_group.h"
 #include "processors.h"
 
 #include <errno.h>
@@ -63,10 +64,13 @@ static uint64_t page_bytes(void)
 	return bytes > 0 ? (uint64_t)bytes : 4096;
 }
 
+/* Of the machine's, or of what the control group has where that is less: beyond that limit the engine would be killed. */
 static uint64_t half_of_memory(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES);
-	return pages > 0 ? (uint64_t)pages * page_bytes() / 2 : 0;
+	uint64_t all = pages > 0 ? (uint64_t)pages * page_bytes() : 0;
+	uint64_t limit = control_group_least("memory.max", control_group_parse_bytes);
+	return (limit < all ? limit : all) / 2;
 }
 
 int scheduler_create(const struct scheduler_config *config, const struct scheduler_callbacks *callbacks, void *context,
