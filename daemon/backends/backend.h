@@ -52,6 +52,15 @@ struct backend_fault {
 	char text[BACKEND_TEXT_BYTES];
 };
 
+/* No failure. Of the text only its end is written: it is long, and this is done for every command. */
+static inline void backend_fault_none(struct backend_fault *fault)
+{
+	fault->status = 0;
+	fault->native_code = 0;
+	fault->device_lost = fault->process_lost = fault->not_begun = false;
+	fault->text[0] = '\0';
+}
+
 struct backend_platform_facts {
 	enum backend_kind kind;
 	bool available;

@@ -466,7 +466,8 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 		sched_worker_return(device, &task->message);
 		return;
 	}
-	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	struct backend_fault fault;
+	backend_fault_none(&fault);
 	int result = submit(device, task, &fault);
 	if (result == SCHED_SPILL_WAIT) {
 		sched_spill_set_aside(device, &task->message);
@@ -539,7 +540,6 @@ void sched_execute_completion(struct scheduler_device *device, const struct back
 		note_loss(worker, lane, completion);
 		return;
 	}
-	struct backend_fault fault = completion->fault;
 	struct task *task = lane->first;
 	if (!is_of(&task->send, completion))
 		return;
@@ -561,10 +561,11 @@ void sched_execute_completion(struct scheduler_device *device, const struct back
 	task->send.end_ns = completion->end_ns;
 	task->send.estimated = completion->estimated;
 	sched_flight_leave(&device->scheduler->flight, &task->send);
-	if (fault.status == STATUS_SUCCESS) {
+	if (completion->fault.status == STATUS_SUCCESS) {
 		sched_worker_return(device, &task->message);
 		return;
 	}
+	struct backend_fault fault = completion->fault;
 	sched_fault_complete(&fault, -EIO);
 	sched_execute_failed(device, task, &fault);
 }

@@ -91,6 +91,26 @@ Test(cuda_portable, E1_E6_E13_every_query_in_1_2_and_3_dimensions)
 	run_close(&run);
 }
 
+/* What was worked out for the launch before is not taken for this one's. */
+Test(cuda_portable, E1_E6_E13_launches_that_differ_in_one_thing_from_the_one_before)
+{
+	static const struct {
+		uint32_t dimensions;
+		uint64_t global[3], local[3], offset[3];
+	} launches[] = {
+		{1, {96}, {32}, {5}},           {1, {96}, {32}, {5}},           {1, {96}, {32}, {6}},
+		{1, {96}, {48}, {6}},           {1, {48}, {48}, {6}},           {2, {48, 4}, {48, 2}, {6, 1}},
+		{2, {48, 4}, {48, 2}, {6, 0}},  {2, {48, 4}, {48, 4}, {6, 0}},  {2, {48, 8}, {48, 4}, {6, 0}},
+		{3, {48, 8, 2}, {48, 4, 1}, {6, 0, 0}}, {3, {48, 8, 2}, {48, 4, 1}, {6, 0, 3}}, {1, {48}, {48}, {6}},
+	};
+	struct run run;
+
+	run_open(&run, BACKEND_SOURCE_PORTABLE, queries_source, "", "queries");
+	for (size_t i = 0; i < sizeof(launches) / sizeof(*launches); i++)
+		check_queries(&run, launches[i].dimensions, launches[i].global, launches[i].local, launches[i].offset);
+	run_close(&run);
+}
+
 /* Counts how often each id comes, in `words` words of which only the range's may be touched. */
 static const char count_source[] =
 	"SYCL_KERNEL void count(SYCL_GLOBAL(uint) seen) { sycl_atomic_add(&seen[sycl_global_linear_id()], 1u); }\n";

@@ -198,6 +198,37 @@ static bool takes_local_address(const struct cuda_layout *layout, const struct b
 	return false;
 }
 
+static bool is_planned(const struct cuda_plan *plan, const struct cuda_range *range)
+{
+	bool same = plan->dimensions == range->dimensions;
+
+	for (unsigned d = 0; same && d < range->dimensions; d++)
+		same = plan->global[d] == range->global[d] && plan->local[d] == range->local[d] &&
+		       plan->offset[d] == range->offset[d];
+	return same;
+}
+
+/* As a rule a kernel is launched as it was before: then nothing is divided again. */
+static int plan(struct backend_kernel *kernel, const struct cuda_variant *variant, const struct cuda_range *range,
+		const struct cuda_geometry **geometry_out, struct backend_fault *fault_out)
+{
+	struct cuda_plan *plan = &kernel->plan;
+	const size_t bytes = range->dimensions * sizeof(uint64_t);
+
+	*geometry_out = &plan->geometry;
+	if (is_planned(plan, range))
+		return 0;
+	plan->dimensions = 0;
+	int error = cuda_geometry_plan(&variant->shape, range, &plan->geometry, fault_out);
+	if (error < 0)
+		return error;
+	plan->dimensions = range->dimensions;
+	memcpy(plan->global, range->global, bytes);
+	memcpy(plan->local, range->local, bytes);
+	memcpy(plan->offset, range->offset, bytes);
+	return 0;
+}
+
 int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command, void *storage,
 			size_t storage_bytes, void **parameters, uint32_t parameters_max,
 			struct cuda_launch *launch_out, struct backend_fault *fault_out)
@@ -207,14 +238,17 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 	uint64_t local_bytes = 0;
 	const struct cuda_range range = {command->launch.dimensions, command->launch.global, command->launch.local,
 					 command->launch.offset, cluster, &command->launch.part};
-	struct cuda_geometry geometry;
+	struct cuda_geometry special;
+	const struct cuda_geometry *geometry = &special;
 
 	int error = cuda_arguments_pack(&variant->layout, command->launch.arguments, command->launch.argument_count,
 					storage, storage_bytes, parameters, parameters_max, &local_bytes, fault_out);
+	const bool is_plain = !variant->cluster[0] && !command->launch.properties && command->launch.part.of == 0;
 	if (error == 0 && (variant->cluster[0] || command->launch.properties))
 		error = choose_cluster(variant, command, cluster, fault_out);
 	if (error == 0)
-		error = cuda_geometry_plan(&variant->shape, &range, &geometry, fault_out);
+		error = is_plain ? plan(kernel, variant, &range, &geometry, fault_out)
+				 : cuda_geometry_plan(&variant->shape, &range, &special, fault_out);
 	if (error < 0)
 		return error;
 	struct cuda_launch launch = {
@@ -226,11 +260,11 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 		.cooperative = command->launch.properties && command->launch.properties->cooperative,
 		.waits = kernel->program->modules->waits,
 	};
-	memcpy(launch.grid, geometry.grid, sizeof(launch.grid));
-	memcpy(launch.block, geometry.block, sizeof(launch.block));
-	memcpy(launch.cluster, geometry.cluster, sizeof(launch.cluster));
+	memcpy(launch.grid, geometry->grid, sizeof(launch.grid));
+	memcpy(launch.block, geometry->block, sizeof(launch.block));
+	memcpy(launch.cluster, geometry->cluster, sizeof(launch.cluster));
 	if (variant->layout.has_record)
-		memcpy(parameters[variant->layout.count], &geometry.record, sizeof(geometry.record));
+		memcpy(parameters[variant->layout.count], &geometry->record, sizeof(geometry->record));
 	/* A plain address means the shared memory of one work-group of the cluster: of the first, for all of them. */
 	if (launch.cluster[0] && local_bytes && takes_local_address(&variant->layout, command->launch.arguments))
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_FEATURE_NOT_SUPPORTED,

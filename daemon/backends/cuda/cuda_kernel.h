@@ -16,11 +16,19 @@ struct cuda_variant {
 	unsigned cluster[3]; /* that it was compiled for, CUDA's order; 0: none */
 };
 
+/* A launch without clusters and not in parts, as it was planned last. The device thread's. */
+struct cuda_plan {
+	uint32_t dimensions; /* 0: none */
+	uint64_t global[3], local[3], offset[3];
+	struct cuda_geometry geometry;
+};
+
 struct backend_kernel {
 	struct backend_device *device;
 	struct backend_program *program;
 	_Atomic uint32_t references;
 	uint64_t period_ns; /* cuda_kernel_period */
+	struct cuda_plan plan;
 	bool native;
 	uint32_t variant_count;
 	struct cuda_variant variants[CUDA_IMAGES_MAX];

@@ -112,7 +112,11 @@ void cuda_flight_end(struct backend_device *device, struct cuda_flight *flight)
 	if (flight->kernel)
 		cuda_kernel_free(flight->kernel);
 	free(flight->fault);
-	*flight = (struct cuda_flight){.sequence = flight->sequence};
+	/* Whatever else is there is overwritten by the next one. */
+	flight->finish = NULL;
+	flight->start = flight->end = NULL;
+	flight->kernel = NULL;
+	flight->fault = NULL;
 }
 
 /* The word goes on from where the lane before left it: notes of waits for it stay true. */

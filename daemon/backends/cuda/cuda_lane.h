@@ -84,7 +84,7 @@ struct cuda_flight {
 	uint32_t failed_launches;      /* of a burst, with a fault: a bit each */
 	struct cuda_finish *finish;    /* NULL: nothing to finish */
 	CUevent start, end;            /* of a timed command; NULL otherwise */
-	uint64_t submit_ns;
+	uint64_t submit_ns; /* of what is collected: when it was sent */
 	struct backend_fault *fault; /* owned: why it was not sent after all; NULL: it was */
 };
 
@@ -155,6 +155,8 @@ struct cuda_lanes {
 	uint64_t in_flight;
 	bool are_suspects_counted;
 	uint64_t asked_ns; /* when the driver was asked last whether all is well */
+	uint64_t looked_ns;          /* when progress() read the clock last; */
+	uint32_t looks, looks_left;  /* so often it did not before that, and will not now */
 
 	int priority, latency_priority; /* of lanes' streams, the driver's numbers: 0, -4 */
 	struct cuda_stream_pool pools[CUDA_LANE_KINDS];
@@ -227,7 +229,7 @@ void cuda_lane_write_word(struct cuda_lane_state *state);
 /* cuda_send.c: put one launch on the stream by itself. */
 CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch);
 /* cuda_send.c: the command was taken and could not be sent: progress() tells it as failed. */
-void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight, CUresult result,
+__attribute__((cold)) void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight, CUresult result,
 		      const char *what);
 /* cuda_send.c: the same with a fault in words. */
 void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight, struct backend_fault *fault);

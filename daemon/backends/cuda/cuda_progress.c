@@ -11,6 +11,8 @@
 #include <errno.h>
 
 #define ASK_EVERY_NS 1000000u
+#define CLOSE_NS     20000u /* looks that follow each other so soon ... */
+#define LOOKS_MOST   15u    /* ... leave the clock alone so often */
 
 /* Completions that one progress() fills. */
 struct report {
@@ -25,7 +27,12 @@ static struct backend_completion *next_completion(struct report *report, const s
 {
 	struct backend_completion *completion = &report->completions[report->count++];
 
-	*completion = (struct backend_completion){.lane = state->lane, .sequence = flight->sequence};
+	completion->lane = state->lane;
+	completion->sequence = flight->sequence;
+	backend_fault_none(&completion->fault);
+	completion->start_ns = completion->end_ns = 0;
+	completion->estimated = false;
+	completion->failed_launches = 0;
 	return completion;
 }
 
@@ -205,18 +212,37 @@ static void tell_all_lost(struct report *report)
 
 /* --- one turn ----------------------------------------------------------------------------------------------------- */
 
+/*
+ * Reading the clock takes longer than looking at a lane. Whoever looks without a pause learns what time it is now and then only,
+ * whoever rests in between each time. False: as a moment ago.
+ */
+static bool look_at_clock(struct report *report)
+{
+	struct cuda_lanes *lanes = report->device->lanes;
+
+	if (report->now_ns == 0 && lanes->looks_left > 0) {
+		lanes->looks_left--;
+		return false;
+	}
+	if (report->now_ns == 0)
+		report->now_ns = clock_now_ns();
+	lanes->looks = report->now_ns - lanes->looked_ns < CLOSE_NS ? (lanes->looks * 2 + 1) & LOOKS_MOST : 0;
+	lanes->looks_left = lanes->looks;
+	lanes->looked_ns = report->now_ns;
+	return true;
+}
+
 /* Any lane's stream tells of a failure of any. */
 static void ask_driver(struct report *report)
 {
 	struct backend_device *device = report->device;
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
-	uint64_t now_ns = report->now_ns ? report->now_ns : clock_now_ns();
 	struct cuda_lane_state *state = lanes->first;
 
-	if (now_ns - lanes->asked_ns < ASK_EVERY_NS)
+	if (!look_at_clock(report) || report->now_ns - lanes->asked_ns < ASK_EVERY_NS)
 		return;
-	lanes->asked_ns = now_ns;
+	lanes->asked_ns = report->now_ns;
 	while (state && state->head == state->sent_end)
 		state = state->next;
 	if (!state)
@@ -229,20 +255,30 @@ static void ask_driver(struct report *report)
 	cuda_lose(device, &fault);
 }
 
-/* The lanes in turns, so that a busy one cannot fill every report. */
+/*
+ * The lanes in turns, so that a busy one cannot fill every report. Those that have nothing in flight are not looked at when all others
+ * have been; a report with room to spare has left nobody out, and the next one begins where this one has found something.
+ */
 static void tell_lanes(struct report *report)
 {
 	struct cuda_lanes *lanes = report->device->lanes;
-	struct cuda_lane_state *begin = lanes->turn ? lanes->turn : lanes->first, *state = begin;
+	struct cuda_lane_state *begin = lanes->turn ? lanes->turn : lanes->first, *state = begin, *busy = NULL;
+	uint64_t left = lanes->in_flight; /* on lanes not looked at yet */
 
 	do {
+		left -= state->tail - state->head;
+		if (!busy && state->head != state->tail)
+			busy = state;
 		if (state->written != state->sent)
 			tell_unwritten(report, state);
 		if (state->head != state->sent_end)
 			tell_lane(report, state);
 		state = state->next ? state->next : lanes->first;
-	} while (state != begin && report->count < report->capacity);
-	lanes->turn = state == begin ? state->next : state;
+	} while (left > 0 && state != begin && report->count < report->capacity);
+	if (report->count == report->capacity)
+		lanes->turn = state == begin ? state->next : state;
+	else
+		lanes->turn = busy ? busy : begin;
 }
 
 uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity)

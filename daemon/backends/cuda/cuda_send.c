@@ -4,6 +4,8 @@
 #include "cuda_lane.h"
 #include "cuda_partition.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +181,16 @@ void cuda_sendings(struct backend_device *device, struct backend_sendings *sendi
 	sendings_out->refused = atomic_load_explicit(&lanes->chains_refused, memory_order_relaxed);
 }
 
+/* Which is after the call: what it takes is not the device's time, and nobody waits for the clock. */
+static void note_sent(struct cuda_lane_state *state, uint32_t flights)
+{
+	const uint64_t now_ns = clock_now_ns();
+
+	for (uint32_t i = 0; i < flights; i++)
+		cuda_flight_at(state, state->sent_end + i)->submit_ns = now_ns;
+	state->sent_end += flights;
+}
+
 void cuda_lane_send(struct cuda_lane_state *state)
 {
 	struct cuda_lanes *lanes = state->lane->device->lanes;
@@ -207,7 +219,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
 				add(&lanes->chains_refused, 1);
 		}
-		state->sent_end += flights;
+		note_sent(state, flights);
 		at += count;
 		left -= count;
 	}

@@ -107,6 +107,9 @@ static void push(struct submission *submission, bool is_sent)
 	struct cuda_lane_state *state = submission->state;
 	struct cuda_lanes *lanes = submission->device->lanes;
 
+	/* What is collected gets its time when it is sent. */
+	if (is_sent && submission->flight.submit_ns == 0)
+		submission->flight.submit_ns = clock_now_ns();
 	*cuda_flight_at(state, state->tail) = submission->flight;
 	state->tail++;
 	state->last_sequence = submission->flight.sequence;
@@ -428,9 +431,12 @@ int cuda_submit(struct backend_lane *lane, const struct backend_command *command
 		.device = lane->device,
 		.state = lane->state,
 		.command = command,
-		.flight = {.sequence = sequence, .submit_ns = clock_now_ns()},
+		.flight = {.sequence = sequence},
 	};
 
+	/* A plain launch begins when it is sent, and whoever waits for it need not wait for the clock. */
+	if (command->timed || command->kind != BACKEND_COMMAND_LAUNCH)
+		submission.flight.submit_ns = clock_now_ns();
 	if (cuda_flight_reserve(lane->state) < 0)
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a command");
 	int error = send(&submission, waits, wait_count, completion, fault_out);
@@ -484,7 +490,7 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 		.device = lane->device,
 		.state = state,
 		.command = command,
-		.flight = {.sequence = sequence, .submit_ns = clock_now_ns()},
+		.flight = {.sequence = sequence},
 	};
 
 	/* A device that is lost is told of by what follows. */
