@@ -139,20 +139,20 @@ static void tell_wants(struct engine *engine)
 		engine->observer.wants_device(engine->observer.context, watch);
 }
 
-/* True: there was something to do. */
-static bool turn(struct engine *engine)
+/* True: there was something to do. `read_out`: a session had something to say. */
+static bool turn(struct engine *engine, bool *read_out)
 {
-	engine->now_ns = clock_now_ns();
 	bool busy = scheduler_progress(engine->scheduler);
+	engine->now_ns = scheduler_now_ns(engine->scheduler);
 	tell_devices(engine);
 	if (!list_empty(&engine->held))
 		go_on_with_held(engine);
-	busy |= run_sessions(engine);
+	*read_out = run_sessions(engine);
 	close_doomed(engine);
 	scheduler_flush(engine->scheduler);
 	tell_wants(engine);
 	send_wakes(engine);
-	return busy;
+	return busy || *read_out;
 }
 
 /*
@@ -193,12 +193,16 @@ static void on_prepare(uv_prepare_t *prepare)
 {
 	struct engine *engine = prepare->data;
 	scheduler_awake(engine->scheduler);
-	bool busy, again;
+	bool busy, again, read;
 	int looks = 0;
+	/*
+	 * Who was told that something is over often has the next thing to say within a microsecond, which is what the loop takes; when
+	 * something was read, the devices have work meanwhile.
+	 */
 	do {
-		busy = turn(engine);
+		busy = turn(engine, &read);
 		again = is_worth_a_look(engine, busy);
-	} while (again && !busy && list_empty(&engine->doomed) && ++looks < LOOKS_AT_ONCE);
+	} while (again && !read && list_empty(&engine->doomed) && ++looks < LOOKS_AT_ONCE);
 
 	bool awake = again || some_have_more(engine);
 	if (!awake)

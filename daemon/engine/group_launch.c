@@ -3,7 +3,6 @@
 #include "session.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static int check_dimensions(const struct queue *queue, const Sycl__V1__Launch *launch, struct task_request *request,
 			    struct backend_fault *fault)
@@ -18,9 +17,10 @@ static int check_dimensions(const struct queue *queue, const Sycl__V1__Launch *l
 		return fault_set(fault, STATUS_ND_RANGE, "the offset has %zu dimensions, the global range %zu",
 				 launch->n_offset, dimensions);
 	request->launch.dimensions = (uint32_t)dimensions;
-	memcpy(request->launch.global, launch->global, dimensions * sizeof(uint64_t));
-	if (launch->n_offset)
-		memcpy(request->launch.offset, launch->offset, dimensions * sizeof(uint64_t));
+	for (size_t i = 0; i < dimensions; i++) {
+		request->launch.global[i] = launch->global[i];
+		request->launch.offset[i] = launch->n_offset ? launch->offset[i] : 0;
+	}
 	return 0;
 }
 
@@ -80,10 +80,8 @@ static int check_local(const struct queue *queue, const struct kernel *kernel, c
 		       struct task_request *request, struct backend_fault *fault)
 {
 	uint32_t dimensions = request->launch.dimensions;
-	if (launch->n_local)
-		memcpy(request->launch.local, launch->local, dimensions * sizeof(uint64_t));
 	for (uint32_t i = 0; launch->n_local && i < dimensions; i++) {
-		uint64_t local = request->launch.local[i], global = request->launch.global[i];
+		uint64_t local = request->launch.local[i] = launch->local[i], global = request->launch.global[i];
 		if (local == 0 || global % local != 0)
 			return fault_set(fault, STATUS_ND_RANGE,
 					 "a global range of %" PRIu64 " is not divisible by a local one of %" PRIu64,

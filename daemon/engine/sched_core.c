@@ -157,7 +157,9 @@ void scheduler_flush(struct scheduler *scheduler)
 
 bool scheduler_progress(struct scheduler *scheduler)
 {
-	atomic_store(&scheduler->front_pending, 0);
+	/* One that nobody has set stays in this processor's cache. Who sets it after this look wakes the front once more. */
+	if (atomic_load(&scheduler->front_pending))
+		atomic_store(&scheduler->front_pending, 0);
 	scheduler->now_ns = scheduler->clock_ns();
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
@@ -177,6 +179,11 @@ bool scheduler_progress(struct scheduler *scheduler)
 	sched_native_retire(scheduler);
 	scheduler_flush(scheduler);
 	return found;
+}
+
+uint64_t scheduler_now_ns(const struct scheduler *scheduler)
+{
+	return scheduler->now_ns;
 }
 
 void scheduler_awake(struct scheduler *scheduler)

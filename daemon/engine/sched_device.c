@@ -16,6 +16,9 @@
 void sched_device_publish(struct scheduler_device *device)
 {
 	bool woken = false;
+	/* Most looks find nothing that was to be sent. */
+	if (device->port.unpublished == 0 && device->loader.port.unpublished == 0)
+		return;
 	if (!sched_inline_send(device)) {
 		/* Its thread gets something to do: it does the rest, too. */
 		if (device->port.unpublished > 0)

@@ -367,6 +367,9 @@ static bool serve(struct sched_flow *flow, uint64_t *room)
 void sched_lane_unpark(struct scheduler_device *device)
 {
 	bool served = true;
+	/* Nobody waits, as a rule: then there is no need to know where there is room. */
+	if (list_empty(&device->line))
+		return;
 	uint64_t room = lists_with_room(device);
 	while (served && room && !list_empty(&device->line)) {
 		const struct list *last = device->line.previous;

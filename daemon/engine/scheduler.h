@@ -196,6 +196,8 @@ bool scheduler_idle(const struct scheduler *scheduler);
 /* Handle what the device threads finished; calls callbacks, which may call everything here but scheduler_free and
  * scheduler_progress. Flushes at its end. Call when wake_front was called. True: there was something. */
 bool scheduler_progress(struct scheduler *scheduler);
+/* CLOCK_MONOTONIC, at the beginning of the last scheduler_progress: for who wants to know no better. */
+uint64_t scheduler_now_ns(const struct scheduler *scheduler);
 /* Send what was submitted and released since the last call (batches mailbox wake-ups); without it nothing needs to go
  * on. Call once per turn of the loop. */
 void scheduler_flush(struct scheduler *scheduler);
