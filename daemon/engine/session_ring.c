@@ -232,6 +232,19 @@ bool session_is_held(struct session *session)
 	return session->ahead.since_ns != 0 && is_far_ahead(session);
 }
 
+/*
+ * The only one that is awake, and it has said all: what it wants is sent now, and what there is to note of this turn follows while the
+ * device works. Nothing could have gone together with it. False: others may follow.
+ */
+static bool send_at_once(struct session *session)
+{
+	struct engine *engine = session->engine;
+	if (engine->hot.next != engine->hot.previous || ring_reader_has_more(&session->submit))
+		return false;
+	scheduler_flush(engine->scheduler);
+	return true;
+}
+
 uint32_t session_turn(struct session *session, bool shared)
 {
 	const uint32_t records = shared ? SESSION_RECORDS_SHARED : SESSION_RECORDS_ALONE;
@@ -250,6 +263,8 @@ uint32_t session_turn(struct session *session, bool shared)
 		if (r == 0)
 			break;
 		done += (uint32_t)r;
+		if (send_at_once(session))
+			break;
 	}
 	session->more = done >= records && session->ahead.since_ns == 0;
 	if (done) {
