@@ -63,6 +63,7 @@ struct connection {
 	pthread_mutex_t submit_lock;
 	struct ring_writer writer;
 	uint64_t records;           /* written so far, from 1 */
+	_Atomic(const void *) next_record; /* ring_writer_next(), for those without the lock; NULL: there was none yet */
 	uint32_t records_unchecked; /* since the socket was last asked whether the peer lives */
 	struct shapes shapes;
 

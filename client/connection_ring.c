@@ -56,6 +56,7 @@ static inline sycl_result reserve(struct connection *c, uint16_t kind, uint32_t 
 void connection_commit(struct connection *c)
 {
 	ring_writer_commit(&c->writer);
+	atomic_store_explicit(&c->next_record, ring_writer_next(&c->writer), memory_order_relaxed);
 	c->records++;
 	bool rings = wake_claim(&c->header->engine_sleeps);
 	if (rings)

@@ -35,9 +35,10 @@ static void pause_briefly(void)
 #endif
 }
 
-static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_t begun_ns, uint64_t deadline_ns)
+/* `now_ns`: the time, as it was known last; when it has come, nobody waits for the clock. */
+static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_t *now_ns, uint64_t deadline_ns)
 {
-	uint64_t end = begun_ns + atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
+	uint64_t end = *now_ns + atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
 	if (end > deadline_ns)
 		end = deadline_ns;
 	do {
@@ -46,16 +47,18 @@ static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_
 				return true;
 			pause_briefly();
 		}
-	} while (clock_now_ns() < end);
+		*now_ns = clock_now_ns();
+	} while (*now_ns < end);
 	return false;
 }
 
 /* Several threads may: one of their answers is as good as the other. */
-static void learn(struct connection *c, uint64_t begun_ns)
+static void learn(struct connection *c, uint64_t waited_ns)
 {
 	uint64_t spin_ns = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
-	atomic_store_explicit(&c->spin_ns, spin_pace_learn(spin_ns, clock_now_ns() - begun_ns, c->spin_most_ns),
-			      memory_order_relaxed);
+	uint64_t learned_ns = spin_pace_learn(spin_ns, waited_ns, c->spin_most_ns);
+	if (learned_ns != spin_ns)
+		atomic_store_explicit(&c->spin_ns, learned_ns, memory_order_relaxed);
 }
 
 /* The page that the engine left behind says what it was doing, if it says anything. */
@@ -251,9 +254,14 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, unsigned how, uint64_t deadline_ns)
 {
 	bool spins = (how & WAIT_SPINS) && c->may_spin;
-	uint64_t begun_ns = spins ? clock_now_ns() : 0;
-	if (spins && spin(c, ready, context, begun_ns, deadline_ns)) {
-		learn(c, begun_ns);
+	uint64_t begun_ns = spins ? clock_now_ns() : 0, now_ns = begun_ns;
+	/* A wait that a look was long enough for is never a reason for shorter ones: a time that is a little old will do. */
+	if (spins && spin(c, ready, context, &now_ns, deadline_ns)) {
+		/* Whoever waited so will soon have the next command. */
+		const void *next = atomic_load_explicit(&c->next_record, memory_order_relaxed);
+		if (next)
+			ring_writer_fetch(next);
+		learn(c, now_ns - begun_ns);
 		return SYCL_SUCCESS;
 	}
 	bool runs = (how & WAIT_RUNS) && deadline_ns != 0 && host_tasks_run_here(c);
@@ -266,7 +274,7 @@ sycl_result connection_wait(struct connection *c, wait_ready *ready, void *conte
 	end_sleep(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (spins && result == SYCL_SUCCESS)
-		learn(c, begun_ns);
+		learn(c, clock_now_ns() - begun_ns);
 	if (how & WAIT_RUNS) {
 		if (result && result != SYCL_ERROR_TIMEOUT)
 			host_tasks_drop(c);

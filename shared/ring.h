@@ -41,6 +41,28 @@ void ring_reader_init(struct ring_reader *reader, const void *data, uint64_t byt
 int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payload_bytes, void **payload_out);
 void ring_writer_commit(struct ring_writer *writer);
 
+/* Where the next record is likely to begin. */
+static inline const void *ring_writer_next(const struct ring_writer *writer)
+{
+	return writer->data + (writer->head & (writer->bytes - 1));
+}
+
+/*
+ * It is soon to be written there, a hundred bytes or so: another processor has read these lines, the last one in this round and the
+ * others in the one before, and must give them up first. Without that what is published waits for it. Any address will do.
+ */
+static inline void ring_writer_fetch(const void *next)
+{
+	const char *at = next;
+#if defined(__x86_64__)
+	/* The compiler's own prefetch asks for the right to write only where it may take such a processor for granted. */
+	__asm__ volatile("prefetchw %0\n\tprefetchw %1" : : "m"(at[0]), "m"(at[64]));
+#else
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + 64, 1);
+#endif
+}
+
 /*
  * Copy the next record's payload into `buffer` (private memory; at least PACKET_BYTES_MAX). 1: copied one; 0: empty.
  * -EPROTO: the peer's word, or a record's head, is out of range: the session must close.
