@@ -20,9 +20,10 @@ struct failure {
 	char text[FAILURE_TEXT_BYTES];
 };
 
-void error_note(sycl_result code, uint64_t object, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void error_note_failure(const struct failure *failure);
-sycl_result error_note_errno(int negative_errno, const char *what);
+/* Cold: what leads here lies apart from the code that every command runs through. */
+void error_note(sycl_result code, uint64_t object, const char *format, ...) __attribute__((cold, format(printf, 3, 4)));
+__attribute__((cold)) void error_note_failure(const struct failure *failure);
+__attribute__((cold)) sycl_result error_note_errno(int negative_errno, const char *what);
 
 /*
  * error_set(code, format, ...) and error_set_object(code, object, format, ...) note it and are the code. The object's

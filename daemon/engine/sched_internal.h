@@ -858,13 +858,13 @@ void sched_pool_free(struct scheduler *scheduler);
 /*
  * sched_cause.c. Any thread may create; references belong to the front. Never NULL: one cause stands for "no memory".
  */
-struct sched_cause *sched_cause_create(const struct backend_fault *fault);
+__attribute__((cold)) struct sched_cause *sched_cause_create(const struct backend_fault *fault);
 struct sched_cause *sched_cause_hold(struct sched_cause *cause);
 void sched_cause_drop(struct sched_cause *cause);
 /* A fault as its bystanders see it: DEPENDENCY_FAILED with the first cause. */
 void sched_cause_derive(const struct sched_cause *cause, struct backend_fault *fault_out);
 /* Fill in a status where a backend gave none. */
-void sched_fault_complete(struct backend_fault *fault, int negative_errno);
+__attribute__((cold)) void sched_fault_complete(struct backend_fault *fault, int negative_errno);
 
 /* sched_task.c */
 void task_open(struct task *task);
@@ -872,7 +872,7 @@ void task_edge_add(struct task *from, struct task *to, bool data);
 /* `launches`: of a burst, SCHED_LAUNCHES_ALL or task_launch_bit. */
 void task_edge_add_data(struct task *from, struct task *to, uint32_t launches);
 /* It has failed, or will not run: no matter what state it is in. */
-void task_doom(struct task *task, struct sched_cause *cause, bool direct);
+__attribute__((cold)) void task_doom(struct task *task, struct sched_cause *cause, bool direct);
 /* Queue it if nothing keeps it from going on. */
 void task_consider(struct task *task);
 void task_finish(struct task *task);

@@ -139,8 +139,8 @@ void session_rank(const struct session *session, uint32_t *class_out, uint32_t *
 /* One of the two may have become another. */
 void session_apply_rank(struct session *session);
 /* Close it at the end of this turn, for this reason (the first one counts). */
-__attribute__((format(printf, 3, 4))) void session_fail(struct session *session, int32_t status, const char *format,
-							...);
+__attribute__((cold, format(printf, 3, 4))) void session_fail(struct session *session, int32_t status, const char *format,
+							      ...);
 /* Of what it has submitted no more is to run than that: when it closes, or now if it is closing. */
 void session_drop_rest(struct session *session, enum session_rest rest);
 /* As session_fail, for what breaks the protocol's rules. An expression with value -EPROTO. */

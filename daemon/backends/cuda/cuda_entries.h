@@ -157,11 +157,11 @@ int cuda_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3]
  * `return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "...")` does.
  */
 int cuda_fault_words(struct backend_fault *fault_out, int error, int32_t status, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+	__attribute__((cold, format(printf, 4, 5)));
 /* The fault that ended the device, good while it is open; NULL: it works. Any thread. */
 const struct backend_fault *cuda_lost(const struct backend_device *device);
 /* The device is lost with this fault, whatever its result was: nothing in flight can be trusted to end. Any thread. */
-void cuda_lose(struct backend_device *device, struct backend_fault *fault);
+__attribute__((cold)) void cuda_lose(struct backend_device *device, struct backend_fault *fault);
 
 /* cuda_memory.c, cuda_program.c */
 bool cuda_quiet_wanted(struct backend_device *device);

@@ -166,7 +166,7 @@ int cuda_enter_again(struct backend_device *device, struct backend_fault *fault_
  * 719, 226, 911 and the like) mark the device lost: device_lost and process_lost. Returns a negative errno.
  */
 int cuda_fault(struct backend_device *device_or_null, const struct cuda_library *library, CUresult result,
-	       struct backend_fault *fault_out, const char *what, ...) __attribute__((format(printf, 5, 6)));
+	       struct backend_fault *fault_out, const char *what, ...) __attribute__((cold, format(printf, 5, 6)));
 bool cuda_result_is_sticky(CUresult result);
 
 /*
