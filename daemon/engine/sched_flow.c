@@ -147,7 +147,9 @@ static void learn(struct sched_flow *flow, const struct task_send *send, uint32_
 {
 	if (send->end_ns <= send->start_ns)
 		return;
-	uint64_t took_ns = (send->end_ns - send->start_ns) / launches;
+	uint64_t took_ns = send->end_ns - send->start_ns;
+	if (launches > 1)
+		took_ns /= launches;
 	flow->each_ns = flow->each_ns == 0 ? took_ns : flow->each_ns - flow->each_ns / 8 + took_ns / 8;
 }
 

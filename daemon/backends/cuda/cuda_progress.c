@@ -58,6 +58,12 @@ static uint32_t count_done(const struct cuda_lane_state *state, uint32_t word, u
 	return count;
 }
 
+/* As a rule there is nobody to share with, and a division takes longer than to see that. */
+static uint64_t shared_by(uint64_t ns, uint32_t count)
+{
+	return count > 1 ? ns / count : ns;
+}
+
 /*
  * Times as seen from here: commands that were seen to end together are taken to have shared the time since the one before
  * them ended, or since the first of them was submitted.
@@ -66,7 +72,7 @@ static void estimate_times(const struct report *report, const struct cuda_lane_s
 			   const struct cuda_flight *flight, uint32_t left, struct backend_completion *completion)
 {
 	uint64_t start = flight->submit_ns > state->last_end_ns ? flight->submit_ns : state->last_end_ns;
-	uint64_t end = report->now_ns > start ? start + (report->now_ns - start) / left : start;
+	uint64_t end = report->now_ns > start ? start + shared_by(report->now_ns - start, left) : start;
 
 	completion->start_ns = start;
 	completion->end_ns = end;
@@ -112,7 +118,7 @@ static bool tell_done(struct report *report, struct cuda_lane_state *state, uint
 	if (completion->end_ns > state->last_end_ns)
 		state->last_end_ns = completion->end_ns;
 	if (flight->kernel && !flight->fault)
-		learn_period(flight->kernel, (completion->end_ns - completion->start_ns) / (flight->launches ? flight->launches : 1));
+		learn_period(flight->kernel, shared_by(completion->end_ns - completion->start_ns, flight->launches));
 	end_first(report, state);
 	return true;
 }
