@@ -68,8 +68,10 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
       LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 2700)
     if(TARGET processes_chaos)
       add_dependencies(processes_chaos worker sycld sycl-engine syclctl fake_cuda)
-      # Minutes, in most of which it waits: it begins first, beside the others.
+      # Minutes, and little work for the processors: it begins first, beside the others. What costs most does not begin before
+      # what another test waits for (sycl_test_after), so a short one waits for this.
       set_property(TEST processes_chaos PROPERTY COST 10000)
+      sycl_test_after(processes_gpu_listing processes_chaos)
     endif()
     if(TARGET processes_cuda_cycles)
       target_compile_definitions(processes_cuda_cycles PRIVATE NVRTC_LIBRARY="${SYCLD_NVRTC}")

@@ -20,10 +20,11 @@
 #include <unistd.h>
 
 /*
- * As long as SYCLD_CHAOS_SECONDS says: half an hour with SYCLD_LONG, and otherwise as long as everybody's run can spare. It begins before all
- * other tests (COST in processes.cmake) and waits most of the time.
+ * As long as SYCLD_CHAOS_SECONDS says: half an hour with SYCLD_LONG, and otherwise as long as everybody's run can spare. It begins before
+ * all other tests (processes.cmake) and leaves the processors to them: engines that are killed and come again take what they can get.
  */
 enum {
+	NICENESS = 10,
 	SHORT_SECONDS = SANITIZED ? 60 : 300,
 	LONG_SECONDS = 1800,
 	CLIENTS = 5,
@@ -477,6 +478,8 @@ Test(processes_chaos, M10_N4_N5_N6_after_everything_that_can_happen_all_is_as_it
 	int descriptors = -1;
 	chaos.random = seed ? strtoull(seed, NULL, 10) : clock_now_ns();
 	cr_log_info("SYCLD_CHAOS_SEED=%llu", (unsigned long long)chaos.random);
+	errno = 0;
+	cr_assert(nice(NICENESS) != -1 || errno == 0, "nice: %s", strerror(errno));
 	fake_service_start(&chaos.fake, "devices 2", configuration, geteuid() == 0);
 	chaos.fake.service->faults = true;
 	cr_assert(wait_until(is_alone, &descriptors, SOON));

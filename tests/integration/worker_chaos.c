@@ -10,7 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORDS = 4096, BYTES = WORDS * 4, LAUNCHES_MAX = 24, ROUNDS_MAX = 40, DEVICES_MAX = 8, CALM_ROUNDS = 3 };
+enum {
+	WORDS = 4096,
+	BYTES = WORDS * 4,
+	LAUNCHES_MAX = 24,
+	ROUNDS_MAX = 40,
+	DEVICES_MAX = 8,
+	CALM_ROUNDS = 3,
+	REFUSED_MS = 20,
+	REST_MS_MAX = 50
+};
 
 static const char portable[] = "SYCL_KERNEL void add(SYCL_GLOBAL(uint) data, uint n) { data[0] += n; }";
 static const char ptx[] = ".version 7.8\n.target sm_60\n.address_size 64\n"
@@ -35,10 +44,16 @@ static bool can_happen(sycl_result r)
 	       r == SYCL_ERROR_MEMORY_ALLOCATION || r == SYCL_ERROR_DEPENDENCY_FAILED;
 }
 
-static bool is_calm(void)
+/* Ends early when all is calm. */
+static bool rest(uint32_t milliseconds)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-	return poll(&in, 1, 0) > 0;
+	return poll(&in, 1, (int)milliseconds) > 0;
+}
+
+static bool is_calm(void)
+{
+	return rest(0);
 }
 
 static sycl_result choose_device(struct chaos *chaos, sycl_device *device_out, uint32_t *backend_out)
@@ -163,6 +178,9 @@ static sycl_result session(struct chaos *chaos, uint32_t rounds)
 	for (uint32_t i = 0; i < rounds && r == 0; i++) {
 		r = round_trip(chaos);
 		chaos->rounds += r == 0;
+		/* Five that never rest would hold every processor for as long as this lasts, and all that runs beside them waits. */
+		if (r == 0)
+			(void)rest(worker_random(chaos->worker, REST_MS_MAX));
 	}
 	chaos->sessions++;
 	if (r != 0) {
@@ -170,8 +188,7 @@ static sycl_result session(struct chaos *chaos, uint32_t rounds)
 		if (!can_happen(r))
 			worker_must(r, "an error that nothing here can lead to");
 		/* Whoever is refused at once does not ask again at once. */
-		struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-		(void)poll(&in, 1, 20);
+		(void)rest(REFUSED_MS);
 	}
 	return r;
 }
