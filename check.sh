@@ -65,13 +65,30 @@ again() {
 		ctest --test-dir "$folder" --rerun-failed -j 1 --output-on-failure --no-tests=error >"$folder/again.log" 2>&1 </dev/null
 }
 
-# tests NAME FOLDER CTEST-OPTION...: run a build's tests and count them.
+# ahead COMMAND...: builds of later lanes, with what the tests that run now leave of the processors. Those lanes' own builds wait for them
+# (the lock of a folder) and say what is wrong. A process group of its own: whoever stops this script stops that, too.
+ahead() {
+	set -m
+	(renice -n 19 "$BASHPID" && "$@") >/dev/null 2>&1 &
+	set +m
+}
+
+end_ahead() {
+	local group
+	for group in $(jobs -pr); do
+		kill -- "-$group" 2>/dev/null
+	done
+}
+trap end_ahead EXIT
+
+# tests NAME FOLDER CTEST-OPTION...: run a build's tests and count them. One more at a time than there are processors: many wait now and then,
+# and the longest (processes_chaos) leaves the processors to the others.
 tests() {
 	local name=$1 folder=$top/$2 start=$SECONDS counts pass fail skip alone=
 	shift 2
 	[ -e "$folder/CTestTestfile.cmake" ] || return 0
 	rm -f "$folder"/tests/*.tap "$folder/junit.xml"
-	ctest --test-dir "$folder" -j "$jobs" --output-on-failure --no-tests=error --output-junit "$folder/junit.xml" "$@" \
+	ctest --test-dir "$folder" -j "$((jobs + 1))" --output-on-failure --no-tests=error --output-junit "$folder/junit.xml" "$@" \
 		>"$folder/ctest.log" 2>&1 </dev/null
 	counts=$(awk -f "$top/tests/support/results.awk" "$folder/junit.xml" 2>/dev/null |
 		awk '{ n[$1]++ } END { printf "%d %d %d", n["pass"], n["fail"], n["skip"] }')
@@ -192,14 +209,29 @@ lend_cache() {
 	done < <(cd "$from" && find . -type d -name pocl -prune)
 }
 
+compile_asan() {
+	compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}"
+}
+
+compile_tsan() {
+	compile build/check-tsan -DSYCLD_SANITIZE=thread "${asserts[@]}"
+}
+
+compile_last() {
+	compile_tsan
+	fuzzers
+}
+
 everything() {
 	lane "build (gcc)" compile build &&
+		ahead compile_asan &&
 		tests "tests" build
 	lane "text" text
-	lane "build (gcc, address, undefined)" compile build/check-asan -DSYCLD_SANITIZE=address "${asserts[@]}" &&
+	lane "build (gcc, address, undefined)" compile_asan &&
 		lend_cache build build/check-asan &&
+		ahead compile_last &&
 		tests "tests under address, undefined" build/check-asan -LE '^(race|again)$'
-	lane "build (gcc, thread)" compile build/check-tsan -DSYCLD_SANITIZE=thread "${asserts[@]}" &&
+	lane "build (gcc, thread)" compile_tsan &&
 		tests "race tests under thread" build/check-tsan -L '^race$' -E '^wake_model'
 	lane "build (clang, fuzz)" fuzzers &&
 		lane "warnings (clang)" clang_warnings &&
