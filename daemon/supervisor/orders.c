@@ -9,6 +9,7 @@
 #include "sharing.h"
 #include "supervisor.h"
 #include "tenant_share.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 
 enum { ACT_END = SYCL__V1__SESSION_ORDER__ACT__ACT_END, ACT_PAUSE = SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE,
        ACT_RESUME = SYCL__V1__SESSION_ORDER__ACT__ACT_RESUME, ACT_LIMIT = SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
-       SESSIONS_MOST = 3000, REASON_BYTES = 160 };
+       SESSIONS_MOST = 3000, REASON_BYTES = 160, LIMIT_BYTES = 96 };
 
 /* Whom an order is for, and what came of it. */
 struct target {
@@ -250,13 +251,29 @@ static int act(struct target *target)
 	}
 }
 
+/* ", buffer_bytes=65536" of a limit; nothing of other orders. The name may be any text: whether there is such a limit is seen later. */
+static void limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES])
+{
+	char name[LIMIT_BYTES / 2];
+	*out = '\0';
+	if (order->order != SYCL__V1__ORDER__ORDER_LIMIT)
+		return;
+	text_copy_printable(name, sizeof(name), order->limit);
+	if (order->value > 0)
+		(void)snprintf(out, LIMIT_BYTES, ", %s=%llu", name, (unsigned long long)order->value);
+	else
+		(void)snprintf(out, LIMIT_BYTES, ", %s=default", name);
+}
+
 static void note(const struct target *target, const struct asker *asker)
 {
 	static const char *const names[] = { "?", "kill", "pause", "resume", "drain", "limit" };
 	const Sycl__V1__OrderCommand *order = target->order;
 	unsigned known = (unsigned)order->order < sizeof(names) / sizeof(*names) ? (unsigned)order->order : 0;
-	log_info("order", "uid %lu: %s, session %llu, uid %ld", (unsigned long)asker->uid, names[known],
-		 (unsigned long long)order->session, order->of_user ? (long)order->uid : -1L);
+	char limit[LIMIT_BYTES];
+	limit_text(order, limit);
+	log_info("order", "uid %lu: %s, session %llu, uid %ld%s", (unsigned long)asker->uid, names[known],
+		 (unsigned long long)order->session, order->of_user ? (long)order->uid : -1L, limit);
 }
 
 void orders_take(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__OrderCommand *order)

@@ -51,6 +51,13 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   add_test(NAME supervisor_uids COMMAND supervisor_uids)
   set_tests_properties(supervisor_uids PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS integration
     ENVIRONMENT "${test_environment}")
+  # The same of operators.
+  add_executable(supervisor_uids_operators ${here}/supervisor_uids_operators.c)
+  target_link_libraries(supervisor_uids_operators PRIVATE sycl_flags supervisor_harness)
+  set_target_properties(supervisor_uids_operators PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME supervisor_uids_operators COMMAND supervisor_uids_operators)
+  set_tests_properties(supervisor_uids_operators PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS integration
+    ENVIRONMENT "${test_environment}")
   add_test(NAME supervisor_units COMMAND ${here}/supervisor_units.sh ${CMAKE_BINARY_DIR}/systemd
     ${CMAKE_CURRENT_LIST_DIR}/../../systemd $<TARGET_FILE:sycld>)
   set_tests_properties(supervisor_units PROPERTIES TIMEOUT 60 SKIP_RETURN_CODE 77 LABELS integration)

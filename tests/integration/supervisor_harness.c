@@ -151,10 +151,10 @@ void service_prepare(struct service *service, const char *manner)
 	service->manager = manager_start(service->notify);
 }
 
-static void become(uid_t uid)
+static void become(uid_t uid, gid_t group)
 {
 	gid_t gid = uid;
-	if (uid && (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0))
+	if (uid && (setgroups(1, &group) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0))
 		die("becoming another user");
 }
 
@@ -212,7 +212,7 @@ void service_launch(struct service *service, const char *const *arguments)
 	(void)unsetenv("CACHE_DIRECTORY");
 	if (service->as_unit)
 		drop_capabilities();
-	become(service->run_as);
+	become(service->run_as, service->run_as);
 	/* A test that fails does not clean up. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)execv(program, (char *const *)(uintptr_t)list);
@@ -464,6 +464,11 @@ long fact(const char *facts, const char *name)
 
 struct outcome run_program(uid_t uid, const char *const *arguments)
 {
+	return run_program_in_group(uid, uid, arguments);
+}
+
+struct outcome run_program_in_group(uid_t uid, gid_t group, const char *const *arguments)
+{
 	FILE *out = tmpfile();
 	FILE *error = tmpfile();
 	if (!out || !error)
@@ -474,7 +479,7 @@ struct outcome run_program(uid_t uid, const char *const *arguments)
 	if (pid == 0) {
 		if (dup2(fileno(out), STDOUT_FILENO) < 0 || dup2(fileno(error), STDERR_FILENO) < 0)
 			die("outputs");
-		become(uid);
+		become(uid, group);
 		(void)execv(arguments[0], (char *const *)(uintptr_t)arguments);
 		_exit(127);
 	}

@@ -80,6 +80,8 @@ struct outcome {
 
 /* Run a program (NULL at the end of its arguments) as `uid` (0: as we are); both outputs are kept. */
 struct outcome run_program(uid_t uid, const char *const *arguments);
+/* The same as `uid`, whose one further group is `group`. */
+struct outcome run_program_in_group(uid_t uid, gid_t group, const char *const *arguments);
 void outcome_free(struct outcome *outcome);
 
 /* syclctl VERB --json of that service, parsed; NULL: it failed. Free with json_decref. */

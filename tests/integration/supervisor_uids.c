@@ -198,10 +198,14 @@ static json_t *status_as(const struct service *service, const char *program, uid
 }
 
 /* Is that order about these sessions taken from that user? If not, the complaint has these words. */
-static bool may_order(const struct service *service, const char *program, uid_t uid, const char *verb, const char *const whose[2],
-		      const char *complaint)
+static bool may_order(const struct service *service, const char *program, uid_t uid, const char *const order[2],
+		      const char *const whose[2], const char *complaint)
 {
-	const char *arguments[] = { program, verb, "--runtime-dir", service->runtime, whose[0], whose[1], NULL };
+	const char *arguments[8] = { program, "--runtime-dir", service->runtime, order[0], whose[0] };
+	int count = 5;
+	if (whose[1])
+		arguments[count++] = whose[1];
+	arguments[count] = order[1];
 	struct outcome outcome = run_program(uid, arguments);
 	bool may = outcome.status == 0;
 	CHECK(may || (outcome.status == 1 && strstr(outcome.error, complaint)));
@@ -212,17 +216,17 @@ static bool may_order(const struct service *service, const char *program, uid_t 
 /* Not even about one's own; and root's about one user are nothing to another. */
 static void orders_are_roots(const struct service *service, const char *program, const struct user *a, const struct user *b)
 {
-	static const char *const verbs[] = { "kill", "pause", "resume", "drain" };
+	static const char *const orders[][2] = { { "kill" }, { "pause" }, { "resume" }, { "drain" }, { "limit", "buffer_bytes=64K" } };
 	static const char *const everybody[2] = { "--all", NULL };
 	char uid[16];
 	(void)snprintf(uid, sizeof(uid), "%u", (unsigned)a->uid);
 	const char *const of_a[2] = { "--uid", uid };
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
-		CHECK(!may_order(service, program, a->uid, verbs[i], of_a, "only root"));
-		CHECK(!may_order(service, program, b->uid, verbs[i], of_a, "only root"));
-		CHECK(!may_order(service, program, b->uid, verbs[i], everybody, "only root"));
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
+		CHECK(!may_order(service, program, a->uid, orders[i], of_a, "only root"));
+		CHECK(!may_order(service, program, b->uid, orders[i], of_a, "only root"));
+		CHECK(!may_order(service, program, b->uid, orders[i], everybody, "only root"));
 	}
-	CHECK(may_order(service, program, 0, "drain", of_a, ""));
+	CHECK(may_order(service, program, 0, (const char *const[2]){ "drain" }, of_a, ""));
 	struct user refused = { .uid = a->uid }, served = { .uid = b->uid };
 	user_begin(service, &refused);
 	user_begin(service, &served);
@@ -230,7 +234,7 @@ static void orders_are_roots(const struct service *service, const char *program,
 	user_end(&served);
 	close_fd(&refused.release);
 	(void)waitpid(refused.pid, NULL, 0);
-	CHECK(may_order(service, program, 0, "kill", of_a, ""));
+	CHECK(may_order(service, program, 0, orders[0], of_a, ""));
 	json_t *all = status_as(service, program, 0);
 	CHECK(engine_of(all, a->uid) != a->engine && engine_of(all, b->uid) == b->engine);
 	json_decref(all);
