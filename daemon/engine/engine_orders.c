@@ -29,7 +29,7 @@ static int go_on(struct session *session, const Sycl__V1__SessionOrder *order)
 	return 0;
 }
 
-/* Of this session alone, or of all: then it leaves what was said of one alone. */
+/* Of this session alone, or of all: then it leaves what was said of one alone. 0 of one alone: what holds for all holds again. */
 static int limit(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	struct session_limits limits = session->limits;
@@ -37,10 +37,14 @@ static int limit(struct session *session, const Sycl__V1__SessionOrder *order)
 	uint32_t bit = 1u << index;
 	if (order->session == 0 && (session->own_limits & bit))
 		return 0;
-	int r = session_limits_put(&limits, index, order->value);
+	bool taken_back = order->session != 0 && order->value == 0;
+	uint64_t value = taken_back ? session_limits_get(&session->engine->options.limits, index) : order->value;
+	int r = session_limits_put(&limits, index, value);
 	if (r == 0)
 		r = session_change_limits(session, &limits);
-	if (r == 0 && order->session != 0)
+	if (r == 0 && taken_back)
+		session->own_limits &= ~bit;
+	else if (r == 0 && order->session != 0)
 		session->own_limits |= bit;
 	return r;
 }

@@ -27,6 +27,7 @@ struct target {
 	struct tenant *tenant;   /* NULL: everybody */
 	struct engine *engine;   /* of the session, or NULL */
 	struct session *session; /* NULL: all */
+	unsigned limit;          /* of ACT_LIMIT: its place among configuration_limit_names */
 	unsigned reached;        /* sessions */
 	char reason[REASON_BYTES];
 	struct refusal refusal;
@@ -80,13 +81,24 @@ static int find(struct target *target)
 	return target->tenant ? 0 : -EINVAL;
 }
 
+/* What holds for a tenant: what was said of it, else of everybody. 0: the engine's own default. */
+static uint64_t limit_of(const struct tenant *tenant, unsigned index)
+{
+	const struct configuration_limit *limit = &tenant->limits[index];
+	if (!limit->given)
+		limit = &tenant->supervisor->configuration.limits[index];
+	return limit->given ? limit->value : 0;
+}
+
 static int tell_engine(struct target *target, struct engine *engine, int act, const char *text)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
+	/* A limit of a session that is taken back: the engine knows what holds for all of its sessions. */
+	uint64_t value = act == ACT_LIMIT && !target->session ? limit_of(engine->tenant, target->limit) : order->value;
 	if (!engine->was_ready || engine->state == ENGINE_STOPPING)
 		return 0; /* it is told when it is ready, or takes nothing more */
 	target->reached += target->session ? 1 : engine->sessions_count;
-	if (engine_send_order(engine, order->session, act, text, order->value) < 0)
+	if (engine_send_order(engine, order->session, act, text, value) < 0)
 		return refuse(target, STATUS_RUNTIME, "the engine of uid %lu does not take messages",
 			      (unsigned long)engine->tenant->uid);
 	return 0;
@@ -226,6 +238,7 @@ static int do_limit(struct target *target)
 	if (target->session && strncmp(order->limit, "tenant_", strlen("tenant_")) == 0)
 		return refuse(target, STATUS_INVALID, "%s is of users, not of a session", order->limit);
 	struct configuration_limit limit = { .given = order->value > 0, .value = order->value };
+	target->limit = i;
 	if (!target->session && target->tenant)
 		target->tenant->limits[i] = limit;
 	else if (!target->session)

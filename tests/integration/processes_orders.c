@@ -6,7 +6,6 @@
 
 #include "clock.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,27 +240,6 @@ Test(processes_orders, a_limit_changes_for_one_session_for_a_user_and_back)
 	client_close(&three);
 }
 
-Test(processes_orders, groups_in_flight_and_arenas_are_limited_together_and_apart)
-{
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);
-	struct client one = client_open(service), two = client_open(service);
-	cr_assert_eq(work(&one, small_bytes, SOON), 0);
-	ORDER(service, "limit", "tenant_arena_bytes=1", "--uid", user());
-	/* What it has stays, and does for this; a new arena is not to be had. */
-	cr_expect_eq(work(&one, small_bytes, SOON), 0);
-	cr_expect_neq(work(&two, 64 * large_bytes, SOON), 0);
-	ORDER(service, "limit", "tenant_arena_bytes=default", "--uid", user());
-	cr_expect_eq(work(&two, 64 * large_bytes, SOON), 0);
-	ORDER(service, "limit", "sessions_per_tenant=2", "--uid", user());
-	sycl_platform none;
-	cr_expect_neq(sycl_platform_open(service->endpoint, &none), 0);
-	ORDER(service, "limit", "sessions_per_tenant=default", "--uid", user());
-	struct client three = client_open(service);
-	client_close(&one);
-	client_close(&two);
-	client_close(&three);
-}
-
 /* A kernel that never ends, and who is named for it. */
 Test(processes_orders, M10_past_a_deadline_the_engine_ends_the_group_is_named_and_the_user_works_again)
 {
@@ -290,35 +268,6 @@ Test(processes_orders, M10_past_a_deadline_the_engine_ends_the_group_is_named_an
 	(void)sycl_buffer_release(buffer);
 	client_close(&runaway);
 	client_close(&next);
-}
-
-static bool large_is_refused(void *context)
-{
-	return work(context, large_bytes, SOON) == SYCL_ERROR_QUOTA;
-}
-
-static bool large_is_done(void *context)
-{
-	return work(context, large_bytes, SOON) == 0;
-}
-
-static void configure(const struct private_service *service, const char *text)
-{
-	FILE *file = fopen(service->configuration, "we");
-	cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0);
-	cr_assert_eq(kill(service->sycld.pid, SIGHUP), 0);
-}
-
-Test(processes_orders, a_configuration_read_again_holds_for_sessions_that_are_open)
-{
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service("[service]\nstandby = no\n", false);
-	struct client client = client_open(service);
-	cr_assert_eq(work(&client, large_bytes, SOON), 0);
-	configure(service, "[service]\nstandby = no\n[limits]\nbuffer_bytes = 64K\n");
-	cr_expect(wait_until(large_is_refused, &client, SOON));
-	configure(service, "[service]\nstandby = no\n");
-	cr_expect(wait_until(large_is_done, &client, SOON));
-	client_close(&client);
 }
 
 Test(processes_orders, what_makes_no_sense_is_said)
