@@ -13,7 +13,7 @@ TestSuite(processes_cuda_spill, .timeout = 280);
 
 /* Room for eight of them beside what is kept for kernels. */
 #define DRIVER "memory 276824064"
-enum { BUFFERS = 24, MIB = 1 << 20, WORDS = MIB / 4 };
+enum { BUFFERS = 24, ROOM = 8, MIB = 1 << 20, WORDS = MIB / 4 };
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 static sycl_platform platform;
@@ -50,6 +50,40 @@ static void end(void)
 	fake_service_end(&fake);
 }
 
+/* What the engine says of it, as everybody can read it. */
+struct spill {
+	json_int_t spills, spilled_bytes, returns, returned_bytes, now_bytes;
+};
+
+static struct spill claimed(void)
+{
+	json_t *status = private_service_status(fake.service), *tenants = json_object_get(status, "tenants");
+	cr_assert_eq(json_array_size(tenants), 1);
+	const json_t *told = json_object_get(json_array_get(tenants, 0), "spill");
+	cr_assert(json_is_object(told), "the engine tells nothing of it");
+	struct spill spill = {
+		.spills = json_integer_value(json_object_get(told, "spills")),
+		.spilled_bytes = json_integer_value(json_object_get(told, "spilled_bytes")),
+		.returns = json_integer_value(json_object_get(told, "returns")),
+		.returned_bytes = json_integer_value(json_object_get(told, "returned_bytes")),
+		.now_bytes = json_integer_value(json_object_get(told, "now_bytes")),
+	};
+	json_decref(status);
+	return spill;
+}
+
+static void expect_nothing_spilled(void)
+{
+	struct spill spill = claimed();
+	cr_expect(spill.spills == 0 && spill.spilled_bytes == 0 && spill.returns == 0 && spill.returned_bytes == 0 && spill.now_bytes == 0);
+}
+
+static bool none_is_in_the_host(void *unused)
+{
+	(void)unused;
+	return claimed().now_bytes == 0;
+}
+
 /* Three times what there is room for. How many could be filled; what those have is right. */
 static int fill_all(void)
 {
@@ -82,7 +116,15 @@ static int fill_all(void)
 Test(processes_cuda_spill, TG15_a_service_that_is_told_to_spill_does)
 {
 	start("[service]\nspill = yes\nstandby = no\n", NULL);
+	expect_nothing_spilled();
 	cr_expect_eq(fill_all(), BUFFERS);
+	struct spill spill = claimed();
+	/* At least what there was no room for; and they were read on the device, which has room for eight. */
+	cr_expect_geq(spill.spills, BUFFERS - ROOM);
+	cr_expect_eq(spill.spilled_bytes, spill.spills * MIB);
+	cr_expect_geq(spill.returns, BUFFERS - ROOM);
+	cr_expect_eq(spill.returned_bytes, spill.returns * MIB);
+	cr_expect(wait_until(none_is_in_the_host, NULL, SOON), "all buffers are released");
 	end();
 }
 
@@ -90,6 +132,7 @@ Test(processes_cuda_spill, TG15_a_service_that_is_told_nothing_says_that_the_dev
 {
 	start("[service]\nstandby = no\n", NULL);
 	cr_expect_lt(fill_all(), BUFFERS);
+	expect_nothing_spilled();
 	end();
 }
 
@@ -97,8 +140,10 @@ Test(processes_cuda_spill, TG15_the_environment_stands_above_the_configuration)
 {
 	start("[service]\nspill = yes\nstandby = no\n", "0");
 	cr_expect_lt(fill_all(), BUFFERS);
+	expect_nothing_spilled();
 	end();
 	start("[service]\nspill = no\nstandby = no\n", "1");
 	cr_expect_eq(fill_all(), BUFFERS);
+	cr_expect_geq(claimed().spills, BUFFERS - ROOM);
 	end();
 }
