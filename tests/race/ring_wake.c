@@ -3,6 +3,7 @@
  * or out of order, and no wake-up may be lost. Rings are small, batches, pauses and bounded spins are random, so that
  * both sides sleep for want of messages and for want of room, in every phase of the other side. The client sends in
  * bursts, mostly of one message, and awaits the last reply of each: no later message can make up for a lost wake-up.
+ * And none is sent to one who is awake: there are no more of them than times the other side said that it would sleep.
  *
  *   ring_wake [--processes] [--messages N] [--seed N]
  *
@@ -59,6 +60,7 @@ struct side {
 	uint64_t burst_end; /* the client sends up to here before it has all replies */
 	uint64_t random;
 	uint64_t slept, slept_for_room, wakes_sent;
+	uint64_t announced; /* that it would sleep, for messages or for room */
 	uint8_t buffer[PACKET_BYTES_MAX];
 };
 
@@ -183,6 +185,7 @@ static int side_sleeps(struct side *side, bool for_messages, bool for_room)
 		wake_prepare_sleep(side->sleeps);
 	if (for_room)
 		wake_prepare_sleep(side->wants_room);
+	side->announced += (uint64_t)for_messages + for_room;
 	int r = 0;
 	if (!(for_messages && ring_reader_has_more(&side->in)) && !(for_room && has_room(side))) {
 		side->slept++;
@@ -422,7 +425,12 @@ static int run_threads(struct side *client, struct side *engine, struct memory_r
 	if (r < 0)
 		(void)shutdown(engine->socket, SHUT_RDWR);
 	(void)pthread_join(thread, NULL);
-	return r < 0 ? r : result.r;
+	r = r < 0 ? r : result.r;
+	if (r == 0 && client->wakes_sent > engine->announced)
+		r = complain(client, "more wake-ups than the engine said that it would sleep");
+	if (r == 0 && engine->wakes_sent > client->announced)
+		r = complain(engine, "more wake-ups than the client said that it would sleep");
+	return r;
 }
 
 static int run_processes(struct side *client, struct side *engine, struct memory_region *region)
