@@ -86,19 +86,69 @@ static const char whole[] = HEAD "# all that there is\n"
 	"group old at=0.001 takes=100\n"
 	"group old at=29000 takes=100 shape=3\n";
 
-Test(sim, what_is_written_is_what_is_read)
+/* What each line says, and what it leaves out. */
+static const struct sim_kind kinds[] = {
+	{ .name = "old", .class = GATE_LATENCY, .weight = 7, .count = 1, .manner = SIM_RECORDED },
+	{ .name = "deep", .class = GATE_BEST_EFFORT, .weight = 100, .count = 3, .lanes = 4, .manner = SIM_DEPTH, .depth = 8, .takes_ns = 10250,
+	  .spread = 50, .width = 30, .memory_bytes = 100, .until_ns = UINT64_MAX, .first_client = 1 },
+	{ .name = "seldom", .class = GATE_NORMAL, .weight = 100, .count = 20, .lanes = 1, .manner = SIM_RATE, .every_ns = 3333333, .takes_ns = 40000,
+	  .width = 100, .from_ns = 1000000, .until_ns = 20000000, .first_client = 4 },
+	{ .name = "clock", .class = GATE_NORMAL, .weight = 250, .count = 1, .lanes = 1, .manner = SIM_EVERY, .every_ns = 700000, .takes_ns = 5000,
+	  .width = 100, .until_ns = UINT64_MAX, .first_client = 24 },
+};
+
+static const struct sim_group groups[] = {
+	{ .shape = 3, .lane = 2, .width = 50, .at_ns = 0, .takes_ns = 100000, .memory_bytes = 900 },
+	{ .width = 100, .at_ns = 1, .takes_ns = 100000 },
+	{ .shape = 3, .width = 100, .at_ns = 29000000, .takes_ns = 100000 },
+};
+
+enum { KINDS = sizeof(kinds) / sizeof(*kinds), GROUPS = sizeof(groups) / sizeof(*groups) };
+
+static void expect_kind(const struct sim_kind *kind, const struct sim_kind *wanted)
+{
+	cr_expect(eq(str, (char *)(uintptr_t)kind->name, (char *)(uintptr_t)wanted->name));
+	cr_expect(eq(int, (int)kind->class, (int)wanted->class), "%s", wanted->name);
+	cr_expect(eq(u32, kind->weight, wanted->weight), "%s", wanted->name);
+	cr_expect(eq(u32, kind->count, wanted->count), "%s", wanted->name);
+	cr_expect(eq(u32, kind->first_client, wanted->first_client), "%s", wanted->name);
+	cr_expect(eq(int, (int)kind->manner, (int)wanted->manner), "%s", wanted->name);
+	if (wanted->manner == SIM_RECORDED)
+		return;
+	cr_expect(eq(u32, kind->lanes, wanted->lanes), "%s", wanted->name);
+	cr_expect(eq(u32, kind->depth, wanted->depth), "%s", wanted->name);
+	cr_expect(eq(u64, kind->every_ns, wanted->every_ns), "%s", wanted->name);
+	cr_expect(eq(u64, kind->takes_ns, wanted->takes_ns), "%s", wanted->name);
+	cr_expect(eq(u32, kind->spread, wanted->spread), "%s", wanted->name);
+	cr_expect(eq(u32, kind->width, wanted->width), "%s", wanted->name);
+	cr_expect(eq(u64, kind->memory_bytes, wanted->memory_bytes), "%s", wanted->name);
+	cr_expect(eq(u64, kind->from_ns, wanted->from_ns), "%s", wanted->name);
+	cr_expect(eq(u64, kind->until_ns, wanted->until_ns), "%s", wanted->name);
+}
+
+Test(sim, what_stands_in_a_trace_is_what_is_read)
 {
 	struct sim_trace trace;
 	char error[SIM_ERROR_BYTES];
 	cr_assert(eq(int, sim_trace_parse(whole, &trace, error), 0), "%s", error);
-	cr_expect(eq(u32, trace.kind_count, 4));
-	cr_expect(eq(u32, trace.client_count, 25));
-	cr_expect(eq(u32, trace.group_count, 3));
+	cr_expect(eq(u64, trace.memory_bytes, 1000));
+	cr_expect(eq(u64, trace.length_ns, 30000000));
 	cr_expect(eq(u64, trace.notice_ns, 2500));
-	cr_expect(eq(u64, trace.kinds[1].takes_ns, 10250));
-	cr_expect(eq(u32, trace.kinds[2].first_client, 4));
-	cr_expect(eq(u64, trace.groups[1].at_ns, 1));
-	cr_expect(eq(u32, trace.groups[0].lane, 2));
+	cr_expect(eq(u64, trace.seed, 7));
+	cr_expect(eq(u32, trace.client_count, 25));
+	cr_assert(eq(u32, trace.kind_count, KINDS));
+	for (int i = 0; i < KINDS; i++)
+		expect_kind(&trace.kinds[i], &kinds[i]);
+	cr_assert(eq(u32, trace.group_count, GROUPS));
+	for (int i = 0; i < GROUPS; i++) {
+		cr_expect(eq(u32, trace.groups[i].kind, 0), "%d", i);
+		cr_expect(eq(u32, trace.groups[i].lane, groups[i].lane), "%d", i);
+		cr_expect(eq(u32, trace.groups[i].width, groups[i].width), "%d", i);
+		cr_expect(eq(u64, trace.groups[i].at_ns, groups[i].at_ns), "%d", i);
+		cr_expect(eq(u64, trace.groups[i].takes_ns, groups[i].takes_ns), "%d", i);
+		cr_expect(eq(u64, trace.groups[i].shape, groups[i].shape), "%d", i);
+		cr_expect(eq(u64, trace.groups[i].memory_bytes, groups[i].memory_bytes), "%d", i);
+	}
 	sim_trace_end(&trace);
 }
 
