@@ -171,7 +171,7 @@ static int send_away(struct scheduler_device *device, const struct sched_memory 
 			return 0;
 		}
 		struct backend_fault own = {.status = STATUS_SUCCESS};
-		result = sched_spill_begin_to_leave(device, sched_spill_memory_of(entry), &own);
+		result = sched_spill_begin_to_leave(device, sched_spill_memory_of(entry), memory, &own);
 		if (result > 0)
 			spill_order_mark_kept(&spill->order, entry);
 		if (result < 0 && result != -ENOMEM)

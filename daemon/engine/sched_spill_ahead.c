@@ -92,7 +92,7 @@ static void make_room(struct ahead *ahead, const struct sched_memory *memory, ui
 			ahead->is_over = true;
 			return;
 		}
-		int result = sched_spill_begin_to_leave(ahead->device, sched_spill_memory_of(entry), &ahead->fault);
+		int result = sched_spill_begin_to_leave(ahead->device, sched_spill_memory_of(entry), memory, &ahead->fault);
 		if (result > 0)
 			spill_order_mark_kept(&spill->order, entry);
 		ahead->is_over = result < 0;

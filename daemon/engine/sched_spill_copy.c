@@ -162,15 +162,21 @@ static int send_copy(struct scheduler_device *device, struct sched_memory *memor
 
 /* --- begin --------------------------------------------------------------------------------------------------------- */
 
-int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory, const struct sched_memory *instead,
+			       struct backend_fault *fault)
 {
 	struct sched_spill *spill = spill_of(device);
+	const struct spill_claim claim = {
+		.owner = instead->spill.owner,
+		.has_others = spill_order_has_others(&spill->order, instead->spill.owner),
+		.comes_bytes = instead->spill.state == SPILL_AWAY ? instead->size_bytes : 0,
+	};
 	struct backend_memory *handle = atomic_load_explicit(&memory->handle, memory_order_relaxed);
 	/* Sequentially consistent, as sched_spill_hold: one of the two sees the other. */
 	atomic_store(&memory->spill.away, 1);
 	int result = atomic_load(&memory->spill.peers) > 0 ? 1 : 0;
 	if (result == 0) {
-		memory->spill.pieces = spill_host_take(&spill->host, memory->size_bytes, sched_spill_is_image(memory));
+		memory->spill.pieces = spill_host_take(&spill->host, &claim, memory->size_bytes, sched_spill_is_image(memory));
 		result = memory->spill.pieces ? 0 : -ENOMEM;
 	}
 	if (result == 0 && send_copy(device, memory, handle, NULL, SPILL_OUT, fault) < 0)

@@ -29,9 +29,9 @@ int sched_spill_begin_to_follow(struct scheduler_device *device, struct sched_me
 /* It is AWAY, and may come. SCHED_SPILL_WAIT: it has begun. `made` is taken in any case. */
 int sched_spill_begin_to_come(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *made,
 			      struct backend_fault *fault);
-/* It is PRESENT. 1: it stays. -ENOMEM: because there is no room in the host. Another error: the device is lost. */
+/* It is PRESENT; `instead` needs the room. 1: it stays. -ENOMEM: because there is no room in the host. Another error: the device is lost. */
 int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_memory *memory,
-			       struct backend_fault *fault);
+			       const struct sched_memory *instead, struct backend_fault *fault);
 
 void sched_spill_be_present(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *handle);
 void sched_spill_give_host(struct sched_memory *memory);

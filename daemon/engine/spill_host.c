@@ -223,6 +223,55 @@ static bool need_thread(struct spill_host *host)
 	return host->started;
 }
 
+/* --- whose ----------------------------------------------------------------------------------------------------------- */
+
+static struct spill_charge *find_charge(const struct spill_host *host, const void *owner)
+{
+	struct spill_charge *charge = host->charges;
+	while (charge && charge->owner != owner)
+		charge = charge->next;
+	return charge;
+}
+
+/* NULL: there is no memory, and it is nobody's. */
+static struct spill_charge *need_charge(struct spill_host *host, const void *owner)
+{
+	struct spill_charge *charge = find_charge(host, owner);
+	if (charge)
+		return charge;
+	charge = malloc(sizeof(*charge));
+	if (!charge)
+		return NULL;
+	*charge = (struct spill_charge){.next = host->charges, .owner = owner};
+	host->charges = charge;
+	return charge;
+}
+
+static void discharge(struct spill_host *host, struct spill_piece *piece)
+{
+	struct spill_charge **at = &host->charges, *charge = piece->charge;
+	piece->charge = NULL;
+	if (!charge || (charge->bytes -= piece->bytes) > 0)
+		return;
+	while (*at != charge)
+		at = &(*at)->next;
+	*at = charge->next;
+	free(charge);
+}
+
+/* It has no more then than is left, or no more than now when the one that it needs has come. */
+static bool may_have(const struct spill_host *host, const struct spill_claim *claim, uint64_t bytes)
+{
+	const struct scheduler *scheduler = host->device->scheduler;
+	const struct spill_charge *charge = find_charge(host, claim->owner);
+	uint64_t used = atomic_load(&scheduler->spill_bytes), own = charge ? charge->bytes : 0;
+	uint64_t left = scheduler->spill_most_bytes > used ? scheduler->spill_most_bytes - used : 0;
+	bool is_only = !host->charges || (host->charges == charge && !charge->next);
+	if ((!claim->has_others && is_only) || claim->comes_bytes >= bytes)
+		return true;
+	return own + 2 * bytes <= left;
+}
+
 /* --- pieces -------------------------------------------------------------------------------------------------------- */
 
 /* A driver's list of many small ones would cost more than their copies gain. */
@@ -269,6 +318,7 @@ static void give_piece(struct spill_host *host, struct spill_piece *piece)
 {
 	struct scheduler *scheduler = host->device->scheduler;
 	uint64_t bytes = piece->bytes, used = atomic_fetch_sub(&scheduler->spill_bytes, bytes) - bytes;
+	discharge(host, piece);
 	uint64_t kept = atomic_load(&scheduler->spill_kept_bytes) + bytes;
 	if (!piece->is_whole && kept <= scheduler->spill_most_bytes / KEPT_PART &&
 	    used + kept <= scheduler->spill_most_bytes && need_thread(host)) {
@@ -289,8 +339,11 @@ static void give_piece(struct spill_host *host, struct spill_piece *piece)
 		end(host, piece);
 }
 
-struct spill_piece *spill_host_take(struct spill_host *host, uint64_t size_bytes, bool is_whole)
+struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_claim *claim, uint64_t size_bytes,
+				    bool is_whole)
 {
+	if (!may_have(host, claim, size_bytes))
+		return NULL;
 	struct spill_piece *first = NULL, **last = &first;
 	uint64_t left = size_bytes, most = is_whole ? size_bytes : piece_bytes(host->device->scheduler, size_bytes);
 	(void)pthread_mutex_lock(&host->lock);
@@ -300,6 +353,9 @@ struct spill_piece *spill_host_take(struct spill_host *host, uint64_t size_bytes
 		if (!piece)
 			break;
 		piece->next = NULL;
+		piece->charge = need_charge(host, claim->owner);
+		if (piece->charge)
+			piece->charge->bytes += piece->bytes;
 		*last = piece;
 		last = &piece->next;
 		left -= part;
@@ -332,6 +388,7 @@ void spill_host_lose(struct spill_host *host, struct spill_piece *pieces)
 		struct spill_piece *piece = pieces;
 		pieces = piece->next;
 		atomic_fetch_sub(&host->device->scheduler->spill_bytes, piece->bytes);
+		discharge(host, piece);
 		piece->next = host->lost;
 		host->lost = piece;
 	}

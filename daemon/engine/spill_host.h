@@ -6,7 +6,8 @@
  * quarter of what may be spilled, and none once nothing was spilled there, nor came back, for SPILL_KEEP_NS.
  *
  * What is in use counts in scheduler.spill_bytes, which has a limit; with what is kept it is beyond that limit only for as
- * long as it takes to give some back.
+ * long as it takes to give some back. While others are there, a session has no more for its own sake than is left for them, so whoever comes finds
+ * some: half of it all for the first that wants much, half of the rest for the next.
  */
 #ifndef SYCL_ENGINE_SPILL_HOST_H
 #define SYCL_ENGINE_SPILL_HOST_H
@@ -25,11 +26,26 @@
 struct backend_host;
 struct scheduler_device;
 
+/* What the host has for one session's sake: for room that it needed, whosesoever memory went for that. */
+struct spill_charge {
+	struct spill_charge *next;
+	const void *owner;
+	uint64_t bytes;
+};
+
+/* Who needs the room. */
+struct spill_claim {
+	const void *owner;
+	bool has_others;      /* who may need some, too */
+	uint64_t comes_bytes; /* of what comes back then, and the host has now; 0: nothing */
+};
+
 struct spill_piece {
 	struct spill_piece *next; /* of the same memory; or kept */
 	void *host;
 	uint64_t bytes; /* as it counts */
 	bool is_whole;  /* for an image: of any size, never pinned nor kept */
+	struct spill_charge *charge; /* NULL: nobody's */
 	/* with the lock */
 	struct spill_piece *next_job;
 	struct backend_host *registered;
@@ -40,6 +56,7 @@ struct spill_host {
 	struct scheduler_device *device;
 	pthread_t thread;
 	bool is_open, started;
+	struct spill_charge *charges;
 	struct spill_piece *lost; /* what a copy was under way to when the device was lost: it stays mapped */
 	pthread_mutex_t lock;
 	pthread_cond_t news;
@@ -52,8 +69,9 @@ struct spill_host {
 void spill_host_open(struct spill_host *host, struct scheduler_device *device);
 /* Nothing uses any piece. */
 void spill_host_close(struct spill_host *host);
-/* Pieces for so much, all but the last full, or with `is_whole` one. NULL: there is no memory, or too much is in use. */
-struct spill_piece *spill_host_take(struct spill_host *host, uint64_t size_bytes, bool is_whole);
+/* Pieces for so much, all but the last full, or with `is_whole` one. NULL: there is no memory, or too much is in use, or for the claim's owner. */
+struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_claim *claim, uint64_t size_bytes,
+				    bool is_whole);
 /* NULL is allowed. Nothing uses them. */
 void spill_host_give(struct spill_host *host, struct spill_piece *pieces);
 /* Something may use them for ever. */

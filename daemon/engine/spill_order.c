@@ -30,6 +30,11 @@ static struct spill_holder *find_holder(const struct spill_order *order, const v
 	return NULL;
 }
 
+bool spill_order_has_others(const struct spill_order *order, const void *owner)
+{
+	return order->holder_count > (find_holder(order, owner) ? 1u : 0u);
+}
+
 static struct spill_holder *make_holder(struct spill_order *order, const void *owner)
 {
 	struct spill_holder *holder = calloc(1, sizeof(*holder));

@@ -109,6 +109,8 @@ static inline void spill_order_mark_kept(const struct spill_order *order, struct
 	entry->mark = order->mark + 1;
 }
 
+/* Has anybody but `owner` memory there? */
+bool spill_order_has_others(const struct spill_order *order, const void *owner);
 /* For `owner`. NULL: there is none; `waits_out`: but some that is in use would be. */
 struct spill_entry *spill_order_choose(struct spill_order *order, const void *owner, bool *waits_out);
 /* For `owner`, who does not need it yet: nothing that stands in line up to `position`, and none of those who keep to their part. */

@@ -473,6 +473,52 @@ Test(spill, TG15_who_keeps_to_its_part_is_not_pushed_out)
 	finish();
 }
 
+/* One that wants all of the host's part gets half of it; what it holds already may come and go as before. */
+Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
+{
+	enum { MANY = 3 * ROOM, PAGES = 8 };
+	struct words modest[3], greedy[MANY];
+	struct sched_account *accounts[2];
+	struct probe probe = {.done = false};
+	uint32_t good = 0;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_bytes = PAGES * PAGE});
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[0])));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[1])));
+	make(modest, 3);
+	make(greedy, MANY);
+	for (uint32_t i = 0; i < 3; i++)
+		sched_buffer_charge(modest[i].buffer, accounts[0]);
+	for (uint32_t i = 0; i < MANY; i++)
+		sched_buffer_charge(greedy[i].buffer, accounts[1]);
+	h.account = accounts[0];
+	run(0, &modest[0]);
+	h.account = accounts[1];
+	for (; good < MANY; good++) {
+		(void)increment(0, &greedy[good], &probe);
+		cr_assert(harness_wait(&h, &probe));
+		if (probe.fault.status != STATUS_SUCCESS)
+			break;
+	}
+	cr_expect(eq(i32, probe.fault.status, STATUS_MEMORY_ALLOCATION));
+	cr_expect(eq(u32, good, ROOM - 1 + PAGES / 2));
+	for (uint32_t i = 0; i < good; i++)
+		run(0, &greedy[i]);
+	h.account = accounts[0];
+	for (uint32_t i = 1; i < 3; i++)
+		run(0, &modest[i]);
+	h.account = NULL;
+	for (uint32_t i = 0; i < 3; i++)
+		expect(&modest[i], i * 1000 + 1);
+	for (uint32_t i = 0; i < good; i++)
+		expect(&greedy[i], i * 1000 + 2);
+	drop(modest, 3);
+	drop(greedy, MANY);
+	cr_assert(harness_settle(&h));
+	accounts[0] = sched_account_drop(accounts[0]);
+	accounts[1] = sched_account_drop(accounts[1]);
+	finish();
+}
+
 Test(spill, TG15_a_copy_that_fails_loses_nothing)
 {
 	struct words words[ROOM + 1];
