@@ -7,7 +7,15 @@
 #include "status.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
+
+/* Of one command: the lanes, and how far each must be. */
+struct waits {
+	uint32_t count;
+	uint32_t lanes[SCHED_LANES_ALL];
+	struct backend_wait all[SCHED_LANES_ALL];
+};
 
 /*
  * Failures that the front may not know yet. What it sent before it knew is checked against them; what it sends after
@@ -302,43 +310,94 @@ int sched_execute_fill(struct scheduler_device *device, struct task_send *send, 
 	return result;
 }
 
-/*
- * One wait per foreign lane; none for what has failed, which is over or never began, and none for what something before it on its own
- * lane waits for.
- */
-static uint32_t fill_waits(const struct sched_worker *worker, const struct task_send *send, struct backend_wait *waits)
+/* Wait for so far of that lane, unless something before on this one does. The last of each lane stands for all before it. */
+static void add_wait(const struct sched_worker *worker, const struct task_send *send, uint32_t index, uint64_t sequence,
+		     struct waits *waits)
 {
-	const uint64_t *waited = worker->lanes[send->lane].waited;
-	uint32_t count = 0;
+	uint32_t at = 0;
+	if (index == send->lane || sequence <= worker->lanes[send->lane].waited[index])
+		return;
+	while (at < waits->count && waits->lanes[at] != index)
+		at++;
+	if (at == waits->count) {
+		waits->lanes[waits->count++] = index;
+		waits->all[at] = (struct backend_wait){.lane = worker->lanes[index].handle, .sequence = sequence};
+	} else if (waits->all[at].sequence < sequence) {
+		waits->all[at].sequence = sequence;
+	}
+}
+
+/* What has not begun on that lane, and would have waited. */
+static void add_owed(const struct sched_worker *worker, const struct task_send *send, uint32_t index, struct waits *waits)
+{
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
+		if (worker->lanes[index].owed[i])
+			add_wait(worker, send, i, worker->lanes[index].owed[i], waits);
+}
+
+/*
+ * One wait per foreign lane; none for what has failed, which is over or never began: what that was to come behind is waited for instead.
+ * And none for what something before it on its own lane waits for.
+ */
+static void fill_waits(const struct sched_worker *worker, const struct task_send *send, struct waits *waits)
+{
+	waits->count = 0;
+	if (worker->owes)
+		add_owed(worker, send, send->lane, waits);
 	for (uint32_t i = 0; i < send->predecessor_count; i++) {
 		const struct task_predecessor *predecessor = &send->predecessors[i];
-		if (predecessor->lane == send->lane || predecessor->sequence <= waited[predecessor->lane] ||
-		    has_failed_and_ended(worker, predecessor))
-			continue;
-		struct backend_lane *lane = worker->lanes[predecessor->lane].handle;
-		uint32_t at = 0;
-		while (at < count && waits[at].lane != lane)
-			at++;
-		if (at == count)
-			waits[count++] = (struct backend_wait){.lane = lane, .sequence = predecessor->sequence};
-		else if (waits[at].sequence < predecessor->sequence)
-			waits[at].sequence = predecessor->sequence;
+		if (!has_failed_and_ended(worker, predecessor))
+			add_wait(worker, send, predecessor->lane, predecessor->sequence, waits);
+		else if (worker->owes)
+			add_owed(worker, send, predecessor->lane, waits);
 	}
-	return count;
 }
 
 /* It has been sent: its lane waits for all that. Not so an application's queue, which may have no order of its own. */
-static void note_waits(struct scheduler_device *device, const struct task_send *send)
+static void note_waits(struct scheduler_device *device, const struct task_send *send, const struct waits *waits)
 {
-	struct sched_worker *worker = &device->worker;
-	uint64_t *waited = worker->lanes[send->lane].waited;
+	uint64_t *waited = device->worker.lanes[send->lane].waited;
 	if (send->lane >= device->all_lane_count)
 		return;
+	for (uint32_t i = 0; i < waits->count; i++)
+		waited[waits->lanes[i]] = waits->all[i].sequence;
+}
+
+static void owe(struct sched_worker *worker, uint32_t lane, uint32_t index, uint64_t sequence)
+{
+	if (sequence > worker->lanes[lane].owed[index])
+		worker->lanes[lane].owed[index] = sequence;
+	worker->owes = true;
+}
+
+/*
+ * It does not begin, and others may have been sent that come behind it and behind nothing else: they wait for what it would have waited
+ * for, which is whatever is on its lane, and what it was to come behind on others.
+ */
+static void leave_waits(struct sched_worker *worker, const struct task_send *send)
+{
+	const struct task *last = worker->lanes[send->lane].last;
+	if (worker->in_flight == 0)
+		return;
+	if (last)
+		owe(worker, send->lane, send->lane, last->send.sequence);
 	for (uint32_t i = 0; i < send->predecessor_count; i++) {
 		const struct task_predecessor *predecessor = &send->predecessors[i];
-		if (predecessor->sequence > waited[predecessor->lane] && !has_failed_and_ended(worker, predecessor))
-			waited[predecessor->lane] = predecessor->sequence;
+		const uint64_t *owed = worker->lanes[predecessor->lane].owed;
+		if (!has_failed_and_ended(worker, predecessor))
+			owe(worker, send->lane, predecessor->lane, predecessor->sequence);
+		for (uint32_t k = 0; worker->owes && k < SCHED_LANES_ALL; k++)
+			if (owed[k])
+				owe(worker, send->lane, k, owed[k]);
 	}
+}
+
+/* Nothing is there that anybody could wait for. */
+static void forget_waits(struct sched_worker *worker)
+{
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
+		memset(worker->lanes[i].owed, 0, sizeof(worker->lanes[i].owed));
+	worker->owes = false;
 }
 
 /* It has failed, and is told so when it is over: whoever only comes after it still waits for it. */
@@ -414,12 +473,14 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 		result = sched_execute_fill(device, send, fault);
 	if (result < 0)
 		return result;
-	struct backend_wait waits[SCHED_PREDECESSORS_MAX];
-	uint32_t wait_count = fill_waits(worker, send, waits);
+	struct waits waits;
+	if (worker->owes && worker->in_flight == 0)
+		forget_waits(worker);
+	fill_waits(worker, send, &waits);
 	struct sched_worker_lane *lane = &worker->lanes[send->lane];
 	sched_flight_enter(&device->scheduler->flight, send);
-	result = send->burst ? sched_burst_submit(device, task, waits, wait_count, fault)
-			     : device->ops->submit(lane->handle, &send->command, waits, wait_count, send->sequence, NULL, fault);
+	result = send->burst ? sched_burst_submit(device, task, waits.all, waits.count, fault)
+			     : device->ops->submit(lane->handle, &send->command, waits.all, waits.count, send->sequence, NULL, fault);
 	if (result < 0) {
 		sched_flight_leave(&device->scheduler->flight, send);
 		return result;
@@ -430,7 +491,7 @@ static int submit(struct scheduler_device *device, struct task *task, struct bac
 		atomic_store(&task->is_aside, false);
 	if (task->held_by_host)
 		sched_early_recorded(task);
-	note_waits(device, send);
+	note_waits(device, send, &waits);
 	worker->unflushed = true;
 	worker->in_flight += send->burst ? send->burst->out : 1;
 	worker->failing += sched_native_command_failed(send);
@@ -462,6 +523,7 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 	}
 	if (atomic_load_explicit(&task->is_dropped, memory_order_relaxed) || must_skip(worker, &task->send)) {
 		task->send.skipped = true;
+		leave_waits(worker, &task->send);
 		remember(worker, task);
 		sched_worker_return(device, &task->message);
 		return;
@@ -472,10 +534,12 @@ void sched_execute(struct scheduler_device *device, struct task *task)
 	if (result == SCHED_SPILL_WAIT) {
 		sched_spill_set_aside(device, &task->message);
 	} else if (result < 0 && task->send.burst && task->send.burst->failed && !fault.device_lost) {
+		leave_waits(worker, &task->send);
 		end_burst(device, task);
 	} else if (result == 0 && fault.device_lost) {
 		sched_worker_lose(device, &fault);
 	} else if (result < 0) {
+		leave_waits(worker, &task->send);
 		sched_fault_complete(&fault, result);
 		sched_execute_failed(device, task, &fault);
 	}

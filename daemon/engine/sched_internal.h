@@ -573,6 +573,7 @@ struct sched_worker_lane {
 	struct task *first, *last;
 	uint64_t free_ns; /* when the large transfers on it are expected to be over */
 	uint64_t waited[SCHED_LANES_ALL]; /* the latest of each other lane that something sent here waits for: what comes behind need not */
+	uint64_t owed[SCHED_LANES_ALL]; /* the latest of each lane that something here was to come behind, and has not begun: what comes behind it waits instead */
 };
 
 #define SCHED_COMPLETIONS 64u
@@ -587,6 +588,7 @@ struct sched_worker {
 	bool fed;           /* the front has sent something, of which this thread has not taken notice */
 	uint32_t latency_told; /* latency_wanted, as the backend knows it */
 	uint32_t in_flight; /* submitted and not complete */
+	bool owes;          /* some lane's `owed` is not all zero */
 	uint32_t failing;   /* native commands among them whose function has failed: what needs them need not be sent */
 	bool losing, named; /* progress() said that the device is lost; and who may have been running */
 	struct backend_fault loss;

@@ -552,6 +552,57 @@ Test(drop_set_up, N4_TG15_what_is_set_aside_for_want_of_room_is_skipped)
 	finish();
 }
 
+/*
+ * What is skipped has not begun, and what it was to come behind may run: whoever comes behind it waits for that. A reader runs, the
+ * victim was to write behind it, and has no room; behind the victim alone comes who writes anew.
+ */
+Test(drop_set_up, N4_who_comes_behind_what_is_skipped_comes_behind_what_that_waited_for)
+{
+	struct words shared, room, own;
+	struct fake_counters before, now;
+	setup_with(&(struct scheduler_config){.processors = 2, .spills = true, .spill_least_bytes = 1, .clock_ns = its_clock},
+		   &(struct fake_device_options){
+			   .memory_bytes = (uint64_t)2 * BYTES, .preferred_lanes = 4, .features = BACKEND_FEATURE_EXPORT_VMM});
+	harness_words_shared(&h, &shared, WORDS, true, 5, 0, BACKEND_EXPORT_VMM);
+	harness_words(&h, &room, WORDS, true, 0);
+	harness_words(&h, &own, WORDS, true, 0);
+	(void)run_as(other, 0, "linear_id_u32", &room, ACCESS_MODE_WRITE_NO_INIT, &asked[2]);
+	cr_assert(harness_settle(&h));
+	uint64_t ended_before = ended_on(0);
+	fake_device_gate_close(0);
+	const struct use reads[] = {{.words = &room, .mode = ACCESS_MODE_READ_WRITE}, {.words = &shared, .mode = ACCESS_MODE_READ, .unused = true}};
+	struct launch launch = {.device = 0, .kernel = "increment_u32", .uses = reads, .use_count = 2, .home_lane = 1};
+	(void)submit_as(other, &launch, &asked[0]);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, ended_before + 1, HARNESS_TIMEOUT_NS));
+	fake_counters(0, &before);
+	const struct use writes[] = {{.words = &own, .mode = ACCESS_MODE_WRITE_NO_INIT},
+				     {.words = &shared, .mode = ACCESS_MODE_WRITE_NO_INIT, .unused = true}};
+	launch = (struct launch){.device = 0, .kernel = "linear_id_u32", .uses = writes, .use_count = 2, .home_lane = 2};
+	(void)submit_as(victim, &launch, &probes[0]);
+	scheduler_flush(h.scheduler);
+	do
+		fake_counters(0, &now);
+	while (now.calls[FAKE_MEMORY_CREATE] == before.calls[FAKE_MEMORY_CREATE]);
+	const struct use again = {.words = &shared, .mode = ACCESS_MODE_WRITE_NO_INIT};
+	launch = (struct launch){.device = 0, .kernel = "linear_id_u32", .uses = &again, .use_count = 1, .home_lane = 3};
+	(void)submit_as(other, &launch, &asked[1]);
+	scheduler_flush(h.scheduler);
+	(void)end(SCHEDULER_DROP_ALL);
+	do
+		fake_counters(0, &now);
+	while (now.lane_waits == before.lane_waits && !fake_wait_started(0, ended_before + 2, 0));
+	cr_expect(gt(u64, now.lane_waits, before.lane_waits), "it writes what another one still reads");
+	fake_device_gate_open(0);
+	expect(&probes[0], STATUS_CONNECTION_LOST);
+	expect(&asked[1], STATUS_SUCCESS);
+	expect_settled();
+	harness_words_free(&h, &shared);
+	harness_words_free(&h, &room);
+	harness_words_free(&h, &own);
+	finish();
+}
+
 /* --- launches in parts --------------------------------------------------------------------------------------------- */
 
 enum { LEAST = 2048, ITEMS = 16 * LEAST, PARTS = 10 };

@@ -571,3 +571,44 @@ Test(failure_at_start, A4_nor_one_that_cannot_be_enumerated)
 {
 	expect_unavailable(FAKE_ENUMERATE);
 }
+
+/* What cannot be sent never begins, and what it was to come behind runs on: whoever comes behind it alone waits for that. */
+Test(failure, M9_who_comes_behind_what_never_began_comes_behind_what_that_waited_for)
+{
+	struct words x;
+	struct probe reader, failed, writer;
+	struct fake_counters before, now;
+	harness_words(&h, &x, 8, true, 0);
+	(void)harness_kernel(&h, 0, "hold");
+	(void)harness_kernel(&h, 0, "fill_u32");
+	cr_assert(harness_settle(&h));
+	fake_gate_close(1);
+	const struct use read = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true}, write = {.words = &x, .mode = ACCESS_MODE_WRITE_NO_INIT};
+	struct launch launch = {.device = 0, .kernel = "hold", .uses = &read, .use_count = 1, .has_value = true, .value = 1, .items = 1, .home_lane = 1};
+	fake_counters(0, &before);
+	(void)harness_launch(&h, &launch, &reader);
+	scheduler_flush(h.scheduler);
+	/* With the move of its contents. */
+	do {
+		harness_turn(&h);
+		fake_counters(0, &now);
+	} while (now.calls[FAKE_SUBMIT] < before.calls[FAKE_SUBMIT] + 2);
+	cr_assert(fake_wait_started(0, now.calls[FAKE_SUBMIT], HARNESS_TIMEOUT_NS));
+	fake_counters(0, &before);
+	cr_assert(zero(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room")));
+	launch = (struct launch){.device = 0, .kernel = "fill_u32", .uses = &write, .use_count = 1, .has_value = true, .value = 5, .home_lane = 2};
+	(void)harness_launch(&h, &launch, &failed);
+	launch.home_lane = 3;
+	(void)harness_launch(&h, &launch, &writer);
+	scheduler_flush(h.scheduler);
+	do
+		fake_counters(0, &now);
+	while (now.lane_waits == before.lane_waits && !fake_wait_started(0, before.calls[FAKE_SUBMIT] + 1, 0));
+	cr_expect(gt(u64, now.lane_waits, before.lane_waits), "it writes what another one still reads");
+	fake_gate_open(1);
+	expect_status(&reader, STATUS_SUCCESS, NULL);
+	expect_status(&failed, STATUS_MEMORY_ALLOCATION, "no room");
+	expect_status(&writer, STATUS_SUCCESS, NULL);
+	harness_words_free(&h, &x);
+	finish();
+}
