@@ -168,6 +168,7 @@ int sched_spill_begin_to_leave(struct scheduler_device *device, struct sched_mem
 	struct sched_spill *spill = spill_of(device);
 	const struct spill_claim claim = {
 		.owner = instead->spill.owner,
+		.of = memory->spill.owner,
 		.has_others = spill_order_has_others(&spill->order, instead->spill.owner),
 		.comes_bytes = instead->spill.state == SPILL_AWAY ? instead->size_bytes : 0,
 	};
@@ -249,7 +250,9 @@ int sched_spill_begin_to_follow(struct scheduler_device *device, struct sched_me
 /* The one before is gone, or stays. */
 static void part_from_heir(struct scheduler_device *device, struct sched_memory *before)
 {
-	spill_of(device)->given_bytes -= before->size_bytes;
+	/* What is over is not on its way out any more, and does not count there. */
+	if (!before->spill.is_over)
+		spill_of(device)->given_bytes -= before->size_bytes;
 	before->spill.heir->spill.before = NULL;
 	before->spill.heir = NULL;
 }
@@ -348,6 +351,8 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 	take_out(&spill_of(device)->ways[SPILL_OUT], memory);
 	note_rate(&spill_of(device)->ways[SPILL_OUT], memory->size_bytes, device->scheduler->clock_ns());
 	memory->spill.is_over = true;
+	if (heir)
+		spill_of(device)->given_bytes -= memory->size_bytes;
 	/* What was overwritten is on its way back. */
 	if (heir && memory->spill.is_bad)
 		return;

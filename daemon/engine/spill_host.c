@@ -247,16 +247,47 @@ static struct spill_charge *need_charge(struct spill_host *host, const void *own
 	return charge;
 }
 
-static void discharge(struct spill_host *host, struct spill_piece *piece)
+static void end_charge(struct spill_host *host, struct spill_charge *charge)
 {
-	struct spill_charge **at = &host->charges, *charge = piece->charge;
-	piece->charge = NULL;
-	if (!charge || (charge->bytes -= piece->bytes) > 0)
+	struct spill_charge **at = &host->charges;
+	if (!charge || charge->bytes > 0 || charge->own_bytes > 0)
 		return;
 	while (*at != charge)
 		at = &(*at)->next;
 	*at = charge->next;
 	free(charge);
+}
+
+static void put_charge(struct spill_host *host, const struct spill_claim *claim, struct spill_piece *piece)
+{
+	piece->charge = need_charge(host, claim->owner);
+	if (piece->charge)
+		piece->charge->bytes += piece->bytes;
+	piece->of = need_charge(host, claim->of);
+	if (piece->of)
+		piece->of->own_bytes += piece->bytes;
+}
+
+static void discharge(struct spill_host *host, struct spill_piece *piece)
+{
+	struct spill_charge *charge = piece->charge, *of = piece->of;
+	piece->charge = piece->of = NULL;
+	if (charge)
+		charge->bytes -= piece->bytes;
+	if (of)
+		of->own_bytes -= piece->bytes;
+	end_charge(host, charge);
+	if (of != charge)
+		end_charge(host, of);
+}
+
+/* Who has ended has no memory, though some may have gone for its sake. */
+static bool is_only(const struct spill_host *host, const struct spill_claim *claim)
+{
+	for (const struct spill_charge *charge = host->charges; charge; charge = charge->next)
+		if (charge->own_bytes > 0 && charge->owner != claim->owner)
+			return false;
+	return !claim->has_others;
 }
 
 /* It has no more then than is left, or no more than now when the one that it needs has come. */
@@ -266,8 +297,7 @@ static bool may_have(const struct spill_host *host, const struct spill_claim *cl
 	const struct spill_charge *charge = find_charge(host, claim->owner);
 	uint64_t used = atomic_load(&scheduler->spill_bytes), own = charge ? charge->bytes : 0;
 	uint64_t left = scheduler->spill_most_bytes > used ? scheduler->spill_most_bytes - used : 0;
-	bool is_only = !host->charges || (host->charges == charge && !charge->next);
-	if ((!claim->has_others && is_only) || claim->comes_bytes >= bytes)
+	if (is_only(host, claim) || claim->comes_bytes >= bytes)
 		return true;
 	return own + 2 * bytes <= left;
 }
@@ -353,9 +383,7 @@ struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_
 		if (!piece)
 			break;
 		piece->next = NULL;
-		piece->charge = need_charge(host, claim->owner);
-		if (piece->charge)
-			piece->charge->bytes += piece->bytes;
+		put_charge(host, claim, piece);
 		*last = piece;
 		last = &piece->next;
 		left -= part;

@@ -31,11 +31,12 @@ struct spill_charge {
 	struct spill_charge *next;
 	const void *owner;
 	uint64_t bytes;
+	uint64_t own_bytes; /* of its own memory, for whosesoever sake */
 };
 
-/* Who needs the room. */
+/* Who needs the room; and whose memory goes. */
 struct spill_claim {
-	const void *owner;
+	const void *owner, *of;
 	bool has_others;      /* who may need some, too */
 	uint64_t comes_bytes; /* of what comes back then, and the host has now; 0: nothing */
 };
@@ -45,7 +46,7 @@ struct spill_piece {
 	void *host;
 	uint64_t bytes; /* as it counts */
 	bool is_whole;  /* for an image: of any size, never pinned nor kept */
-	struct spill_charge *charge; /* NULL: nobody's */
+	struct spill_charge *charge, *of; /* for whose sake, and whose; NULL: nobody's */
 	/* with the lock */
 	struct spill_piece *next_job;
 	struct backend_host *registered;

@@ -275,7 +275,7 @@ bench() {
 		measure "$row" 60
 	done
 	# Pictures come back with the logs.
-	measure TG9 90 --pictures "$out/logs"
+	measure TG9 120 --pictures "$out/logs"
 	measure TG10 150 --pictures "$out/logs"
 	for row in TG11 TG12.runaway TG15; do
 		measure "$row" 120

@@ -519,6 +519,52 @@ Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
 	finish();
 }
 
+/* Who has ended is nobody's other: what went for its sake leaves all of the rest to who is alone. */
+Test(spill, TG15_who_has_ended_keeps_nothing_of_what_the_host_has_from_others)
+{
+	enum { PAGES = 8 };
+	struct words first[ROOM], dead[ROOM], more[2 * ROOM];
+	struct sched_account *accounts[2];
+	struct probe probe = {.done = false};
+	uint32_t good = 0;
+	begin(ROOM, 0, &(struct scheduler_config){.processors = 2, .spill_bytes = PAGES * PAGE});
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[0])));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &accounts[1])));
+	make(first, ROOM);
+	make(dead, ROOM);
+	make(more, 2 * ROOM);
+	for (uint32_t i = 0; i < ROOM; i++) {
+		sched_buffer_charge(first[i].buffer, accounts[0]);
+		sched_buffer_charge(dead[i].buffer, accounts[1]);
+	}
+	for (uint32_t i = 0; i < 2 * ROOM; i++)
+		sched_buffer_charge(more[i].buffer, accounts[0]);
+	h.account = accounts[0];
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &first[i]);
+	h.account = accounts[1];
+	for (uint32_t i = 0; i < ROOM; i++)
+		run(0, &dead[i]);
+	h.account = NULL;
+	drop(dead, ROOM);
+	cr_assert(harness_settle(&h));
+	accounts[1] = sched_account_drop(accounts[1]);
+	h.account = accounts[0];
+	for (; good < 2 * ROOM; good++) {
+		(void)increment(0, &more[good], &probe);
+		cr_assert(harness_wait(&h, &probe));
+		if (probe.fault.status != STATUS_SUCCESS)
+			break;
+	}
+	cr_expect(eq(u32, good, 2 * ROOM), "%s", probe.fault.text);
+	h.account = NULL;
+	drop(first, ROOM);
+	drop(more, 2 * ROOM);
+	cr_assert(harness_settle(&h));
+	accounts[0] = sched_account_drop(accounts[0]);
+	finish();
+}
+
 Test(spill, TG15_a_copy_that_fails_loses_nothing)
 {
 	struct words words[ROOM + 1];
