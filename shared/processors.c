@@ -39,8 +39,25 @@ uint32_t processors_quota(void)
 	return least < UINT32_MAX ? (uint32_t)least : UINT32_MAX;
 }
 
+bool processors_parse(const char *text, uint32_t *count_out)
+{
+	char *end = NULL;
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	unsigned long count = strtoul(text, &end, 10);
+	if (errno || *end || count < 1 || count > PROCESSORS_MOST)
+		return false;
+	*count_out = (uint32_t)count;
+	return true;
+}
+
 uint32_t processors_here(void)
 {
+	const char *text = secure_getenv(PROCESSORS_VARIABLE);
+	uint32_t said = 0;
+	if (text && processors_parse(text, &said))
+		return said;
 	uint32_t allowed = processors_allowed(), quota = processors_quota();
 	return allowed < quota ? allowed : quota;
 }

@@ -2,7 +2,12 @@
 #ifndef SYCL_SHARED_PROCESSORS_H
 #define SYCL_SHARED_PROCESSORS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* In the environment: how many there are said to be, whatever a machine shows. */
+#define PROCESSORS_VARIABLE "SYCLD_PROCESSORS"
+#define PROCESSORS_MOST     4096u
 
 /* That the calling thread, and so those that it starts, may run on; at least 1. One system call. */
 uint32_t processors_allowed(void);
@@ -11,8 +16,11 @@ uint32_t processors_allowed(void);
  * known. Reads files of the kernel's, some microseconds each.
  */
 uint32_t processors_quota(void);
-/* The less of the two. */
+/* The less of the two; or what PROCESSORS_VARIABLE says, if that is a number from 1 to PROCESSORS_MOST. */
 uint32_t processors_here(void);
+
+/* Of that variable. False: it is no such number, and `count_out` is as before. */
+bool processors_parse(const char *text, uint32_t *count_out);
 
 /* Of a file cpu.max of a control group: "QUOTA PERIOD", or "max PERIOD"; at least 1. */
 uint32_t processors_parse_quota(const char *text);

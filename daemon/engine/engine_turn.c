@@ -197,12 +197,13 @@ static void on_prepare(uv_prepare_t *prepare)
 	int looks = 0;
 	/*
 	 * Who was told that something is over often has the next thing to say within a microsecond, which is what the loop takes; when
-	 * something was read, the devices have work meanwhile.
+	 * something was read, the devices have work meanwhile. After a loss there is no further turn: it would tell of what failed, before
+	 * the flight page says of what.
 	 */
 	do {
 		busy = turn(engine, &read);
 		again = is_worth_a_look(engine, busy);
-	} while (again && !read && list_empty(&engine->doomed) && ++looks < LOOKS_AT_ONCE);
+	} while (again && !read && !engine_is_lost(engine) && list_empty(&engine->doomed) && ++looks < LOOKS_AT_ONCE);
 
 	bool awake = again || some_have_more(engine);
 	if (!awake)

@@ -1,6 +1,7 @@
 #include "engine_process.h"
 
 #include "cleanup.h"
+#include "processors.h"
 #include "switches.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ enum { CONTROL_FD = 3, ARGUMENTS_MAX = 60, ENVIRONMENT_MAX = 64 };
 static const char *const passed_always[] = {
 	"PATH", "LANG", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
 	"CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "CUDA_HOME", "SYCLD_DEBUG", SWITCH_BURST, SWITCH_GATE, SWITCH_GRAPH, SWITCH_INLINE,
-	SWITCH_SPILL, SWITCH_WINDOW,
+	SWITCH_SPILL, SWITCH_WINDOW, PROCESSORS_VARIABLE,
 	"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",
 };
 static const char *const passed_to_own[] = { "HOME", "XDG_CACHE_HOME", "POCL_CACHE_DIR" };

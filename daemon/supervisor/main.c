@@ -5,6 +5,7 @@
 #include "log.h"
 #include "options.h"
 #include "process_state.h"
+#include "processors.h"
 #include "runtime_directory.h"
 #include "supervisor.h"
 #include "switches.h"
@@ -63,6 +64,11 @@ static void check_switches(void)
 			log_warning("service", "%s is neither 0 nor 1 in the environment: it stays %s", names[i],
 				    strcmp(names[i], SWITCH_SPILL) == 0 ? "off" : "on");
 	}
+	const char *processors = getenv(PROCESSORS_VARIABLE);
+	uint32_t count = 0;
+	if (processors && *processors && !processors_parse(processors, &count))
+		log_warning("service", PROCESSORS_VARIABLE " is no number from 1 to %u in the environment: processors are counted",
+			    PROCESSORS_MOST);
 }
 
 int main(int argc, char **argv)

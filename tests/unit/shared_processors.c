@@ -4,6 +4,7 @@
 #include <criterion/new/assert.h>
 
 #include <sched.h>
+#include <stdlib.h>
 
 Test(processors, D9_processors_are_those_that_the_calling_thread_may_run_on)
 {
@@ -42,4 +43,20 @@ Test(processors, D9_there_is_at_least_one_and_never_more_than_either_gives)
 	cr_expect(ge(u32, processors_here(), 1));
 	cr_expect(le(u32, processors_here(), processors_allowed()));
 	cr_expect(le(u32, processors_here(), processors_quota()));
+}
+
+Test(processors, D9_what_the_environment_says_counts_if_it_is_a_number)
+{
+	static const char *const bad[] = {"", "0", "-1", " 3", "3 ", "4097", "99999999999999999999", "two"};
+	uint32_t count = 77, here = processors_here();
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		cr_expect(not(processors_parse(bad[i], &count)), "'%s'", bad[i]);
+		cr_assert(zero(int, setenv(PROCESSORS_VARIABLE, bad[i], 1)));
+		cr_expect(eq(u32, processors_here(), here), "'%s'", bad[i]);
+	}
+	cr_expect(eq(u32, count, 77));
+	cr_assert(zero(int, setenv(PROCESSORS_VARIABLE, "16", 1)));
+	cr_expect(eq(u32, processors_here(), 16));
+	cr_expect(processors_parse("4096", &count));
+	cr_expect(eq(u32, count, 4096));
 }
