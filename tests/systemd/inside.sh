@@ -83,6 +83,10 @@ is_back() {
 	[ "$(tenant engine_pid)" = "$engine" ] && [ "$(tenant sessions)" = 1 ]
 }
 
+engine_is_gone() {
+	[ ! -e "/proc/$engine" ]
+}
+
 # is_empty: nothing that the service has started is there.
 is_empty() {
 	[ -z "$(cat /sys/fs/cgroup/system.slice/sycld.service/cgroup.procs 2>/dev/null)" ]
@@ -147,6 +151,28 @@ client third
 works third
 ends third
 echo "ok: killed with its engines"
+
+# The kernel ends an engine for want of memory: the service is the others', and goes on.
+group=/sys/fs/cgroup$(property ControlGroup)
+if [ -e "$group/memory.max" ]; then
+	client starved
+	works starved
+	await engine_is_there
+	main=$(property MainPID)
+	systemctl set-property --runtime sycld.service MemoryMax=32M
+	await engine_is_gone
+	systemctl set-property --runtime sycld.service MemoryMax=infinity
+	[ "$(property MainPID)" = "$main" ] || fail "an engine without memory took the service along"
+	[ "$(property ActiveState)" = active ] || fail "the service ends with an engine that had no memory"
+	client fed
+	works fed
+	ends fed
+	[ "$(property MainPID)" = "$main" ] || fail "the service was started anew"
+	systemctl reset-failed sycld.service
+	echo "ok: an engine without memory"
+else
+	echo "ok: no control group for memory here"
+fi
 
 await engine_is_there
 systemctl stop sycld.service
