@@ -84,7 +84,10 @@ static void buffer_unused(struct sched_buffer *buffer)
 	sched_notice_queue(buffer->scheduler, &buffer->notice, SCHED_NOTICE_BUFFER_FREED, buffer);
 }
 
-/* How many are on their way. */
+/*
+ * How many are on their way. What they hold may be asked for again at once: their device's thread comes by each of them before
+ * anything that is submitted from now on.
+ */
 static uint32_t free_memories(struct sched_memory **list)
 {
 	uint32_t count = 0;
@@ -92,6 +95,8 @@ static uint32_t free_memories(struct sched_memory **list)
 		struct sched_memory *memory = *list;
 		*list = memory->next;
 		count++;
+		if (memory->account)
+			sched_quota_give(sched_account_device(memory->account), memory->size_bytes);
 		memory->message.kind = SCHED_MESSAGE_MEMORY_FREE;
 		sched_device_post(memory->device, &memory->message);
 	}
@@ -135,7 +140,6 @@ void sched_memory_freed(struct sched_memory *memory)
 	if (memory->account) {
 		sched_use_settle(memory);
 		list_remove(&memory->account_link);
-		sched_quota_give(sched_account_device(memory->account), memory->size_bytes);
 	}
 	(void)sched_account_drop(memory->account);
 	free(memory);

@@ -312,6 +312,19 @@ Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_a_reload)
 	client_close(&two);
 }
 
+/* What has been released may be asked for again at once, however long the device takes to free it. */
+Test(processes_orders_limits, B16_who_has_one_buffer_at_a_time_needs_no_more_than_one)
+{
+	enum { TIMES = 200 };
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = fake_service("[service]\nstandby = no\n[limits]\ndevice_bytes = 4K\n");
+	struct client client = fake_open(service);
+	for (int i = 0; i < TIMES; i++)
+		cr_assert_eq(work(&client, small_bytes), 0, "%d: %s", i, last_words);
+	TOLD(work(&client, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	client_close(&client);
+}
+
 /* --- who leads ------------------------------------------------------------------------------------------------------ */
 
 /* May this session have so much on a device, and no more? */
