@@ -54,13 +54,15 @@ struct replay {
 	struct bench *bench;
 	const char *name;
 	const struct sim_trace *trace;
-	struct sim_result *alone[SIM_KINDS_MAX], *results[SIM_POLICIES];
+	struct sim_kind_result *alone; /* by kind: what it got alone; of each run no more is kept */
+	struct sim_result *results[SIM_POLICIES];
 };
 
 static void end_replay(struct replay *replay)
 {
-	for (int i = 0; i < SIM_KINDS_MAX; i++)
-		end_result(&replay->alone[i]);
+	for (uint32_t i = 0; replay->alone && i < replay->trace->kind_count; i++)
+		free(replay->alone[i].latency_us);
+	free(replay->alone);
 	for (int i = 0; i < SIM_POLICIES; i++)
 		end_result(&replay->results[i]);
 }
@@ -81,9 +83,20 @@ static int run_one(const struct sim_trace *trace, enum sim_policy policy, int on
 	return 0;
 }
 
-static double percentile(const struct sim_result *result, uint32_t kind, double fraction)
+static int run_alone(const struct sim_trace *trace, uint32_t kind, struct sim_kind_result *result_out)
 {
-	return statistics_percentile(result->kinds[kind].latency_us, result->kinds[kind].latency_count, fraction);
+	CLEANUP(end_result) struct sim_result *result = NULL;
+	int r = run_one(trace, SIM_FIFO, (int)kind, &result);
+	if (r < 0)
+		return r;
+	*result_out = result->kinds[kind];
+	result->kinds[kind].latency_us = NULL;
+	return 0;
+}
+
+static double percentile(const struct sim_kind_result *result, double fraction)
+{
+	return statistics_percentile(result->latency_us, result->latency_count, fraction);
 }
 
 /* NAN: it is not to be had. */
@@ -107,14 +120,14 @@ static void tell_tails(const struct replay *replay, uint32_t kind)
 		for (int policy = 0; policy < SIM_POLICIES; policy++) {
 			char what[SIM_NAME_BYTES + 8], note[BENCH_NOTE_BYTES];
 			const struct sim_kind_result *result = &replay->results[policy]->kinds[kind];
-			if (result->latency_count == 0 || replay->alone[kind]->kinds[kind].latency_count == 0)
+			if (result->latency_count == 0 || replay->alone[kind].latency_count == 0)
 				continue;
 			(void)snprintf(what, sizeof(what), "%s.%s", replay->trace->kinds[kind].name, tails[i].name);
 			(void)snprintf(note, sizeof(note), "%llu groups of %llu",
 				       (unsigned long long)result->ended, (unsigned long long)result->asked);
 			tell(replay, what, (enum sim_policy)policy, "us",
-			     percentile(replay->results[policy], kind, tails[i].fraction),
-			     percentile(replay->alone[kind], kind, tails[i].fraction), note);
+			     percentile(result, tails[i].fraction),
+			     percentile(&replay->alone[kind], tails[i].fraction), note);
 		}
 	}
 }
@@ -127,7 +140,7 @@ static void tell_throughput(const struct replay *replay, enum sim_policy policy)
 	for (uint32_t i = 0; i < trace->kind_count; i++) {
 		char what[SIM_NAME_BYTES + 8];
 		double ended = (double)replay->results[policy]->kinds[i].ended;
-		double alone = (double)replay->alone[i]->kinds[i].ended;
+		double alone = (double)replay->alone[i].ended;
 		busy_ns += (double)replay->results[policy]->kinds[i].busy_ns;
 		if (alone <= 0)
 			continue;
@@ -192,11 +205,12 @@ static int draw(const struct replay *replay, uint32_t kind)
 	char name[2 * SIM_NAME_BYTES + 32], title[2 * SIM_NAME_BYTES + 64];
 	unsigned count = 0;
 	for (int policy = 0; policy <= SIM_POLICIES; policy++) {
-		const struct sim_result *result = policy < SIM_POLICIES ? replay->results[policy] : replay->alone[kind];
+		const struct sim_kind_result *result =
+			policy < SIM_POLICIES ? &replay->results[policy]->kinds[kind] : &replay->alone[kind];
 		distributions[count++] = (struct bench_distribution){
 			.name = policy < SIM_POLICIES ? sim_policy_name((enum sim_policy)policy) : "alone",
-			.values = result->kinds[kind].latency_us,
-			.count = result->kinds[kind].latency_count,
+			.values = result->latency_us,
+			.count = result->latency_count,
 		};
 	}
 	(void)snprintf(name, sizeof(name), "sched.%s.%s", replay->name, replay->trace->kinds[kind].name);
@@ -227,8 +241,11 @@ static int replay_trace(struct bench *bench, const char *name, const struct sim_
 {
 	struct replay replay = { .bench = bench, .name = name, .trace = trace };
 	int r = 0;
+	replay.alone = calloc(trace->kind_count, sizeof(*replay.alone));
+	if (!replay.alone)
+		r = -ENOMEM;
 	for (uint32_t i = 0; i < trace->kind_count && r == 0; i++)
-		r = run_one(trace, SIM_FIFO, (int)i, &replay.alone[i]);
+		r = run_alone(trace, i, &replay.alone[i]);
 	for (int policy = 0; policy < SIM_POLICIES && r == 0; policy++)
 		r = run_one(trace, (enum sim_policy)policy, SIM_EVERYBODY, &replay.results[policy]);
 	if (r < 0)

@@ -38,7 +38,7 @@ struct sim {
 	struct event *heap;
 	uint32_t heap_count, heap_room, recorded;
 	uint64_t now_ns, numbers, again_ns, random, busy_step_ns;
-	uint64_t latency_room[SIM_KINDS_MAX];
+	uint64_t *latency_room; /* by kind */
 	struct chunk *chunks;
 	struct sim_job *free_jobs;
 	uint64_t open;
@@ -323,6 +323,7 @@ static void end(struct sim *sim)
 	}
 	free(sim->heap);
 	free(sim->clients);
+	free(sim->latency_room);
 }
 
 int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only, struct sim_result *result_out)
@@ -331,7 +332,10 @@ int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only, str
 			   .random = trace->seed * 0x9e3779b97f4a7c15u | 1 };
 	memset(result_out, 0, sizeof(*result_out));
 	sim.clients = calloc(trace->client_count, sizeof(*sim.clients));
-	sim.failed = sim.clients ? sim_policy_open(policy, trace, &sim.policy) : -ENOMEM;
+	sim.latency_room = calloc(trace->kind_count, sizeof(*sim.latency_room));
+	result_out->kinds = calloc(trace->kind_count, sizeof(*result_out->kinds));
+	result_out->kind_count = result_out->kinds ? trace->kind_count : 0;
+	sim.failed = sim.clients && sim.latency_room && result_out->kinds ? sim_policy_open(policy, trace, &sim.policy) : -ENOMEM;
 	if (!sim.failed) {
 		begin(&sim, only);
 		turn(&sim, only);
@@ -350,9 +354,9 @@ int sim_run(const struct sim_trace *trace, enum sim_policy policy, int only, str
 
 void sim_result_end(struct sim_result *result)
 {
-	for (int i = 0; i < SIM_KINDS_MAX; i++) {
+	for (uint32_t i = 0; i < result->kind_count; i++)
 		free(result->kinds[i].latency_us);
-		result->kinds[i].latency_us = NULL;
-		result->kinds[i].latency_count = 0;
-	}
+	free(result->kinds);
+	result->kinds = NULL;
+	result->kind_count = 0;
 }

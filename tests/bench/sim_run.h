@@ -28,7 +28,8 @@ struct sim_kind_result {
 };
 
 struct sim_result {
-	struct sim_kind_result kinds[SIM_KINDS_MAX];
+	struct sim_kind_result *kinds; /* as many as the trace has */
+	uint32_t kind_count;
 	uint64_t window_ns;  /* how long a window is */
 	uint32_t window_count;
 	uint64_t ended, never_ended; /* groups: what was sent, waited or ran when it was over */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES = 512, WORDS_MAX = 20 };
+enum { LINE_BYTES = 512, WORDS_MAX = 20, SLOTS = 4 * SIM_KINDS_MAX };
 
 #define NS_PER_US 1000u
 #define US_MOST   1000000000000ull /* eleven days */
@@ -17,6 +17,7 @@ struct reader {
 	char *error;
 	unsigned line;
 	bool headed;
+	uint16_t slots[SLOTS]; /* kinds by their names: 1 and more; 0: free. A trace has many groups, and may have many sessions */
 };
 
 /* One of the words behind a line's first. */
@@ -121,12 +122,22 @@ static int read_class(const struct reader *reader, struct fields *fields, enum g
 	return text ? refuse(reader, "class is to be latency, normal or best-effort, not '%s'", text) : 0;
 }
 
-static struct sim_kind *kind_named(struct sim_trace *trace, const char *name)
+/* Its slot, or the one that it would have. There are more than kinds. */
+static uint32_t slot_of(const struct reader *reader, const char *name)
 {
-	for (uint32_t i = 0; i < trace->kind_count; i++)
-		if (strcmp(trace->kinds[i].name, name) == 0)
-			return &trace->kinds[i];
-	return NULL;
+	uint32_t slot = 2166136261u;
+	for (const char *at = name; *at; at++)
+		slot = (slot ^ (uint8_t)*at) * 16777619u;
+	for (slot %= SLOTS; reader->slots[slot]; slot = (slot + 1) % SLOTS)
+		if (strcmp(reader->trace->kinds[reader->slots[slot] - 1].name, name) == 0)
+			break;
+	return slot;
+}
+
+static struct sim_kind *kind_named(const struct reader *reader, const char *name)
+{
+	uint16_t number = reader->slots[slot_of(reader, name)];
+	return number ? &reader->trace->kinds[number - 1] : NULL;
 }
 
 static int new_kind(const struct reader *reader, const char *name, struct fields *fields, struct sim_kind *kind)
@@ -138,7 +149,7 @@ static int new_kind(const struct reader *reader, const char *name, struct fields
 	if (length >= SIM_NAME_BYTES || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != length)
 		return refuse(reader, "a name is up to %d small letters, digits and signs '-', not '%s'", SIM_NAME_BYTES - 1,
 			      name);
-	if (kind_named(trace, name))
+	if (kind_named(reader, name))
 		return refuse(reader, "'%s' is there already", name);
 	if (trace->kind_count == SIM_KINDS_MAX)
 		return refuse(reader, "there are %d kinds at most", SIM_KINDS_MAX);
@@ -149,19 +160,29 @@ static int new_kind(const struct reader *reader, const char *name, struct fields
 	return result;
 }
 
-static int add_kind(const struct reader *reader, struct sim_kind *kind)
+static int add_kind(struct reader *reader, struct sim_kind *kind)
 {
 	struct sim_trace *trace = reader->trace;
+	if (trace->kind_count == trace->kind_room) {
+		uint32_t room = trace->kind_room ? 2 * trace->kind_room : 16;
+		struct sim_kind *kinds = realloc(trace->kinds, room * sizeof(*kinds));
+		if (!kinds)
+			return -ENOMEM;
+		trace->kinds = kinds;
+		trace->kind_room = room;
+	}
 	if (kind->count > SIM_CLIENTS_MAX - trace->client_count)
 		return refuse(reader, "there are %d clients at most", SIM_CLIENTS_MAX);
 	kind->first_client = trace->client_count;
 	trace->client_count += kind->count;
+	uint32_t slot = slot_of(reader, kind->name);
 	trace->kinds[trace->kind_count++] = *kind;
+	reader->slots[slot] = (uint16_t)trace->kind_count;
 	return 0;
 }
 
 /* session NAME ...: one whose groups are recorded. */
-static int read_session(const struct reader *reader, const char *name, struct fields *fields)
+static int read_session(struct reader *reader, const char *name, struct fields *fields)
 {
 	struct sim_kind kind;
 	int result = new_kind(reader, name, fields, &kind);
@@ -190,7 +211,7 @@ static int read_manner(const struct reader *reader, struct fields *fields, struc
 }
 
 /* clients NAME ...: that go on asking. */
-static int read_clients(const struct reader *reader, const char *name, struct fields *fields)
+static int read_clients(struct reader *reader, const char *name, struct fields *fields)
 {
 	struct sim_kind kind;
 	int result = new_kind(reader, name, fields, &kind);
@@ -242,7 +263,7 @@ static int add_group(const struct reader *reader, const struct sim_group *group)
 static int read_group(const struct reader *reader, const char *name, struct fields *fields)
 {
 	struct sim_trace *trace = reader->trace;
-	struct sim_kind *kind = kind_named(trace, name);
+	const struct sim_kind *kind = kind_named(reader, name);
 	struct sim_group group = { .width = SIM_WIDTH };
 	if (!kind || kind->manner != SIM_RECORDED)
 		return refuse(reader, "there is no session '%s' above", name);
@@ -385,5 +406,6 @@ int sim_trace_parse(const char *text, struct sim_trace *trace_out, char error[SI
 void sim_trace_end(struct sim_trace *trace)
 {
 	free(trace->groups);
+	free(trace->kinds);
 	*trace = (struct sim_trace){ .kind_count = 0 };
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { SIM_KINDS_MAX = 32, SIM_NAME_BYTES = 24, SIM_ERROR_BYTES = 200, SIM_CLIENTS_MAX = 100000,
+enum { SIM_KINDS_MAX = 4096, SIM_NAME_BYTES = 34, SIM_ERROR_BYTES = 200, SIM_CLIENTS_MAX = 100000,
        SIM_GROUPS_MAX = 4000000, SIM_LANES = 32, SIM_LANES_LATENCY = 8, SIM_WIDTH = 100 };
 
 /* How clients of a kind ask for work. */
@@ -40,8 +40,8 @@ struct sim_group {
 };
 
 struct sim_trace {
-	struct sim_kind kinds[SIM_KINDS_MAX];
-	uint32_t kind_count, client_count;
+	struct sim_kind *kinds;
+	uint32_t kind_count, kind_room, client_count;
 	struct sim_group *groups;
 	uint32_t group_count, group_room;
 	uint64_t length_ns, notice_ns; /* how long it goes on; how late an end is noticed */

@@ -5,6 +5,7 @@
 #include <criterion/new/assert.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(sim, .timeout = 20);
@@ -220,4 +221,67 @@ Test(sim, side_by_side_is_what_fits)
 	cr_expect(le(u64, result.kinds[0].ended, 60000));
 	sim_result_end(&result);
 	sim_trace_end(&trace);
+}
+
+/* A session and one group for each of so many. */
+static char *crowd(uint32_t sessions)
+{
+	char *text;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	cr_assert(ne(ptr, file, NULL));
+	(void)fputs(HEAD, file);
+	for (uint32_t i = 0; i < sessions; i++)
+		(void)fprintf(file, "session u4294967295-s%020u\n", i);
+	for (uint32_t i = 0; i < sessions; i++)
+		(void)fprintf(file, "group u4294967295-s%020u at=%u takes=10\n", sessions - 1 - i, 20 * i);
+	(void)fclose(file);
+	return text;
+}
+
+Test(sim, there_may_be_as_many_sessions_as_a_service_has)
+{
+	struct sim_trace trace;
+	struct sim_result result;
+	char error[SIM_ERROR_BYTES];
+	char *text = crowd(SIM_KINDS_MAX);
+	cr_assert(eq(int, sim_trace_parse(text, &trace, error), 0), "%s", error);
+	cr_assert(eq(u32, trace.kind_count, SIM_KINDS_MAX));
+	for (uint32_t i = 0; i < SIM_KINDS_MAX; i++)
+		cr_assert(eq(u32, trace.groups[i].kind, SIM_KINDS_MAX - 1 - i));
+	cr_assert(eq(int, sim_run(&trace, SIM_GATE, SIM_EVERYBODY, &result), 0));
+	cr_expect(eq(u64, result.ended, SIM_KINDS_MAX));
+	sim_result_end(&result);
+	sim_trace_end(&trace);
+	free(text);
+	text = crowd(SIM_KINDS_MAX + 1);
+	cr_expect(eq(int, sim_trace_parse(text, &trace, error), -EINVAL));
+	cr_expect(ne(ptr, strstr(error, "there are 4096 kinds at most"), NULL), "%s", error);
+	free(text);
+}
+
+/* Only clients that go on asking are refused more: what was recorded has been taken already. */
+Test(sim, a_recorded_session_may_have_any_number_of_groups_open)
+{
+	enum { MANY = 10000 };
+	char *text, error[SIM_ERROR_BYTES];
+	size_t size;
+	struct sim_trace trace;
+	FILE *file = open_memstream(&text, &size);
+	cr_assert(ne(ptr, file, NULL));
+	(void)fputs(HEAD "session a\n", file);
+	for (int i = 0; i < MANY; i++)
+		(void)fputs("group a at=5 takes=10 shape=1\n", file);
+	(void)fclose(file);
+	cr_assert(eq(int, sim_trace_parse(text, &trace, error), 0), "%s", error);
+	for (int policy = 0; policy < SIM_POLICIES; policy++) {
+		struct sim_result result;
+		cr_assert(eq(int, sim_run(&trace, (enum sim_policy)policy, SIM_EVERYBODY, &result), 0));
+		cr_expect(eq(u64, result.kinds[0].asked, MANY));
+		cr_expect(eq(u64, result.kinds[0].refused, 0));
+		cr_expect(eq(u64, result.ended, MANY));
+		sim_result_end(&result);
+	}
+	sim_trace_end(&trace);
+	free(text);
 }
