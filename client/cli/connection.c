@@ -209,8 +209,9 @@ int service_ask(const char *runtime_directory, const Sycl__V1__AdminRequest *req
 	if (r < 0)
 		return r == -ENOENT ? nobody(&places, message_out, message_bytes)
 				    : failure(r, path, &peer, message_out, message_bytes);
-	/* Whoever orders is told how many it was for, and nothing else. */
-	bool ordered = request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER;
+	/* Whoever orders is told how many it was for, and nothing else; whoever takes a trace, what is new of it. */
+	bool ordered = request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER ||
+		       (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_TRACE && answer.reply && answer.reply->trace != 0);
 	if (!answer.reply || answer.reply->error || (!answer.reply->service && !ordered)) {
 		(void)snprintf(message_out, message_bytes, "the service says: %s",
 			       answer.reply && answer.reply->error ? answer.reply->error->text : "nothing");

@@ -4,6 +4,7 @@
 #include "order.h"
 #include "protocol_limits.h"
 #include "show.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -70,7 +71,7 @@ static const struct verb {
 	const char *operands; /* of orders; NULL: none */
 	const char *summary;
 	int timeout_ms;
-	void (*ask)(Sycl__V1__AdminRequest *request); /* NULL: help */
+	void (*ask)(Sycl__V1__AdminRequest *request); /* NULL: help, and trace, which asks more than once */
 	bool (*show)(const Sycl__V1__AdminReply *reply);
 	bool (*json)(const Sycl__V1__AdminReply *reply);
 } verbs[] = {
@@ -88,6 +89,7 @@ static const struct verb {
 	{ "drain", "--uid UID | --all", "let nobody new in", TIMEOUT_MS, ask_order, show_order, json_order },
 	{ "limit", "NAME=VALUE WHOSE", "change a limit (sycld.conf(5), [limits]); NAME=default", TIMEOUT_MS, ask_order,
 	  show_order, json_order },
+	{ "trace", "FILE", "record what all sessions send to a device, for 'syclbench sched --trace FILE'", 0, NULL, NULL, NULL },
 	{ "version", NULL, "of this program and of the service", TIMEOUT_MS, ask_version, show_version, json_version },
 	{ "help", NULL, "this text", 0, NULL, NULL, NULL },
 };
@@ -101,7 +103,13 @@ struct arguments {
 	unsigned watch_seconds; /* 0: once */
 	struct order_words words;
 	struct accounts_words accounts;
+	const char *seconds; /* of a trace */
 };
+
+static bool is_trace(const struct verb *verb)
+{
+	return strcmp(verb->name, "trace") == 0;
+}
 
 static void print_help(FILE *to)
 {
@@ -110,13 +118,14 @@ static void print_help(FILE *to)
 		(void)fprintf(to, "  %s%s%s\n      %s\n", verbs[i].name, verbs[i].operands ? " " : "",
 			      verbs[i].operands ? verbs[i].operands : "", verbs[i].summary);
 	(void)fputs("\n"
-		    "WHOSE is SESSION (a number of 'syclctl sessions'), --uid UID or --all. Orders are root's and the\n"
-		    "administrators' group's.\n"
+		    "WHOSE is SESSION (a number of 'syclctl sessions'), --uid UID or --all. Orders and traces are root's\n"
+		    "and the administrators' group's.\n"
 		    "\n"
 		    "  --uid UID           of this user\n"
 		    "  --by WHAT[,...]     accounts: a row for each uid, cgroup, device, session; else uid\n"
 		    "  --cgroup PATH       accounts: of this control group and those inside it\n"
-		    "  --device DEVICE     accounts: of this one, as cuda:0\n"
+		    "  --device DEVICE     accounts, trace: of this one, as cuda:0\n"
+		    "  --seconds N         trace: for so long, up to 3600, else 10\n"
 		    "  --all               of everybody\n"
 		    "  --reason TEXT       kill: for the client\n"
 		    "  --json              one JSON object instead of text\n"
@@ -141,7 +150,8 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-enum { OPT_JSON = 1, OPT_RUNTIME, OPT_WATCH, OPT_HELP, OPT_VERSION, OPT_UID, OPT_ALL, OPT_REASON, OPT_BY, OPT_CGROUP, OPT_DEVICE };
+enum { OPT_JSON = 1, OPT_RUNTIME, OPT_WATCH, OPT_HELP, OPT_VERSION, OPT_UID, OPT_ALL, OPT_REASON, OPT_BY, OPT_CGROUP, OPT_DEVICE,
+       OPT_SECONDS };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -153,6 +163,7 @@ static const struct option long_options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "cgroup", required_argument, NULL, OPT_CGROUP },
 	{ "device", required_argument, NULL, OPT_DEVICE },
+	{ "seconds", required_argument, NULL, OPT_SECONDS },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -194,6 +205,9 @@ static int apply(int option, const char *value, struct arguments *arguments)
 	case OPT_DEVICE:
 		arguments->accounts.device = value;
 		return STATUS_OK;
+	case OPT_SECONDS:
+		arguments->seconds = value;
+		return STATUS_OK;
 	case OPT_HELP:
 		arguments->verb = find_verb("help");
 		return STATUS_OK;
@@ -205,9 +219,30 @@ static int apply(int option, const char *value, struct arguments *arguments)
 	}
 }
 
+static struct trace_words trace_words_of(const struct arguments *arguments)
+{
+	return (struct trace_words){ arguments->words.count == 1 ? arguments->words.word[0] : NULL, arguments->seconds,
+				     arguments->accounts.device, arguments->runtime_directory, arguments->json };
+}
+
+static bool read_trace(const struct arguments *arguments, const char **wrong_out)
+{
+	const struct trace_words words = trace_words_of(arguments);
+	*wrong_out = "trace wants a FILE, and may have --seconds and --device";
+	if (arguments->words.uid || arguments->words.all || arguments->words.reason || arguments->accounts.by ||
+	    arguments->accounts.cgroup || arguments->watch_seconds)
+		return false;
+	return trace_words_read(&words, wrong_out);
+}
+
 static bool read_words(struct arguments *arguments, const char **wrong_out)
 {
 	struct order_words *words = &arguments->words;
+	if (is_trace(arguments->verb))
+		return read_trace(arguments, wrong_out);
+	*wrong_out = "only a trace has --seconds";
+	if (arguments->seconds)
+		return false;
 	if (arguments->verb->ask == ask_accounts) {
 		arguments->accounts.uid = words->uid;
 		words->uid = NULL;
@@ -281,6 +316,11 @@ int main(int argc, char **argv)
 	int status = parse(argc, argv, &arguments);
 	if (status)
 		return status;
+	if (is_trace(arguments.verb)) {
+		const struct trace_words words = trace_words_of(&arguments);
+		status = trace_run(&words);
+		return status == 0 ? STATUS_OK : (status == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED);
+	}
 	if (!arguments.verb->ask) {
 		print_help(stdout);
 		return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILED;

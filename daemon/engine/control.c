@@ -1,5 +1,6 @@
 #include "control.h"
 #include "engine_orders.h"
+#include "engine_trace.h"
 #include "outbox.h"
 #include "packet.h"
 #include "reconnect.h"
@@ -87,6 +88,7 @@ static void lose(struct control *control)
 		return;
 	unlink_socket(control);
 	engine_divide_no_more(control->engine);
+	engine_trace_end(control->engine);
 	engine_drain(control->engine);
 	if (!control->may_return || engine_is_lost(control->engine))
 		return;
@@ -356,6 +358,10 @@ static void handle(struct control *control, const Sycl__V1__Control *message, st
 		(void)engine_report(control->engine, &options);
 		break;
 	}
+	case SYCL__V1__CONTROL__BODY_TRACE_REQUEST:
+		(void)engine_trace(control->engine, message->trace_request,
+				   &(struct engine_trace_options){ .context = control, .send = send_control });
+		break;
 	case SYCL__V1__CONTROL__BODY_DIVISION:
 		divide(control, fds);
 		break;

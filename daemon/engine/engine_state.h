@@ -33,6 +33,7 @@ struct engine {
 	struct scheduler *scheduler;
 	struct memory_region *flight;
 	struct memory_region *grants, *claims; /* shared/share_page.h; NULL: devices' time is not divided */
+	uint64_t trace;        /* engine_trace.h: which one is taken; 0: none */
 	uint64_t told_devices; /* open ones that the observer knows of */
 
 	uv_loop_t loop;

@@ -80,11 +80,11 @@ static void configure(const struct scheduler_device *device, struct gate_config 
 }
 
 /*
- * Groups that take a device's time. The scheduler's own moves go at once: somebody's group waits for them, which may be another
+ * The scheduler's own moves go at once: somebody's group waits for them, which may be another
  * session's. So do waits for events, and what makes them happen: no time is theirs, and others may wait for it who are not
  * known here.
  */
-static bool takes_time(const struct task *task)
+bool sched_admission_takes_time(const struct task *task)
 {
 	if (task->role != TASK_ROLE_GROUP || !task->flow->account)
 		return false;
@@ -102,7 +102,7 @@ static bool takes_time(const struct task *task)
 static void tell_of_stranger(struct task *task)
 {
 	struct sched_admission *admission = task->device->admission;
-	if (!admission || task->is_stranger || !takes_time(task))
+	if (!admission || task->is_stranger || !sched_admission_takes_time(task))
 		return;
 	task->is_stranger = true;
 	gate_strangers(&admission->gate, 1, 0, task->scheduler->now_ns);
@@ -185,7 +185,7 @@ static bool arrive(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
 	struct sched_flow *flow = task->flow;
-	if (!takes_time(task) || !need(task->device) || !flow->at_gate)
+	if (!sched_admission_takes_time(task) || !need(task->device) || !flow->at_gate)
 		return false;
 	task->gate.shape = sched_admission_shape(&task->send);
 	task->gate.launches = sched_launches(&task->send);

@@ -30,6 +30,8 @@ void sched_admission_flow_gone(struct sched_flow *flow);
 
 /* Its flow is known, and not alone. May it go to a lane now? Otherwise it waits at the gate, and is dispatched again when it may. */
 bool sched_admission_pass(struct task *task);
+/* A group that takes a device's time. Its flow is known. */
+bool sched_admission_takes_time(const struct task *task);
 /* What those have in common that take about as long; 0: nothing is known. */
 uint64_t sched_admission_shape(const struct task_send *send);
 /* It goes to its lane. */

@@ -300,6 +300,7 @@ struct scheduler *scheduler_free(struct scheduler *scheduler)
 	sched_cause_drop(scheduler->process_lost);
 	(void)pthread_mutex_destroy(&scheduler->happened_lock);
 	free_options(scheduler->backend_options);
+	scheduler_trace_end(scheduler);
 	free(scheduler->backends);
 	free(scheduler->platforms);
 	free(scheduler->infos);

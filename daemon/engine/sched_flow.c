@@ -85,7 +85,7 @@ void sched_flow_enter(struct task *task)
 	const struct task *payer = task->beneficiary ? task->beneficiary : task;
 	if (!task->flow) {
 		task->flow = find(task->device, payer->account);
-		task->sent_ns = task->scheduler->now_ns;
+		task->due_ns = task->scheduler->now_ns;
 	}
 	rivals_note(&task->device->rivals, task->flow, task->scheduler->now_ns);
 }

@@ -37,6 +37,7 @@
 #include "sched_pace.h"
 #include "sched_quiet.h"
 #include "sched_spill.h"
+#include "sched_trace.h"
 #include "scheduler.h"
 
 #include <assert.h>
@@ -494,12 +495,13 @@ struct task {
 	bool held_by_host; /* a host task: held when its turn has come */
 	bool is_recorded, told_early, ended_early; /* its early event; the client knows of it; and is through with the task */
 	bool goes_alone;   /* what it waits for is over before it is sent */
+	bool is_stranger;  /* it is on its device, and the gate was told that it did not come that way */
 	_Atomic bool is_dropped; /* its session has ended (sched_drop.c): what has not begun does not. By the front */
 	_Atomic bool is_aside; /* sent, but its device has no room for its memory: it does not run. By the device thread */
 	uint32_t home_lane;             /* 0: any */
 	bool home_is_fixed;
 	struct sched_flow *flow;        /* since it was to be sent first; NULL: it was not */
-	uint64_t sent_ns;               /* scheduler.now_ns, then; before that, when it was to be sent first */
+	uint64_t due_ns, sent_ns;       /* scheduler.now_ns, when it was to be sent first; and when it was sent */
 	struct sched_lane *forced_lane; /* chosen for a test; NULL: not yet */
 	uint32_t open_in, unmet;
 	struct task_edge *out, *in;
@@ -524,7 +526,6 @@ struct task {
 	uint32_t storage_bytes;
 	struct sched_split split;
 	struct gate_group gate; /* while it waits at its device's gate, and from there until it comes back */
-	bool is_stranger;       /* it is on its device, and the gate was told that it did not come that way */
 	struct task_send send;
 	_Alignas(16) uint8_t storage[];
 };
@@ -766,6 +767,7 @@ struct scheduler {
 	uint32_t open_count; /* with moves */
 	uint32_t away;       /* messages of all devices, waiting ones included */
 	struct scheduler_counters counters;
+	struct sched_trace *trace; /* NULL: none is taken */
 	uint64_t visits; /* scheduler_visits */
 	struct sched_host *hosts;
 	/* The process was lost: why, and devices that have not yet said who was running. */

@@ -453,5 +453,7 @@ void sched_lane_return(struct task *task)
 	sched_drop_returned(task);
 	task->state = TASK_PENDING;
 	task->front_only = !sched_split_goes_on(task);
+	if (__builtin_expect(task->scheduler->trace != NULL, 0) && task->front_only)
+		sched_trace_note(task);
 	task_consider(task);
 }

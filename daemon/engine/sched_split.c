@@ -142,7 +142,6 @@ bool sched_split_goes_on(struct task *task)
 	}
 	part->first = part->end;
 	task->split.begun = true;
-	task->sent_ns = task->scheduler->now_ns;
 	send->predecessor_count = 0;
 	send->flight = SCHED_NO_FLIGHT;
 	send->start_ns = send->end_ns = 0;

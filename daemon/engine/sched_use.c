@@ -8,7 +8,7 @@ void sched_use_sent(struct task *task)
 {
 	const uint64_t now_ns = task->scheduler->now_ns;
 	if (task->role == TASK_ROLE_GROUP && !task->split.begun)
-		delay_note(&task->flow->used.delays, now_ns - task->sent_ns, sched_launches(&task->send));
+		delay_note(&task->flow->used.delays, now_ns - task->due_ns, sched_launches(&task->send));
 }
 
 static uint32_t failures(const struct task_send *send)

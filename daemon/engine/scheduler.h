@@ -54,6 +54,7 @@
 
 #include "backend.h"
 #include "delay_histogram.h"
+#include "trace_record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -711,6 +712,24 @@ struct scheduler_counters {
 	uint32_t host_registrations;                      /* ranges that devices have registered now */
 };
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out);
+
+/*
+ * From now on it is noted what comes back from that device (a backend's kind, and its place in that one's list), until it is
+ * ended; `room` records are kept until they are taken. One that is there ends. -ENOMEM: then that one goes on.
+ */
+int scheduler_trace_begin(struct scheduler *scheduler, uint32_t backend, uint32_t index, uint32_t room);
+/* Nothing more is noted; what is there can be taken. */
+void scheduler_trace_stop(struct scheduler *scheduler);
+/* Accepts that there is none. */
+void scheduler_trace_end(struct scheduler *scheduler);
+struct scheduler_trace {
+	uint64_t noted; /* since it began, with what found no room */
+	uint64_t open;  /* once it is stopped: groups that could be sent since then, and have not come back */
+	uint32_t left;  /* that can be taken still */
+};
+/* The oldest records, which are forgotten here: how many. 0 where there is no trace. */
+uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *records_out, uint32_t most,
+			      struct scheduler_trace *facts_out);
 
 /*
  * The DAG as text for tests and bug reports: one line per open task,

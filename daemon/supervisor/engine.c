@@ -18,6 +18,7 @@
 #include "standby.h"
 #include "succession.h"
 #include "supervisor.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -176,6 +177,7 @@ static void leave_tenant(struct tenant *tenant, const struct session *session)
 static void session_end(struct engine *engine, struct session *session)
 {
 	leave_tenant(engine->tenant, session);
+	trace_session_ends(engine->tenant->supervisor, session);
 	(void)session_free(session);
 }
 

@@ -14,6 +14,7 @@
 #include "sharing.h"
 #include "supervisor.h"
 #include "text.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,6 +81,22 @@ int engine_send_report_request(struct engine *engine, uint64_t request, bool dis
 	control.body_case = SYCL__V1__CONTROL__BODY_REPORT_REQUEST;
 	control.report_request = &asked;
 	return send_control(engine, &control, NULL, 0);
+}
+
+int engine_send_trace_request(struct engine *engine, uint64_t request, unsigned most)
+{
+	const struct trace *trace = &engine->tenant->supervisor->trace;
+	Sycl__V1__EngineTraceRequest asked = SYCL__V1__ENGINE_TRACE_REQUEST__INIT;
+	asked.request = request;
+	asked.trace = request ? trace->id : 0;
+	asked.backend = (Sycl__V1__Backend)trace->backend;
+	asked.index = trace->index;
+	asked.stop = trace->stops;
+	asked.most = most;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_TRACE_REQUEST;
+	control.trace_request = &asked;
+	return engine->control < 0 ? -EPIPE : send_control(engine, &control, NULL, 0);
 }
 
 int engine_send_division(struct engine *engine, int grants, int claims)
@@ -263,6 +280,23 @@ static void on_report(struct engine *engine, const Sycl__V1__EngineReport *messa
 	report_arrived(engine, engine->report.request);
 }
 
+static void on_trace(struct engine *engine, const Sycl__V1__EngineTrace *message)
+{
+	uint64_t *asked = asked_entry(engine, message->request);
+	if (!asked) {
+		strike(engine, "tells of a trace without being asked");
+		return;
+	}
+	if (!trace_take(engine, message)) {
+		engine_kill(engine, "it tells more of a trace than it was asked for");
+		return;
+	}
+	if (message->more)
+		return;
+	*asked = 0;
+	report_arrived(engine, message->request);
+}
+
 /* All of them each time, and only when there are more: at most so many times as there are devices. */
 static void on_devices_in_use(struct engine *engine, const Sycl__V1__DevicesInUse *message)
 {
@@ -304,6 +338,9 @@ static void act(struct engine *engine, const Sycl__V1__Control *control, struct 
 		return;
 	case SYCL__V1__CONTROL__BODY_DEVICES_IN_USE:
 		on_devices_in_use(engine, control->devices_in_use);
+		return;
+	case SYCL__V1__CONTROL__BODY_TRACE:
+		on_trace(engine, control->trace);
 		return;
 	case SYCL__V1__CONTROL__BODY_WANTS:
 		if (!sharing_engine_wants(engine, control->wants->watch))

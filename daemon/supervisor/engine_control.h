@@ -16,6 +16,8 @@ int engine_send_stop(struct engine *engine, uint64_t drain_ns);
 /* `session` 0: all of this engine's. `act`: of control.proto; `text`: a reason or a limit's name. */
 int engine_send_order(struct engine *engine, uint64_t session, int act, const char *text, uint64_t value);
 int engine_send_report_request(struct engine *engine, uint64_t request, bool discover);
+/* Of what is known of it in supervisor.trace. `request` 0: it ends. */
+int engine_send_trace_request(struct engine *engine, uint64_t request, unsigned most);
 /* By what it will be known to the next service, and where that listens. */
 /* The pages of shared/share_page.h; the descriptors stay the caller's. */
 int engine_send_division(struct engine *engine, int grants, int claims);

@@ -29,6 +29,7 @@ static void inquiry_end(struct inquiry *inquiry)
 	TAILQ_REMOVE(&inquiry->supervisor->inquiries, inquiry, link);
 	inquiry->supervisor->inquiry_count--;
 	asker_drop(&inquiry->asker);
+	inquiry->poll = trace_poll_free(inquiry->poll);
 	uv_close((uv_handle_t *)&inquiry->timer, on_timer_closed);
 }
 
@@ -36,7 +37,10 @@ static void finish_when_complete(struct inquiry *inquiry)
 {
 	if (inquiry->awaited || inquiry->discovers)
 		return;
-	report_reply(inquiry);
+	if (inquiry->kind == INQUIRY_TRACE)
+		trace_reply(inquiry);
+	else
+		report_reply(inquiry);
 	inquiry_end(inquiry);
 }
 
@@ -58,15 +62,19 @@ static void on_engines_late(uv_timer_t *timer)
 }
 
 /* False: it has too many questions open, or cannot be told: it counts as not answering. */
-static bool ask(struct engine *engine, uint64_t request, bool discover)
+static bool ask(struct engine *engine, struct inquiry *inquiry, bool discover)
 {
 	for (unsigned i = 0; i < ENGINE_ASKED_MAX; i++) {
 		if (engine->asked[i])
 			continue;
-		if (engine->control < 0 || engine_send_report_request(engine, request, discover) < 0)
-			return false;
-		engine->asked[i] = request;
-		return true;
+		bool asked = false;
+		if (inquiry->poll)
+			asked = trace_ask(inquiry->poll, engine, inquiry->id);
+		else if (engine->control >= 0)
+			asked = engine_send_report_request(engine, inquiry->id, discover) == 0;
+		if (asked)
+			engine->asked[i] = inquiry->id;
+		return asked;
 	}
 	return false;
 }
@@ -79,7 +87,7 @@ static void ask_engines(struct inquiry *inquiry)
 		if (!inquiry->asker.sees_all && tenant->uid != inquiry->asker.uid)
 			continue;
 		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->was_ready && engine != inquiry->discovers && ask(engine, inquiry->id, false))
+			if (engine->was_ready && engine != inquiry->discovers && ask(engine, inquiry, false))
 				inquiry->awaited++;
 	}
 }
@@ -87,7 +95,7 @@ static void ask_engines(struct inquiry *inquiry)
 static void ask_discovery(struct inquiry *inquiry)
 {
 	inquiry->discovery_asked = true;
-	if (!ask(inquiry->discovers, inquiry->id, true))
+	if (!ask(inquiry->discovers, inquiry, true))
 		inquiry->discovers = NULL;
 }
 
@@ -124,7 +132,7 @@ static unsigned open_inquiries(const struct supervisor *supervisor, uid_t uid)
 	return count;
 }
 
-static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *asker)
+static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *asker, enum inquiry_kind kind)
 {
 	/* Root is not kept out by others' questions. */
 	if ((supervisor->inquiry_count >= INQUIRIES_MAX && asker->uid != 0) ||
@@ -133,11 +141,17 @@ static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *
 		return NULL;
 	}
 	struct inquiry *inquiry = calloc(1, sizeof(*inquiry));
-	if (!inquiry) {
+	struct trace_poll *poll = kind == INQUIRY_TRACE ? trace_poll_new(supervisor) : NULL;
+	if (!inquiry || (kind == INQUIRY_TRACE && !poll)) {
+		(void)trace_poll_free(poll);
+		free(inquiry);
 		admin_answer_error(asker, STATUS_MEMORY_ALLOCATION, "the service has no memory");
 		return NULL;
 	}
 	inquiry->supervisor = supervisor;
+	inquiry->kind = kind;
+	inquiry->trace = supervisor->trace.id;
+	inquiry->poll = poll;
 	inquiry->id = ++supervisor->last_inquiry;
 	inquiry->asker = *asker;
 	asker->peer = NULL;
@@ -166,6 +180,9 @@ static int kind_of(const Sycl__V1__AdminRequest *request, enum inquiry_kind *kin
 	case SYCL__V1__ADMIN_REQUEST__BODY_VERSION:
 		*kind_out = INQUIRY_VERSION;
 		return 0;
+	case SYCL__V1__ADMIN_REQUEST__BODY_TRACE:
+		*kind_out = INQUIRY_TRACE;
+		return 0;
 	default:
 		return -EINVAL;
 	}
@@ -188,11 +205,12 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sy
 		admin_answer_error(asker, STATUS_INVALID, wrong);
 		return;
 	}
+	if (kind == INQUIRY_TRACE && !trace_inquire(supervisor, asker, request->trace))
+		return;
 	bool discover = kind == INQUIRY_DEVICES && request->devices->discover;
-	struct inquiry *inquiry = inquiry_new(supervisor, asker);
+	struct inquiry *inquiry = inquiry_new(supervisor, asker, kind);
 	if (!inquiry)
 		return;
-	inquiry->kind = kind;
 	inquiry->terms = terms;
 	if (discover)
 		begin_discovery(inquiry);
@@ -202,7 +220,7 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sy
 	finish_when_complete(inquiry);
 }
 
-static struct inquiry *find_inquiry(struct supervisor *supervisor, uint64_t id)
+struct inquiry *report_find(struct supervisor *supervisor, uint64_t id)
 {
 	struct inquiry *inquiry;
 	TAILQ_FOREACH (inquiry, &supervisor->inquiries, link)
@@ -213,7 +231,7 @@ static struct inquiry *find_inquiry(struct supervisor *supervisor, uint64_t id)
 
 static void one_less(struct engine *engine, uint64_t request)
 {
-	struct inquiry *inquiry = find_inquiry(engine->tenant->supervisor, request);
+	struct inquiry *inquiry = report_find(engine->tenant->supervisor, request);
 	if (!inquiry)
 		return; /* answered without it */
 	if (inquiry->discovers == engine)

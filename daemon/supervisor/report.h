@@ -14,7 +14,7 @@
 struct engine;
 struct supervisor;
 
-enum inquiry_kind { INQUIRY_STATUS, INQUIRY_DEVICES, INQUIRY_SESSIONS, INQUIRY_VERSION, INQUIRY_ACCOUNTS };
+enum inquiry_kind { INQUIRY_STATUS, INQUIRY_DEVICES, INQUIRY_SESSIONS, INQUIRY_VERSION, INQUIRY_ACCOUNTS, INQUIRY_TRACE };
 
 struct inquiry {
 	TAILQ_ENTRY(inquiry) link;
@@ -22,6 +22,8 @@ struct inquiry {
 	uint64_t id;
 	enum inquiry_kind kind;
 	struct account_terms terms; /* INQUIRY_ACCOUNTS */
+	uint64_t trace;             /* INQUIRY_TRACE: its number, */
+	struct trace_poll *poll;    /* and what has come of it */
 	struct asker asker;
 	unsigned awaited;          /* engines asked that have not answered */
 	struct engine *discovers;  /* is waited for longer: it starts, or looks for devices; NULL: none */
@@ -34,6 +36,9 @@ TAILQ_HEAD(inquiry_list, inquiry);
 
 /* Answer a request, now or later. Takes the asker. */
 void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__AdminRequest *request);
+
+/* NULL: it is answered, without whoever has not said anything yet. */
+struct inquiry *report_find(struct supervisor *supervisor, uint64_t id);
 
 /* An engine has answered a request; can be asked now; will never answer again. */
 void report_arrived(struct engine *engine, uint64_t request);

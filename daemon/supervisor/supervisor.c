@@ -323,6 +323,7 @@ static int start(struct supervisor *supervisor)
 	supervisor->stop_deadline.data = supervisor;
 	standby_init(supervisor);
 	sharing_init(supervisor);
+	trace_init(supervisor);
 	int r = watch_signal(supervisor, &supervisor->terminate, on_terminate, SIGTERM);
 	if (r == 0)
 		r = watch_signal(supervisor, &supervisor->interrupt, on_terminate, SIGINT);
@@ -364,6 +365,7 @@ static void finish(struct supervisor *supervisor)
 			engine_abandon(engine);
 		}
 	tenants_free(supervisor);
+	trace_forget(supervisor);
 	standby_abandon(supervisor);
 	uv_walk(&supervisor->loop, close_handle, NULL);
 	(void)uv_run(&supervisor->loop, UV_RUN_DEFAULT);

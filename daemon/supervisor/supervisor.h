@@ -17,6 +17,7 @@
 #include "standby.h"
 #include "succession.h"
 #include "tenant.h"
+#include "trace.h"
 
 #include <linux/limits.h>
 #include <stdbool.h>
@@ -44,6 +45,7 @@ struct supervisor {
 	struct inquiry_list inquiries;
 	unsigned inquiry_count;
 	uint64_t last_inquiry;
+	struct trace trace;
 	uint64_t counts; /* of what engines claim: account_count */
 	bool privileged; /* may become any uid; otherwise only this one is served */
 	bool stopping;

@@ -17,6 +17,13 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     endif()
   endforeach()
 
+  # What is recorded is read by what replays it.
+  sycl_test(processes_trace SOURCES processes_trace.c ${common} LIBS sycl_test_support sycl_shared sycl_bench_sim PkgConfig::jansson
+    TIMEOUT 300)
+  if(TARGET processes_trace)
+    add_dependencies(processes_trace worker sycld sycl-engine syclctl syclbench)
+  endif()
+
   if(TARGET processes_gpu_share)
     target_sources(processes_gpu_share PRIVATE fake_service.c)
   endif()

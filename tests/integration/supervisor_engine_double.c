@@ -11,6 +11,7 @@
  *   stubborn     is ready, does not end when told to
  *   endless      reports without an end
  *   crowd        reports more devices than there can be
+ *   teller       tells of a trace without an end
  *   repeater     tells of each session twice
  *   braggart     claims to have used all that there can be of devices, and more
  *
@@ -47,6 +48,7 @@
 #include "packet.h"
 #include "session.pb-c.h"
 #include "share_page.h"
+#include "trace_record.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -434,6 +436,22 @@ static void report(uint64_t request, bool discover)
 	} while (message.more);
 }
 
+static void tell_of_trace(uint64_t request)
+{
+	static struct trace_record records[TRACE_RECORDS_PART];
+	Sycl__V1__EngineTrace message = SYCL__V1__ENGINE_TRACE__INIT;
+	message.request = request;
+	message.more = manner("teller");
+	message.records.len = message.more ? sizeof(records) : 0;
+	message.records.data = (uint8_t *)records;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_TRACE;
+	control.trace = &message;
+	do {
+		say(&control, NULL, 0);
+	} while (message.more);
+}
+
 static void take_session(const Sycl__V1__SessionHandOff *hand_off, struct packet_fds *fds)
 {
 	if (me.count == SESSIONS_MAX)
@@ -526,6 +544,8 @@ static void obey(void)
 		take_session(control->session_hand_off, &fds);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && !manner("silent"))
 		report(control->report_request->request, control->report_request->discover);
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_TRACE_REQUEST && control->trace_request->trace && !manner("silent"))
+		tell_of_trace(control->trace_request->request);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_STOP && !manner("stubborn")) {
 		me.draining = true;
 		while (!control->stop->drain && me.count)

@@ -186,6 +186,44 @@ Test(engines, one_that_claims_more_devices_than_there_can_be_is_ended)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* `syclctl trace` of nothing: there is no file then. What it says; to be freed. */
+static char *trace_nothing(void)
+{
+	const char *arguments[] = { SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, "trace", "/dev/null", "--device=fake:0",
+				    "--seconds=1", NULL };
+	struct outcome outcome = run_program(0, arguments);
+	cr_expect(eq(int, outcome.status, 1));
+	free(outcome.out);
+	return outcome.error;
+}
+
+Test(engines, one_that_tells_more_of_a_trace_than_it_was_asked_for_is_ended)
+{
+	start_with("teller", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	CLEANUP(free_pointer) char *said = trace_nothing();
+	cr_expect(ne(ptr, strstr(said, "nothing was sent to fake:0"), NULL), "%s", said);
+	cr_assert(gt(uint, service_log_count(&service, "more of a trace than it was asked for"), 0u));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_does_not_answer_holds_up_no_trace_for_ever)
+{
+	start_with("silent", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	CLEANUP(free_pointer) char *said = trace_nothing();
+	cr_expect(ne(ptr, strstr(said, "nothing was sent to fake:0"), NULL), "%s", said);
+	CLEANUP(free_pointer) char *again = trace_nothing();
+	cr_expect(ne(ptr, strstr(again, "nothing was sent to fake:0"), NULL), "the one before is over: %s", again);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(engines, one_that_does_not_answer_is_shown_so_with_what_is_known)
 {
 	start_with("silent", "");

@@ -101,7 +101,9 @@ static void who_is_no_member_orders_nothing(gid_t group)
 		(void)snprintf(own, sizeof(own), "--uid=%lu", (unsigned long)somebody);
 		CHECK(!MAY(somebody, group, "limit", limits[i], own));
 	}
+	CHECK(!MAY(somebody, group, "trace", "/dev/null", "--device=fake:0", "--seconds=1"));
 	CHECK(service_log_count(&service, "order: uid") == 0);
+	CHECK(service_log_count(&service, "trace: ") == 0);
 	CHECK(is_let_in(""));
 	CHECK(wait_until(only_one_is_open, NULL));
 }
@@ -135,6 +137,18 @@ static void a_member_orders_and_it_is_done(int socket)
 	CHECK(ordered(line) == 1);
 	CHECK(ordered("limit, session 0, uid -1, share_max=60") == 1);
 	CHECK(ordered("kill, session 0, uid 0") == 1);
+}
+
+/* The engine's stand-in has nothing to tell. */
+static void a_member_may_take_a_trace(void)
+{
+	char line[LINE_BYTES];
+	const char *arguments[] = { ctl, "--runtime-dir", service.runtime, "trace", "/dev/null", "--device=fake:0", "--seconds=1", NULL };
+	struct outcome outcome = run_program_in_group(somebody, admins, arguments);
+	CHECK(outcome.status == 1 && strstr(outcome.error, "nothing was sent to fake:0"));
+	outcome_free(&outcome);
+	(void)snprintf(line, sizeof(line), "trace: 1 of backend 3, device 0, for uid %lu\n", (unsigned long)somebody);
+	CHECK(service_log_count(&service, line) == 1);
 }
 
 /* A name is any text, and a log has lines. */
@@ -222,6 +236,7 @@ int main(void)
 
 	who_is_no_member_orders_nothing(somebody);
 	who_is_no_member_orders_nothing(others);
+	a_member_may_take_a_trace();
 	a_member_orders_and_it_is_done(socket);
 	a_limit_cannot_write_lines_of_its_own();
 	close_fd(&socket);

@@ -35,6 +35,7 @@ sycl_test(unit_scheduler SOURCES
   ${sched_folder}/sched_split.c
   ${sched_folder}/sched_graphs.c
   ${sched_folder}/sched_grant.c
+  ${sched_folder}/sched_trace.c
   LIBS sched_harness sycl_sched sycl_backends sycl_shared Threads::Threads TIMEOUT 180)
 sycl_test(unit_scheduler_property SOURCES ${sched_folder}/sched_property.c ${sched_folder}/sched_model.c
   LIBS sched_harness sycl_sched sycl_backends sycl_shared Threads::Threads TIMEOUT 120)

@@ -4,6 +4,7 @@
 #include "protocol_limits.h"
 #include "resubmit.h"
 #include "ring_layout.h"
+#include "trace_record.h"
 
 #include <string.h>
 
@@ -101,6 +102,25 @@ Test(layout, of_the_pages_by_which_devices_are_divided)
 	cr_expect(eq(u32, share_slot(3, 31), SHARE_SLOTS - 1));
 	cr_expect(eq(u32, share_slot(4, 0), SHARE_SLOTS));
 	cr_expect(eq(u32, share_slot(0, 32), SHARE_SLOTS));
+}
+
+/* In the bytes of EngineTrace and TraceChunk. */
+Test(layout, of_what_is_noted_of_a_command_group)
+{
+	cr_assert(eq(sz, sizeof(struct trace_record), 56));
+	AT(trace_record, session, 0, 8);
+	AT(trace_record, at_ns, 8, 8);
+	AT(trace_record, start_ns, 16, 8);
+	AT(trace_record, end_ns, 24, 8);
+	AT(trace_record, takes_ns, 32, 8);
+	AT(trace_record, shape, 40, 8);
+	AT(trace_record, weight, 48, 2);
+	AT(trace_record, session_class, 50, 1);
+	AT(trace_record, lane, 51, 1);
+	AT(trace_record, known, 52, 1);
+	cr_expect(eq(int, TRACE_MEASURED, 0));
+	cr_expect(eq(int, TRACE_ESTIMATED, 1));
+	cr_expect(eq(int, TRACE_SEEN, 2));
 }
 
 Test(layout, of_the_flight_page)

@@ -1,0 +1,352 @@
+#include "trace.h"
+
+#include "accounts.h"
+#include "connection.h"
+#include "order.h"
+#include "protocol_limits.h"
+#include "show.h"
+#include "trace_file.h"
+#include "units.h"
+
+#include "cleanup.h"
+#include "clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SECONDS_DEFAULT = 10, SECONDS_MOST = 3600, ENGINES_MOST = 1024, MESSAGE_BYTES = 512, DEVICE_BYTES = 32,
+       ANSWER_MS = 4000 };
+
+#define SECOND_NS 1000000000ull
+#define PAUSE_NS  100000000ull
+
+/* What an engine has said of itself so far. */
+struct told {
+	struct trace_source source;
+	uint64_t noted, open; /* by its last word; `earlier`: of traces that it has begun anew since */
+	uint64_t earlier;
+	bool answered; /* the last question */
+};
+
+struct recording {
+	const struct trace_words *words;
+	struct trace_data data;
+	Sycl__V1__Backend backend;
+	uint32_t index;
+	uint64_t trace; /* its number; 0: not yet */
+	uint64_t records;
+	struct told engines[ENGINES_MOST];
+	uint32_t engine_count;
+	bool rest; /* somebody has more to tell at once */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+__attribute__((format(printf, 1, 2))) static int complain(const char *format, ...)
+{
+	va_list list;
+	(void)fflush(stdout);
+	(void)fputs("syclctl: ", stderr);
+	va_start(list, format);
+	(void)vfprintf(stderr, format, list);
+	va_end(list);
+	(void)fputc('\n', stderr);
+	return -EIO;
+}
+
+static bool read_seconds(const struct trace_words *words, uint64_t *seconds_out)
+{
+	*seconds_out = SECONDS_DEFAULT;
+	return !words->seconds || order_read_number(words->seconds, 1, SECONDS_MOST, seconds_out);
+}
+
+static bool read_device(const struct trace_words *words, Sycl__V1__AccountsQuery *query_out, const char **wrong_out)
+{
+	const struct accounts_words device = { .device = words->device };
+	return accounts_read(&device, query_out, wrong_out);
+}
+
+bool trace_words_read(const struct trace_words *words, const char **wrong_out)
+{
+	uint64_t seconds;
+	Sycl__V1__AccountsQuery query = SYCL__V1__ACCOUNTS_QUERY__INIT;
+	*wrong_out = "trace wants a FILE to write to";
+	if (!words->file || !*words->file)
+		return false;
+	*wrong_out = "--seconds is a whole number from 1 to 3600";
+	return read_seconds(words, &seconds) && read_device(words, &query, wrong_out);
+}
+
+static int ask(const struct recording *recording, Sycl__V1__AdminRequest *request, struct answer *answer_out)
+{
+	char message[MESSAGE_BYTES];
+	request->protocol = PROTOCOL_VERSION;
+	int r = service_ask(recording->words->runtime_directory, request, ANSWER_MS, answer_out, message, sizeof(message));
+	if (r < 0)
+		(void)complain("%s", message);
+	return r;
+}
+
+/* --- which device -------------------------------------------------------------------------------------------------- */
+
+/* The one that has been used, if there is just one. */
+static int find_used(struct recording *recording)
+{
+	Sycl__V1__AccountsQuery query = SYCL__V1__ACCOUNTS_QUERY__INIT;
+	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
+	struct answer answer;
+	uint32_t by = 0;
+	query.by = ACCOUNTS_BY_DEVICE;
+	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_ACCOUNTS;
+	request.accounts = &query;
+	int r = ask(recording, &request, &answer);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < answer.reply->n_account_rows; i++) {
+		const Sycl__V1__DeviceUsage *used = answer.reply->account_rows[i]->used;
+		if (!used || used->backend == SYCL__V1__BACKEND__BACKEND_UNSPECIFIED)
+			continue;
+		recording->backend = used->backend;
+		recording->index = used->index;
+		by++;
+	}
+	answer_free(&answer);
+	if (by == 1)
+		return 0;
+	return complain("%s: say which one is meant with --device, as cuda:0",
+			by == 0 ? "no device has been used yet" : "several devices have been used");
+}
+
+static int find_device(struct recording *recording, char text_out[DEVICE_BYTES])
+{
+	Sycl__V1__AccountsQuery query = SYCL__V1__ACCOUNTS_QUERY__INIT;
+	const char *wrong = "";
+	int r = 0;
+	(void)read_device(recording->words, &query, &wrong);
+	recording->backend = query.backend;
+	recording->index = query.index;
+	if (!recording->words->device)
+		r = find_used(recording);
+	(void)snprintf(text_out, DEVICE_BYTES, "%s:%" PRIu32, backend_name(recording->backend), recording->index);
+	return r;
+}
+
+/* --- what engines say ---------------------------------------------------------------------------------------------- */
+
+static struct told *find_engine(struct recording *recording, const struct trace_source *source)
+{
+	for (uint32_t i = 0; i < recording->engine_count; i++)
+		if (recording->engines[i].source.engine_pid == source->engine_pid && recording->engines[i].source.uid == source->uid)
+			return &recording->engines[i];
+	if (recording->engine_count == ENGINES_MOST)
+		return NULL;
+	struct told *told = &recording->engines[recording->engine_count++];
+	*told = (struct told){ .source = *source };
+	return told;
+}
+
+static int take_chunk(struct recording *recording, const Sycl__V1__TraceChunk *chunk)
+{
+	const struct trace_source source = { chunk->uid, chunk->engine_pid };
+	struct told *told = find_engine(recording, &source);
+	if (!told)
+		return 0;
+	told->answered = chunk->answered;
+	if (chunk->answered) {
+		if (chunk->noted < told->noted)
+			told->earlier += told->noted;
+		told->noted = chunk->noted;
+		told->open = chunk->open;
+	}
+	recording->rest |= chunk->rest;
+	recording->records += chunk->records.len / sizeof(struct trace_record);
+	return trace_data_add(&recording->data, &source, chunk->records.data, chunk->records.len);
+}
+
+static int take_answer(struct recording *recording, const Sycl__V1__AdminReply *reply)
+{
+	int r = 0;
+	recording->trace = reply->trace;
+	recording->rest = false;
+	for (uint32_t i = 0; i < recording->engine_count; i++)
+		recording->engines[i].answered = false;
+	for (size_t i = 0; i < reply->n_sessions && r == 0; i++)
+		r = trace_data_name(&recording->data, reply->sessions[i]->uid, reply->sessions[i]->session,
+				    reply->sessions[i]->pid, reply->sessions[i]->command);
+	for (size_t i = 0; i < reply->n_traces && r == 0; i++)
+		r = take_chunk(recording, reply->traces[i]);
+	if (r < 0)
+		(void)complain("no memory");
+	return r;
+}
+
+static int poll_once(struct recording *recording, bool stop)
+{
+	Sycl__V1__TraceQuery query = SYCL__V1__TRACE_QUERY__INIT;
+	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
+	struct answer answer;
+	query.trace = recording->trace;
+	query.backend = recording->backend;
+	query.index = recording->index;
+	query.stop = stop;
+	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_TRACE;
+	request.trace = &query;
+	int r = ask(recording, &request, &answer);
+	if (r < 0)
+		return r;
+	r = take_answer(recording, answer.reply);
+	answer_free(&answer);
+	return r;
+}
+
+/* Until the time is over, or somebody has had enough. */
+static int record(struct recording *recording, uint64_t seconds)
+{
+	recording->data.begun_ns = clock_now_ns();
+	int r = poll_once(recording, false);
+	if (r < 0)
+		return r;
+	const uint64_t until_ns = clock_now_ns() + seconds * SECOND_NS;
+	while (r == 0 && !interrupted && clock_now_ns() < until_ns) {
+		uint64_t left_ns = until_ns - clock_now_ns();
+		struct timespec pause = { .tv_nsec = (long)(left_ns < PAUSE_NS ? left_ns : PAUSE_NS) };
+		if (!recording->rest)
+			(void)nanosleep(&pause, NULL);
+		r = poll_once(recording, false);
+	}
+	if (r == 0)
+		r = poll_once(recording, true);
+	recording->data.ended_ns = clock_now_ns();
+	while (r == 0 && recording->rest)
+		r = poll_once(recording, true);
+	/* What was told is worth something all the same. */
+	recording->data.is_cut = r < 0;
+	return 0;
+}
+
+static void add_up(struct recording *recording)
+{
+	struct trace_data *data = &recording->data;
+	uint64_t noted = 0;
+	for (uint32_t i = 0; i < recording->engine_count; i++) {
+		noted += recording->engines[i].noted + recording->engines[i].earlier;
+		data->open += recording->engines[i].open;
+		data->engines_gone += !recording->engines[i].answered;
+	}
+	data->engines = recording->engine_count;
+	data->lost = noted > recording->records ? noted - recording->records : 0;
+}
+
+/* --- the file ------------------------------------------------------------------------------------------------------ */
+
+/* Can it be written? Nothing is left of one that was not there. */
+static int try_file(const char *path)
+{
+	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+	if (fd >= 0)
+		return unlink(path) < 0 ? complain("%s: %s", path, strerror(errno)) : 0;
+	if (errno == EEXIST)
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return fd < 0 ? complain("%s: %s", path, strerror(errno)) : 0;
+}
+
+static void close_file(FILE **file)
+{
+	if (*file)
+		(void)fclose(*file);
+}
+
+static int write_file(struct recording *recording)
+{
+	const char *path = recording->words->file;
+	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+	CLEANUP(close_file) FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!file)
+		return complain("%s: %s", path, strerror(errno));
+	(void)take_fd(&fd);
+	int r = trace_data_write(&recording->data, file);
+	return r < 0 ? complain("%s: %s", path, strerror(-r)) : 0;
+}
+
+static int tell(const struct recording *recording)
+{
+	const struct trace_data *data = &recording->data;
+	const double seconds = (double)(data->ended_ns - data->begun_ns) / 1e9;
+	const uint64_t left_out = data->too_many + data->wrong;
+	if (recording->words->json) {
+		json_t *object = json_pack("{s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I}", "file", recording->words->file, "device",
+					   data->device, "seconds", seconds, "groups", (json_int_t)data->group_count, "sessions",
+					   (json_int_t)trace_data_sessions(data), "lost", (json_int_t)data->lost, "not_over",
+					   (json_int_t)data->open, "left_out", (json_int_t)left_out);
+		int r = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
+		json_decref(object);
+		(void)fputc('\n', stdout);
+		return r < 0 || fflush(stdout) != 0 ? complain("the answer could not be written") : 0;
+	}
+	(void)printf("%s: %" PRIu32 " command groups of %" PRIu32 " sessions on %s in %.1f s", recording->words->file,
+		     data->group_count, trace_data_sessions(data), data->device, seconds);
+	if (data->lost + left_out > 0)
+		(void)printf(", %" PRIu64 " more are missing", data->lost + left_out);
+	(void)fputs("\n", stdout);
+	return fflush(stdout) != 0 ? complain("the answer could not be written") : 0;
+}
+
+/* --- all of it ----------------------------------------------------------------------------------------------------- */
+
+static void end_recording(struct recording **recording)
+{
+	if (*recording)
+		trace_data_fini(&(*recording)->data);
+	free(*recording);
+}
+
+static int take(struct recording *recording, uint64_t seconds)
+{
+	struct trace_data *data = &recording->data;
+	data->service_version = SYCLD_VERSION;
+	(void)format_time((uint64_t)time(NULL), data->since);
+	int r = record(recording, seconds);
+	if (r < 0)
+		return r;
+	add_up(recording);
+	if (data->group_count == 0)
+		return data->is_cut ? -EIO : complain("nothing was sent to %s in that time: there is no file", data->device);
+	r = write_file(recording);
+	if (r == 0)
+		r = tell(recording);
+	return r == 0 && data->is_cut ? -EIO : r;
+}
+
+int trace_run(const struct trace_words *words)
+{
+	CLEANUP(end_recording) struct recording *recording = calloc(1, sizeof(*recording));
+	const struct sigaction action = { .sa_handler = on_signal };
+	char device[DEVICE_BYTES];
+	uint64_t seconds = 0;
+	if (!recording || trace_data_init(&recording->data) < 0)
+		return complain("no memory");
+	recording->words = words;
+	(void)read_seconds(words, &seconds);
+	int r = try_file(words->file);
+	if (r == 0)
+		r = find_device(recording, device);
+	if (r < 0)
+		return r;
+	recording->data.device = device;
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+	return take(recording, seconds);
+}

@@ -1,0 +1,21 @@
+/* How much of the device each group of a trace had. */
+#ifndef SYCLCTL_TRACE_WIDTH_H
+#define SYCLCTL_TRACE_WIDTH_H
+
+#include <stdint.h>
+
+enum { TRACE_WIDTH_WHOLE = 100 };
+
+/* When one ran; nothing is known of one that ends when it starts. */
+struct trace_span {
+	uint64_t start_ns, end_ns;
+	uint32_t width; /* out: percent, 1 at least */
+};
+
+/*
+ * While several ran at one time, each is taken to have had an equal part: then what all of them had together is the time in which
+ * there was something, whether they shared the device's units or took turns. -ENOMEM.
+ */
+int trace_widths(struct trace_span *spans, uint32_t count);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * A trace's records until somebody asks for them. Of a size that is fixed when it is made: what finds no room is counted, and no more.
+ * Pure; one thread.
+ */
+#ifndef SYCL_ENGINE_TRACE_RING_H
+#define SYCL_ENGINE_TRACE_RING_H
+
+#include "trace_record.h"
+
+struct trace_ring {
+	struct trace_record *records;
+	uint32_t room, first, count;
+	uint64_t noted; /* with those that found no room: who has fewer knows how many are missing */
+};
+
+/* -ENOMEM. `room` is at least 1. */
+int trace_ring_init(struct trace_ring *ring, uint32_t room);
+void trace_ring_fini(struct trace_ring *ring);
+void trace_ring_note(struct trace_ring *ring, const struct trace_record *record);
+/* The oldest, `most` of them at most, which then are the caller's. How many. */
+uint32_t trace_ring_take(struct trace_ring *ring, struct trace_record *records_out, uint32_t most);
+
+#endif
