@@ -1,8 +1,8 @@
 # Real processes: applications, sycld and its engines, ended in every way there is.
 if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl AND TARGET sycl_test_support
    AND NOT SYCLD_SANITIZE STREQUAL "thread" AND NOT SYCLD_SANITIZE STREQUAL "memory")
-  add_executable(worker worker.c worker_build.c worker_chaos.c worker_churn.c worker_crowd.c worker_cycles.c worker_fault.c worker_gpu.c
-    worker_mix.c worker_parts.c worker_share.c worker_split.c worker_take.c worker_task.c worker_trips.c worker_undrained.c worker_usm.c worker_wait.c)
+  add_executable(worker worker.c worker_build.c worker_chaos.c worker_chaos_graph.c worker_chaos_native.c worker_chaos_pieces.c worker_chaos_usm.c
+    worker_churn.c worker_crowd.c worker_cycles.c worker_fault.c worker_gpu.c worker_mix.c worker_parts.c worker_share.c worker_split.c worker_take.c worker_task.c worker_trips.c worker_undrained.c worker_usm.c worker_wait.c)
   target_link_libraries(worker PRIVATE sycl_flags syclclient sycl_shared sycl_proto)
   set_target_properties(worker PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
@@ -71,7 +71,8 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
       add_dependencies(processes_cuda_spill sycld sycl-engine syclctl fake_cuda)
     endif()
     # Half an hour with SYCLD_LONG.
-    sycl_test(processes_chaos SOURCES processes_chaos.c processes_common.c fake_service.c
+    sycl_test(processes_chaos SOURCES processes_chaos.c processes_chaos_clients.c processes_chaos_engines.c processes_chaos_left.c
+      processes_chaos_settings.c processes_common.c fake_service.c
       LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 2700)
     if(TARGET processes_chaos)
       add_dependencies(processes_chaos worker sycld sycl-engine syclctl fake_cuda)

@@ -1,14 +1,14 @@
 /*
  * Everything at once, at random: clients, engines and the service are killed or stopped for a moment, a GPU vanishes, memory
- * runs out, limits change, sessions are paused and ended by operators. Then all is calm, and everything must be as it was:
- * each client works, nothing is left of what was there, and no client has ever seen a wrong result (worker_chaos.c).
+ * runs out, limits, shares and classes change, sessions are paused and ended by operators, and devices are too small for what all
+ * have there. Then all is calm, and everything must be as it was: each client works, nothing is left of what was there, and no
+ * client has ever seen a wrong result (worker_chaos.c).
  */
-#include "fake_service.h"
+#include "processes_chaos.h"
 
 #include "amount.h"
 #include "clock.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /*
@@ -27,138 +26,71 @@ enum {
 	NICENESS = 10,
 	SHORT_SECONDS = SANITIZED ? 60 : 300,
 	LONG_SECONDS = 1800,
-	CLIENTS = 5,
-	USERS = 3,
-	FIRST_UID = 65530,
-	ENGINES_MAX = 4096,
-	TEXT_BYTES = 96
+	ENOUGH_SECONDS = 240 /* for all that clients do, and for spills */
 };
 
-static const char configuration[] = "[service]\nengine_idle_seconds = 1\n[limits]\ngroup_seconds = 20\n";
+/* Room for 16 MiB of buffers on each, beside what is kept for kernels: less than a client may have, and more than all have when all is calm. */
+#define DRIVER "set print_misuse 1\ndevices 2\nmemory 285212672"
 
-/* Minutes are enough for numbers of processes to come again. */
-struct seen_engine {
-	pid_t pid;
-	uint64_t start;
-};
+struct chaos chaos = {.fake = FAKE_SERVICE_INIT};
 
-struct chaos {
-	struct fake_service fake;
-	struct child clients[CLIENTS];
-	uint64_t random;
-	unsigned started;
-	struct seen_engine engines[ENGINES_MAX]; /* all that were ever seen; of each number the last one */
-	unsigned engine_count;
-};
-
-static struct chaos chaos = {.fake = FAKE_SERVICE_INIT};
-
-static uint32_t next_random(uint32_t bound)
+uint32_t chaos_random(uint32_t bound)
 {
 	chaos.random = chaos.random * 6364136223846793005ull + 1442695040888963407ull;
 	return (uint32_t)((chaos.random >> 33) % bound);
 }
 
+void chaos_random_uid(char text[CHAOS_TEXT_BYTES])
+{
+	(void)snprintf(text, CHAOS_TEXT_BYTES, "%u", geteuid() == 0 ? CHAOS_FIRST_UID + chaos_random(CHAOS_USERS) : (unsigned)geteuid());
+}
+
 static void rest_a_moment(uint32_t most_ms)
 {
 	/* The moments are random on purpose; nothing is waited for. */
-	(void)poll(NULL, 0, (int)next_random(most_ms));
-}
-
-/* --- who is there --------------------------------------------------------------------------------------------------- */
-
-static void note_engine(pid_t pid)
-{
-	const struct seen_engine seen = {pid, pid > 0 ? process_start(pid) : 0};
-	unsigned i = 0;
-	while (i < chaos.engine_count && chaos.engines[i].pid != pid)
-		i++;
-	/* One that has ended just now need not be looked for. */
-	if (seen.start == 0 || i == ENGINES_MAX)
-		return;
-	chaos.engines[i] = seen;
-	if (i == chaos.engine_count)
-		chaos.engine_count++;
-}
-
-static bool is_gone(void *engine)
-{
-	const struct seen_engine *seen = engine;
-	return !process_exists(seen->pid) || process_start(seen->pid) != seen->start;
-}
-
-/* The integer `name` of a random entry of a list of the status; 0: there is none. All engines are noted. */
-static json_int_t random_entry(const char *list, const char *name)
-{
-	json_t *status = private_service_status(chaos.fake.service);
-	const json_t *entries = json_object_get(status, list), *tenants = json_object_get(status, "tenants");
-	size_t count = json_array_size(entries);
-	json_int_t found = 0;
-	if (count > 0)
-		found = json_integer_value(
-			json_object_get(json_array_get(entries, next_random((uint32_t)count)), name));
-	for (size_t i = 0; i < json_array_size(tenants); i++)
-		note_engine((pid_t)json_integer_value(json_object_get(json_array_get(tenants, i), "engine_pid")));
-	json_decref(status);
-	return found;
-}
-
-static pid_t random_engine(void)
-{
-	return (pid_t)random_entry("tenants", "engine_pid");
-}
-
-static void session_text(char text[TEXT_BYTES])
-{
-	(void)snprintf(text, TEXT_BYTES, "%lld", (long long)random_entry("sessions", "id"));
-}
-
-static void start_client(struct child *client)
-{
-	char seed[16], uid[16];
-	(void)snprintf(seed, sizeof(seed), "%u", ++chaos.started);
-	(void)snprintf(uid, sizeof(uid), "%u", FIRST_UID + chaos.started % USERS);
-	const char *const arguments[] = {"--seed", seed, geteuid() == 0 ? "--uid" : NULL, uid, NULL};
-	*client = (struct child)CHILD_INIT;
-	worker_start_with(client, NULL, chaos.fake.service->endpoint, "chaos", arguments);
-}
-
-/* What a client says on its own is that something is wrong. */
-static void listen_to(struct child *client)
-{
-	char line[LINE_BYTES];
-	while (child_read_line(client, line, sizeof(line), 0) == 1)
-		if (strcmp(line, "ready") != 0) {
-			private_service_print_log(chaos.fake.service);
-			cr_assert(false, "a client: %s", line);
-		}
+	(void)poll(NULL, 0, (int)chaos_random(most_ms));
 }
 
 /* --- what happens --------------------------------------------------------------------------------------------------- */
 
+static void session_text(char text[CHAOS_TEXT_BYTES])
+{
+	(void)snprintf(text, CHAOS_TEXT_BYTES, "%lld", (long long)chaos_random_entry("sessions", "id"));
+}
+
 static void kill_client(void)
 {
-	struct child *client = &chaos.clients[next_random(CLIENTS)];
-	listen_to(client);
+	struct child *client = &chaos.clients[chaos_random(CHAOS_CLIENTS)];
+	chaos_listen_to(client);
 	child_end(client);
-	start_client(client);
+	chaos_start_client(client);
 }
 
 static void kill_engine(void)
 {
-	pid_t engine = random_engine();
+	pid_t engine = chaos_random_engine();
 	if (engine > 0)
 		(void)kill(engine, SIGKILL);
 }
 
+static void stop_a_while(pid_t process)
+{
+	if (process <= 0)
+		return;
+	(void)kill(process, SIGSTOP);
+	rest_a_moment(300);
+	(void)kill(process, SIGCONT);
+}
+
 static void stop_engine(void)
 {
-	pid_t engine = random_engine();
-	if (engine <= 0)
-		return;
-	(void)kill(engine, SIGSTOP);
-	rest_a_moment(300);
-	(void)kill(engine, SIGCONT);
+	stop_a_while(chaos_random_engine());
+}
+
+/* In the middle of what only it can end, such as a host task or a command of its own. */
+static void stop_client(void)
+{
+	stop_a_while(chaos.clients[chaos_random(CHAOS_CLIENTS)].pid);
 }
 
 /* Every engine that was ever seen is gone, or the service knows it: none goes on beside it. */
@@ -175,7 +107,7 @@ static bool all_are_known(void *context)
 			known = json_integer_value(json_object_get(tenant, "engine_pid")) == chaos.engines[i].pid &&
 				state && strcmp(state, "not answering") != 0;
 		}
-		if (!known && !is_gone(&chaos.engines[i]))
+		if (!known && !chaos_is_gone(&chaos.engines[i]))
 			*(pid_t *)context = chaos.engines[i].pid;
 	}
 	json_decref(status);
@@ -186,8 +118,8 @@ static bool all_are_known(void *context)
 static void replace_service(void)
 {
 	pid_t left = 0;
-	bool hands_over = next_random(2);
-	(void)random_engine();
+	bool hands_over = chaos_random(2);
+	(void)chaos_random_engine();
 	(void)kill(chaos.fake.service->sycld.pid, hands_over ? SIGUSR2 : SIGKILL);
 	if (hands_over)
 		cr_assert_eq(child_wait(&chaos.fake.service->sycld, SOON), 0, "the service does not hand over");
@@ -198,35 +130,20 @@ static void replace_service(void)
 	}
 }
 
-static void read_configuration_again(void)
-{
-	(void)kill(chaos.fake.service->sycld.pid, SIGHUP);
-}
-
-/* 0, or a negative errno: the engine has no driver (yet), or has not taken what was said before. */
-static int tell_engine(pid_t engine, const char *line)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%ld.socket", chaos.fake.folder, (long)engine);
-	ssize_t sent = sendto(chaos.fake.socket, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT,
-			      (const struct sockaddr *)&address, sizeof(address));
-	return sent < 0 ? -errno : 0;
-}
-
-/* Without waiting for an answer: the engine may be ending. Answers that came are thrown away. */
+/* Without waiting for an answer: the engine may be ending. */
 static void tell_driver(const char *line)
 {
-	char answer[64];
-	(void)tell_engine(random_engine(), line);
-	while (recv(chaos.fake.socket, answer, sizeof(answer), MSG_DONTWAIT) > 0)
-		;
+	pid_t engine = chaos_random_engine();
+	(void)chaos_tell_engine(engine, "count misuse");
+	(void)chaos_tell_engine(engine, line);
+	chaos_read_answers();
 }
 
 static void lose_gpu(void)
 {
 	static const char *const ways[] = {"command lose 719", "command lose 999", "command fault_launch 2 700",
 					   "command fault_launch 5 710", "command fault_launch 3 214"};
-	tell_driver(ways[next_random(sizeof(ways) / sizeof(*ways))]);
+	tell_driver(ways[chaos_random(sizeof(ways) / sizeof(*ways))]);
 }
 
 static void take_memory(void)
@@ -236,16 +153,28 @@ static void take_memory(void)
 					   "command fail cuMemCreate 1 2 2",
 					   "command fail cuMemHostRegister 1 2 2",
 					   "command fail cuMemHostAlloc 1 2 2",
-					   "command fail cuEventCreate 1 2 4"};
-	tell_driver(ways[next_random(sizeof(ways) / sizeof(*ways))]);
+					   "command fail cuEventCreate 1 2 4",
+					   "command fail cuGraphInstantiateWithFlags 1 2 1",
+					   "command fail cuGraphLaunch 2 2 1",
+					   "command fail cuMemcpyDtoHAsync 3 2 1",
+					   "command fail cuMemcpyHtoDAsync 3 2 1"};
+	tell_driver(ways[chaos_random(sizeof(ways) / sizeof(*ways))]);
 }
 
-/* An order may come too late for whom it is of. */
+/* Streams that wait for no reason, and copies that take as long as on a device: more is under way when something else happens. */
+static void slow_driver(void)
+{
+	char line[CHAOS_TEXT_BYTES];
+	if (chaos_random(2))
+		(void)snprintf(line, sizeof(line), "command set lazy %u", chaos_random(3) ? 1 + chaos_random(1000000) : 0);
+	else
+		(void)snprintf(line, sizeof(line), "command set copy_ns_per_mib %u", chaos_random(3) ? chaos_random(2000000) : 0);
+	tell_driver(line);
+}
+
 static void give_order(const char *verb, const char *first, const char *second, const char *third)
 {
-	const char *const words[ORDER_WORDS_MAX] = {verb, first, second, third};
-	char answer[ANSWER_BYTES];
-	(void)processes_order(chaos.fake.service, words, answer);
+	(void)chaos_order(verb, first, second, third);
 }
 
 static void limit_for_a_while(void)
@@ -256,9 +185,9 @@ static void limit_for_a_while(void)
 						{"sessions_per_tenant=1", "sessions_per_tenant=default"},
 						{"objects=4", "objects=default"},
 						{"device_bytes=8K", "device_bytes=default"}};
-	unsigned which = next_random(sizeof(limits) / sizeof(*limits));
-	char uid[TEXT_BYTES];
-	(void)snprintf(uid, sizeof(uid), "%u", geteuid() == 0 ? FIRST_UID + next_random(USERS) : (unsigned)geteuid());
+	unsigned which = chaos_random(sizeof(limits) / sizeof(*limits));
+	char uid[CHAOS_TEXT_BYTES];
+	chaos_random_uid(uid);
 	give_order("limit", limits[which][0], "--uid", uid);
 	rest_a_moment(200);
 	give_order("limit", limits[which][1], "--uid", uid);
@@ -266,7 +195,7 @@ static void limit_for_a_while(void)
 
 static void pause_a_while(void)
 {
-	char session[TEXT_BYTES];
+	char session[CHAOS_TEXT_BYTES];
 	session_text(session);
 	give_order("pause", session, NULL, NULL);
 	rest_a_moment(200);
@@ -282,7 +211,7 @@ static void drain_a_while(void)
 
 static void end_session(void)
 {
-	char session[TEXT_BYTES];
+	char session[CHAOS_TEXT_BYTES];
 	session_text(session);
 	give_order("kill", session, "--reason", "chaos");
 }
@@ -295,10 +224,13 @@ static const struct happening {
 	{"clients killed", kill_client, 8},
 	{"engines killed", kill_engine, 5},
 	{"engines stopped", stop_engine, 3},
+	{"clients stopped", stop_client, 2},
 	{"services replaced", replace_service, 2},
-	{"configuration read", read_configuration_again, 2},
+	{"configurations read", chaos_configure, 3},
+	{"shares and classes ordered", chaos_order_shares, 4},
 	{"GPUs lost", lose_gpu, 5},
 	{"out of memory", take_memory, 8},
+	{"drivers slowed", slow_driver, 5},
 	{"limits", limit_for_a_while, 6},
 	{"pauses", pause_a_while, 3},
 	{"drains", drain_a_while, 2},
@@ -320,145 +252,14 @@ static void let_something_happen(unsigned counts[HAPPENINGS])
 	for (unsigned i = 0; i < HAPPENINGS; i++)
 		sum += weight_of(i);
 	cr_assert_gt(sum, 0, "SYCLD_CHAOS_ONLY names nothing that happens");
-	unsigned at = next_random(sum);
+	unsigned at = chaos_random(sum);
 	for (; at >= weight_of(which); which++)
 		at -= weight_of(which);
 	happenings[which].happens();
 	counts[which]++;
-	for (unsigned i = 0; i < CLIENTS; i++)
-		listen_to(&chaos.clients[i]);
+	for (unsigned i = 0; i < CHAOS_CLIENTS; i++)
+		chaos_listen_to(&chaos.clients[i]);
 	rest_a_moment(150);
-}
-
-/* --- what is left --------------------------------------------------------------------------------------------------- */
-
-/* Nobody is there: no engine, no standby. What the service has open then. */
-static bool is_alone(void *descriptors_out)
-{
-	json_t *status = private_service_status(chaos.fake.service);
-	const json_t *tenants = json_object_get(status, "tenants");
-	const json_t *standby = json_object_get(json_object_get(status, "service"), "standby");
-	bool alone = json_is_null(standby);
-	for (size_t i = 0; i < json_array_size(tenants); i++)
-		alone &= json_integer_value(json_object_get(json_array_get(tenants, i), "engine_pid")) == 0;
-	json_decref(status);
-	if (alone)
-		*(int *)descriptors_out = process_count_descriptors(chaos.fake.service->sycld.pid);
-	return alone;
-}
-
-struct open_files {
-	int before, now;
-};
-
-/* At any one moment it may still have the connection of who asked just now. */
-static bool has_no_more_open(void *context)
-{
-	struct open_files *files = context;
-	return is_alone(&files->now) && files->now <= files->before;
-}
-
-/* But for what it keeps of what was used, which is there some time after the first client came. */
-static unsigned files_of_the_service(void)
-{
-	DIR *folder = opendir(chaos.fake.service->runtime);
-	const struct dirent *entry;
-	unsigned count = 0;
-	cr_assert(folder != NULL);
-	while ((entry = readdir(folder)) != NULL)
-		count += strncmp(entry->d_name, "accounts", strlen("accounts")) != 0;
-	(void)closedir(folder);
-	return count;
-}
-
-/* What a driver answers to what is no command: -EINVAL. */
-#define NOT_UNDERSTOOD "-22"
-
-struct told {
-	struct seen_engine engine;
-	unsigned said; /* of what it is to be told */
-	bool answered;
-};
-
-/* Nobody has asked anything of a driver that is not there yet. */
-static void say_the_rest(struct told *told)
-{
-	/* It answers in order, and to nothing else like the last one. */
-	static const char *const lines[] = {"command calm", "is that done?"};
-	int result = 0;
-	while (result == 0 && told->said < sizeof(lines) / sizeof(*lines)) {
-		result = tell_engine(told->engine.pid, lines[told->said]);
-		told->said += result == 0;
-	}
-	told->answered = result == -ENOENT || result == -ECONNREFUSED;
-}
-
-static bool has_answered(void *context)
-{
-	struct told *told = context;
-	say_the_rest(told);
-	struct sockaddr_un from = {.sun_family = AF_UNIX};
-	socklen_t from_bytes = sizeof(from);
-	char answer[64], name[32];
-	(void)snprintf(name, sizeof(name), "/%ld.socket", (long)told->engine.pid);
-	/* Not one that came late, of an engine that was asked before, nor of this one to what it was told before. */
-	ssize_t got = 0;
-	while (!told->answered && (got = recvfrom(chaos.fake.socket, answer, sizeof(answer) - 1, MSG_DONTWAIT,
-						  (struct sockaddr *)&from, &from_bytes)) > 0) {
-		answer[got] = 0;
-		told->answered = strstr(from.sun_path, name) != NULL && strcmp(answer, NOT_UNDERSTOOD) == 0;
-		from = (struct sockaddr_un){.sun_family = AF_UNIX};
-		from_bytes = sizeof(from);
-	}
-	return told->answered || is_gone(&told->engine);
-}
-
-/* A failure that was asked for and has not come yet would come when all is calm. */
-static void calm_drivers(void)
-{
-	char answer[64];
-	(void)random_engine(); /* notes them all */
-	while (recv(chaos.fake.socket, answer, sizeof(answer), MSG_DONTWAIT) > 0)
-		;
-	for (unsigned i = 0; i < chaos.engine_count; i++) {
-		struct told told = {.engine = chaos.engines[i]};
-		cr_assert(wait_until(has_answered, &told, SOON), "the driver of engine %d does not answer", (int)told.engine.pid);
-	}
-}
-
-static void expect_calm(void)
-{
-	char line[LINE_BYTES];
-	calm_drivers();
-	for (unsigned i = 0; i < CLIENTS; i++)
-		cr_assert_eq(child_say(&chaos.clients[i], "calm"), 0, "a client is gone");
-	for (unsigned i = 0; i < CLIENTS; i++) {
-		struct child *client = &chaos.clients[i];
-		int r = 0;
-		do
-			r = child_read_line(client, line, sizeof(line), SOON);
-		while (r == 1 && strcmp(line, "ready") == 0);
-		if (r != 1 || strncmp(line, "ok ", 3) != 0)
-			private_service_print_log(chaos.fake.service);
-		cr_assert(r == 1 && strncmp(line, "ok ", 3) == 0, "%d: '%s'", r, line);
-		cr_log_info("%s", line);
-		cr_assert_eq(child_wait(client, SOON), 0);
-		child_end(client);
-	}
-}
-
-static void expect_nothing_left(int descriptors, unsigned files)
-{
-	int now = -1;
-	struct open_files open_now = {.before = descriptors, .now = -1};
-	cr_assert(private_service_wait_sessions(chaos.fake.service, 0, SOON), "a session outlives its client");
-	cr_assert(wait_until(is_alone, &now, SOON), "an engine outlives its sessions");
-	for (unsigned i = 0; i < chaos.engine_count; i++)
-		cr_assert(wait_until(is_gone, &chaos.engines[i], SOON), "engine %d is still there",
-			  (int)chaos.engines[i].pid);
-	cr_assert(wait_until(has_no_more_open, &open_now, SOON), "descriptors of the service: %d before, %d now", descriptors,
-		  open_now.now);
-	cr_assert_leq(files_of_the_service(), files);
 }
 
 static unsigned seconds_to_run(void)
@@ -469,36 +270,61 @@ static unsigned seconds_to_run(void)
 	return getenv("SYCLD_LONG") ? LONG_SECONDS : SHORT_SECONDS;
 }
 
+static void say_amounts(const unsigned counts[HAPPENINGS], unsigned seconds)
+{
+	uint64_t happened = 0;
+	for (unsigned i = 0; i < HAPPENINGS; i++)
+		happened += counts[i];
+	amount_say(happened, "happenings");
+	amount_say(seconds, "seconds");
+	for (unsigned i = 0; i < HAPPENINGS; i++)
+		amount_say(counts[i], happenings[i].name);
+	for (unsigned i = 0; i < chaos.engine_count; i++) {
+		chaos.spills += chaos.engines[i].spills;
+		chaos.returns += chaos.engines[i].returns;
+	}
+	amount_say((uint64_t)chaos.spills, "spills");
+	amount_say((uint64_t)chaos.returns, "returns");
+	for (unsigned i = 0; i < CHAOS_DID; i++)
+		amount_say(chaos.did[i], chaos_did_names[i]);
+}
+
+/* Nothing that is to be shown here was left out by accident. */
+static void expect_all_was_done(unsigned seconds)
+{
+	for (unsigned i = 0; i < CHAOS_DID && seconds >= ENOUGH_SECONDS; i++)
+		cr_expect_gt(chaos.did[i], 0, "no %s", chaos_did_names[i]);
+	if (seconds >= ENOUGH_SECONDS)
+		cr_expect(chaos.spills > 0 && chaos.returns > 0, "nothing was ever spilled and brought back");
+}
+
 TestSuite(processes_chaos, .timeout = LONG_SECONDS + 600);
 
 Test(processes_chaos, M10_N4_N5_N6_after_everything_that_can_happen_all_is_as_it_was)
 {
 	unsigned counts[HAPPENINGS] = {0};
 	const char *seed = getenv("SYCLD_CHAOS_SEED");
-	int descriptors = -1;
 	chaos.random = seed ? strtoull(seed, NULL, 10) : clock_now_ns();
 	cr_log_info("SYCLD_CHAOS_SEED=%llu", (unsigned long long)chaos.random);
 	errno = 0;
 	cr_assert(nice(NICENESS) != -1 || errno == 0, "nice: %s", strerror(errno));
-	fake_service_start(&chaos.fake, "devices 2", configuration, geteuid() == 0);
-	chaos.fake.service->faults = true;
-	cr_assert(wait_until(is_alone, &descriptors, SOON));
-	unsigned files = files_of_the_service();
-	for (unsigned i = 0; i < CLIENTS; i++)
-		start_client(&chaos.clients[i]);
+	fake_service_start(&chaos.fake, DRIVER, chaos_configuration, geteuid() == 0);
+	chaos_give_clients_a_driver(DRIVER);
+	const int descriptors = chaos_count_descriptors();
+	const unsigned files = chaos_count_files();
+	for (unsigned i = 0; i < CHAOS_CLIENTS; i++)
+		chaos_start_client(&chaos.clients[i]);
 
 	const unsigned seconds = seconds_to_run();
-	uint64_t happened = 0;
 	uint64_t end_ns = clock_deadline_ns(SECONDS_NS(seconds));
 	while (clock_now_ns() < end_ns)
 		let_something_happen(counts);
-	expect_calm();
-	for (unsigned i = 0; i < HAPPENINGS; i++) {
-		cr_log_info("%u %s", counts[i], happenings[i].name);
-		happened += counts[i];
-	}
-	expect_nothing_left(descriptors, files);
-	amount_say(happened, "happenings");
-	amount_say(seconds, "seconds");
+	chaos_calm_drivers();
+	chaos_settle();
+	chaos_expect_calm_clients();
+	chaos_expect_nothing_left(descriptors, files);
+	say_amounts(counts, seconds);
+	expect_all_was_done(seconds);
+	chaos_expect_no_complaints();
 	fake_service_end(&chaos.fake);
 }

@@ -1,9 +1,10 @@
 /*
  * A client that goes on whatever happens to the service (`worker chaos`): it works and looks at its results until the first
  * error, connects anew, and so on. It fails by itself when a result is wrong, or when it is told of something that what
- * happens to a service cannot be. The first line of stdin says that nothing happens any more: then everything must work.
+ * happens to a service cannot be. The first line of stdin says that nothing happens any more: then it ends its session. At the
+ * second one, all others have done so: then everything must work. After each session it says what it did.
  */
-#include "worker.h"
+#include "worker_chaos.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -17,8 +18,10 @@ enum {
 	ROUNDS_MAX = 40,
 	DEVICES_MAX = 8,
 	CALM_ROUNDS = 3,
+	KINDS = 7, /* of rounds */
 	REFUSED_MS = 20,
-	REST_MS_MAX = 50
+	REST_MS_MAX = 80,
+	WEIGHT_MAX = 1000
 };
 
 static const char portable[] = "SYCL_KERNEL void add(SYCL_GLOBAL(uint) data, uint n) { data[0] += n; }";
@@ -27,15 +30,6 @@ static const char ptx[] = ".version 7.8\n.target sm_60\n.address_size 64\n"
 			  "\t.reg .u32 %r<4>; .reg .u64 %rd<4>;\n"
 			  "\tld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; cvta.to.global.u64 %rd1, %rd1;\n"
 			  "\tld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1; st.global.u32 [%rd1], %r2;\n\tret;\n}\n";
-
-struct chaos {
-	struct worker *worker;
-	sycl_platform platform;
-	sycl_queue queue;
-	sycl_kernel kernel;
-	sycl_buffer here, there;
-	uint64_t sessions, rounds, errors;
-};
 
 /* What a killed engine, a lost device, an exceeded limit or an operator can lead to. */
 static bool can_happen(sycl_result r)
@@ -56,7 +50,16 @@ static bool is_calm(void)
 	return rest(0);
 }
 
-static sycl_result choose_device(struct chaos *chaos, sycl_device *device_out, uint32_t *backend_out)
+/* Of any class and weight; better than the service allows is not refused. */
+static sycl_result connect(struct chaos *chaos)
+{
+	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
+	options.session_class = worker_random(chaos->worker, SYCL_SESSION_CLASS_BEST_EFFORT + 1);
+	options.weight = worker_random(chaos->worker, WEIGHT_MAX + 1);
+	return sycl_platform_open_with(chaos->worker->endpoint, &options, &chaos->platform);
+}
+
+static sycl_result choose_device(struct chaos *chaos, uint32_t *backend_out)
 {
 	sycl_device devices[DEVICES_MAX];
 	uint32_t count = 0;
@@ -69,7 +72,7 @@ static sycl_result choose_device(struct chaos *chaos, sycl_device *device_out, u
 	for (uint32_t i = 0; i < count; i++)
 		if (i != chosen || r)
 			(void)sycl_device_release(devices[i]);
-	*device_out = devices[chosen];
+	chaos->device = devices[chosen];
 	return r;
 }
 
@@ -86,74 +89,93 @@ static sycl_result take_kernel(struct chaos *chaos, uint32_t backend)
 	return r;
 }
 
-static sycl_result begin(struct chaos *chaos)
+static sycl_result begin(struct chaos *chaos, uint32_t pieces)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
-	sycl_device device = NULL;
 	uint32_t backend = 0;
 	options.properties = worker_random(chaos->worker, 2) ? SYCL_QUEUE_IN_ORDER : 0;
-	sycl_result r = sycl_platform_open(chaos->worker->endpoint, &chaos->platform);
+	sycl_result r = connect(chaos);
 	if (r == 0)
-		r = choose_device(chaos, &device, &backend);
+		r = choose_device(chaos, &backend);
 	if (r == 0)
-		r = sycl_queue_create(NULL, device, &options, &chaos->queue);
-	(void)sycl_device_release(device);
+		r = sycl_queue_create(NULL, chaos->device, &options, &chaos->queue);
+	if (r == 0)
+		r = sycl_queue_get_context(chaos->queue, &chaos->context);
 	if (r == 0)
 		r = take_kernel(chaos, backend);
 	if (r == 0)
 		r = sycl_buffer_create(chaos->platform, NULL, BYTES, SYCL_HOST_NONE, &chaos->here);
 	if (r == 0)
 		r = sycl_buffer_create(chaos->platform, NULL, BYTES, SYCL_HOST_NONE, &chaos->there);
-	return r;
+	return r ? r : chaos_pieces_begin(chaos, pieces);
 }
 
 /* What is released after an error may tell of it again. */
 static void end(struct chaos *chaos)
 {
+	chaos_graph_end(chaos);
+	chaos_native_end(chaos);
+	chaos_pieces_end(chaos);
 	if (chaos->here)
 		(void)sycl_buffer_release(chaos->here);
 	if (chaos->there)
 		(void)sycl_buffer_release(chaos->there);
 	if (chaos->kernel)
 		(void)sycl_kernel_release(chaos->kernel);
+	if (chaos->context)
+		(void)sycl_context_release(chaos->context);
 	if (chaos->queue)
 		(void)sycl_queue_release(chaos->queue);
+	if (chaos->device)
+		(void)sycl_device_release(chaos->device);
 	if (chaos->platform)
 		(void)sycl_platform_release(chaos->platform);
 	chaos->here = chaos->there = NULL;
 	chaos->kernel = NULL;
+	chaos->context = NULL;
 	chaos->queue = NULL;
+	chaos->device = NULL;
 	chaos->platform = NULL;
+}
+
+sycl_result chaos_add(struct chaos *chaos, sycl_buffer buffer, uint32_t n, sycl_handler *handler_out)
+{
+	sycl_result r = sycl_handler_begin(chaos->queue, handler_out);
+	if (r)
+		return r;
+	worker_must(sycl_handler_set_accessor(*handler_out, 0, buffer, SYCL_ACCESS_READ_WRITE), "accessor");
+	worker_must(sycl_handler_set_value(*handler_out, 1, sizeof(n), &n), "value");
+	worker_must(sycl_handler_single_task(*handler_out, chaos->kernel), "single_task");
+	return 0;
 }
 
 static sycl_result launch(struct chaos *chaos, uint32_t n)
 {
 	sycl_handler handler = NULL;
-	sycl_result r = sycl_handler_begin(chaos->queue, &handler);
-	if (r)
-		return r;
-	worker_must(sycl_handler_set_accessor(handler, 0, chaos->here, SYCL_ACCESS_READ_WRITE), "accessor");
-	worker_must(sycl_handler_set_value(handler, 1, sizeof(n), &n), "value");
-	worker_must(sycl_handler_single_task(handler, chaos->kernel), "single_task");
-	return sycl_handler_submit(handler, NULL);
+	sycl_result r = chaos_add(chaos, chaos->here, n, &handler);
+	return r ? r : sycl_handler_submit(handler, NULL);
 }
 
-/* All is `rest` but the first word. */
-static sycl_result look(struct chaos *chaos, uint32_t first, uint32_t rest)
+void chaos_compare(const uint32_t *words, uint64_t bytes, struct chaos_contents contents, const char *whose)
+{
+	uint64_t count = bytes / sizeof(*words);
+	bool right = words[0] == contents.first;
+	for (uint64_t i = 1; i < count; i++)
+		right &= words[i] == contents.rest;
+	if (!right)
+		worker_say("%s: wanted %u %u, found %u %u %u", whose, contents.first, contents.rest, words[0], words[1], words[count - 1]);
+	worker_check(right, "the result is wrong");
+}
+
+sycl_result chaos_look(sycl_buffer buffer, uint64_t bytes, struct chaos_contents contents)
 {
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
-	sycl_result r = sycl_host_accessor_create(chaos->there, SYCL_ACCESS_READ, &accessor);
+	sycl_result r = sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor);
 	if (r)
 		return r;
 	worker_must(sycl_host_accessor_get_pointer(accessor, &pointer), "pointer");
-	const uint32_t *words = pointer;
-	bool right = words[0] == first;
-	for (uint32_t i = 1; i < WORDS; i++)
-		right &= words[i] == rest;
-	if (!right)
-		worker_say("wanted %u %u, found %u %u %u", first, rest, words[0], words[1], words[WORDS - 1]);
-	worker_check(right, "the result is wrong");
+	chaos_compare(pointer, bytes, contents, "a buffer's");
 	return sycl_host_accessor_release(accessor);
 }
 
@@ -169,28 +191,72 @@ static sycl_result round_trip(struct chaos *chaos)
 	}
 	if (r == 0)
 		r = sycl_queue_copy(chaos->queue, chaos->here, 0, chaos->there, 0, BYTES, NULL);
-	return r ? r : look(chaos, first, rest);
+	return r ? r : chaos_look(chaos->there, BYTES, (struct chaos_contents){first, rest});
 }
 
-static sycl_result session(struct chaos *chaos, uint32_t rounds)
+static sycl_result round_of(struct chaos *chaos, uint32_t kind)
 {
-	sycl_result r = begin(chaos);
+	switch (kind) {
+	case 0:
+		return chaos_graph_round(chaos);
+	case 1:
+		return chaos_usm_round(chaos);
+	case 2:
+		return chaos_native_round(chaos);
+	case 3:
+		return round_trip(chaos);
+	default:
+		return chaos_pieces_round(chaos);
+	}
+}
+
+static void say_what_was_done(struct chaos *chaos)
+{
+	const struct chaos_did *did = &chaos->did;
+	worker_say("did %llu rounds %llu graphs %llu launches %llu updates %llu pieces %llu usm %llu native", (unsigned long long)did->rounds,
+		   (unsigned long long)did->graphs, (unsigned long long)did->launches, (unsigned long long)did->updates,
+		   (unsigned long long)did->pieces, (unsigned long long)did->usm, (unsigned long long)did->native);
+	chaos->did = (struct chaos_did){.rounds = 0};
+}
+
+static void note_end(struct chaos *chaos, sycl_result r)
+{
+	chaos->sessions++;
+	if (r == 0)
+		return;
+	chaos->errors++;
+	if (!can_happen(r))
+		worker_must(r, "an error that nothing here can lead to");
+}
+
+static void session(struct chaos *chaos)
+{
+	uint32_t pieces = 1 + worker_random(chaos->worker, CHAOS_PIECES_MAX);
+	uint32_t rounds = 1 + worker_random(chaos->worker, ROUNDS_MAX);
+	sycl_result r = begin(chaos, pieces);
 	for (uint32_t i = 0; i < rounds && r == 0; i++) {
-		r = round_trip(chaos);
-		chaos->rounds += r == 0;
+		r = round_of(chaos, worker_random(chaos->worker, KINDS));
+		chaos->did.rounds += r == 0;
 		/* Five that never rest would hold every processor for as long as this lasts, and all that runs beside them waits. */
 		if (r == 0)
 			(void)rest(worker_random(chaos->worker, REST_MS_MAX));
 	}
-	chaos->sessions++;
-	if (r != 0) {
-		chaos->errors++;
-		if (!can_happen(r))
-			worker_must(r, "an error that nothing here can lead to");
-		/* Whoever is refused at once does not ask again at once. */
+	note_end(chaos, r);
+	/* Whoever is refused at once does not ask again at once. */
+	if (r)
 		(void)rest(REFUSED_MS);
-	}
-	return r;
+}
+
+/* Rounds of every kind, with so little memory that all have room beside each other, whatever is done for want of room. */
+static void session_when_calm(struct chaos *chaos)
+{
+	worker_must(begin(chaos, CHAOS_PIECES_WHEN_CALM), "when all was calm, to connect");
+	for (uint32_t i = 0; i < CALM_ROUNDS; i++)
+		for (uint32_t kind = 0; kind < KINDS; kind++) {
+			worker_must(round_of(chaos, kind), "when all was calm");
+			chaos->did.rounds++;
+		}
+	note_end(chaos, 0);
 }
 
 int worker_chaos(struct worker *worker)
@@ -198,13 +264,16 @@ int worker_chaos(struct worker *worker)
 	struct chaos chaos = {.worker = worker};
 	worker_say("ready");
 	while (!is_calm()) {
-		(void)session(&chaos, 1 + worker_random(worker, ROUNDS_MAX));
+		session(&chaos);
 		end(&chaos);
+		say_what_was_done(&chaos);
 	}
 	worker_check(worker_next_line(), "its input ended");
-	worker_must(session(&chaos, CALM_ROUNDS), "when all was calm");
+	worker_say("quiet");
+	worker_check(worker_next_line(), "its input ended");
+	session_when_calm(&chaos);
 	end(&chaos);
-	worker_say("ok %llu sessions, %llu rounds, %llu errors", (unsigned long long)chaos.sessions,
-		   (unsigned long long)chaos.rounds, (unsigned long long)chaos.errors);
+	say_what_was_done(&chaos);
+	worker_say("ok %llu sessions, %llu errors", (unsigned long long)chaos.sessions, (unsigned long long)chaos.errors);
 	return 0;
 }
