@@ -40,6 +40,8 @@ json_int_t chaos_random_entry(const char *list, const char *name);
 pid_t chaos_random_engine(void);
 /* Condition of wait_until for a struct chaos_engine. */
 bool chaos_is_gone(void *engine);
+/* What all engines have told of until now: memory that went to the host, and that came back. */
+void chaos_count_spills(json_int_t *spills_out, json_int_t *returns_out);
 /* 0, or a negative errno: the engine has no driver (yet), or has not taken what was said before. */
 int chaos_tell_engine(pid_t engine, const char *line);
 /* Those that have come. Fails the test when one tells that the driver was used wrongly. */
@@ -55,7 +57,7 @@ void chaos_start_client(struct child *client);
 /* All that it has said. Fails the test when that is that something is wrong. */
 void chaos_listen_to(struct child *client);
 extern const char *const chaos_did_names[CHAOS_DID];
-/* All end their sessions, then all work as if nothing had happened, and end. */
+/* All end their sessions, then all work as if nothing had happened, with little memory and with more than there is, and end. */
 void chaos_expect_calm_clients(void);
 
 /* --- processes_chaos_settings.c: what operators change --- */

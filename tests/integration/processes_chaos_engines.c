@@ -12,7 +12,7 @@ static void note_engine(const json_t *tenant)
 {
 	const pid_t pid = (pid_t)json_integer_value(json_object_get(tenant, "engine_pid"));
 	const json_t *spill = json_object_get(tenant, "spill");
-	const struct chaos_engine seen = {
+	struct chaos_engine seen = {
 		.pid = pid,
 		.start = pid > 0 ? process_start(pid) : 0,
 		.spills = json_integer_value(json_object_get(spill, "spills")),
@@ -29,6 +29,8 @@ static void note_engine(const json_t *tenant)
 	} else if (chaos.engines[i].start != seen.start) {
 		chaos.spills += chaos.engines[i].spills;
 		chaos.returns += chaos.engines[i].returns;
+	} else if (chaos.engines[i].spills > seen.spills) { /* one that does not answer, or ends, may tell nothing any more */
+		seen = chaos.engines[i];
 	}
 	chaos.engines[i] = seen;
 }
@@ -57,6 +59,16 @@ json_int_t chaos_random_entry(const char *list, const char *name)
 pid_t chaos_random_engine(void)
 {
 	return (pid_t)chaos_random_entry("tenants", "engine_pid");
+}
+
+void chaos_count_spills(json_int_t *spills_out, json_int_t *returns_out)
+{
+	*spills_out = chaos.spills;
+	*returns_out = chaos.returns;
+	for (unsigned i = 0; i < chaos.engine_count; i++) {
+		*spills_out += chaos.engines[i].spills;
+		*returns_out += chaos.engines[i].returns;
+	}
 }
 
 int chaos_tell_engine(pid_t engine, const char *line)

@@ -1,8 +1,9 @@
 /*
  * A client that goes on whatever happens to the service (`worker chaos`): it works and looks at its results until the first
  * error, connects anew, and so on. It fails by itself when a result is wrong, or when it is told of something that what
- * happens to a service cannot be. The first line of stdin says that nothing happens any more: then it ends its session. At the
- * second one, all others have done so: then everything must work. After each session it says what it did.
+ * happens to a service cannot be. After each session it says what it did. The first line of stdin says that nothing happens any more:
+ * then it ends its session. At the next one all others have done so: then everything must work, until another line ends that. And so once
+ * more, with more memory than there is.
  */
 #include "worker_chaos.h"
 
@@ -18,7 +19,9 @@ enum {
 	ROUNDS_MAX = 40,
 	DEVICES_MAX = 8,
 	CALM_ROUNDS = 3,
-	KINDS = 7, /* of rounds */
+	FULL_ROUNDS = 20,
+	KINDS = 7, /* of rounds, from the last one of which on all are of pieces */
+	PIECES_KIND = KINDS - 1,
 	REFUSED_MS = 20,
 	REST_MS_MAX = 80,
 	WEIGHT_MAX = 1000
@@ -62,18 +65,24 @@ static sycl_result connect(struct chaos *chaos)
 static sycl_result choose_device(struct chaos *chaos, uint32_t *backend_out)
 {
 	sycl_device devices[DEVICES_MAX];
-	uint32_t count = 0;
+	uint32_t count = 0, backends[DEVICES_MAX];
 	sycl_result r = sycl_device_get_devices(chaos->platform, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &count);
 	if (r)
 		return r;
 	worker_check(count > 0 && count <= DEVICES_MAX, "a number of devices that there are not");
-	uint32_t chosen = worker_random(chaos->worker, count);
-	r = sycl_device_get_info(devices[chosen], SYCL_DEVICE_INFO_BACKEND, sizeof(*backend_out), backend_out, NULL);
+	uint32_t chosen = worker_random(chaos->worker, count), tried = 0;
+	for (uint32_t i = 0; i < count && r == 0; i++)
+		r = sycl_device_get_info(devices[i], SYCL_DEVICE_INFO_BACKEND, sizeof(*backends), &backends[i], NULL);
+	for (; r == 0 && chaos->wants_gpu && backends[chosen] != SYCL_BACKEND_KIND_CUDA; chosen = (chosen + 1) % count)
+		worker_check(tried++ < count, "no GPU among the devices");
 	for (uint32_t i = 0; i < count; i++)
 		if (i != chosen || r)
 			(void)sycl_device_release(devices[i]);
+	if (r)
+		return r;
 	chaos->device = devices[chosen];
-	return r;
+	*backend_out = backends[chosen];
+	return 0;
 }
 
 static sycl_result take_kernel(struct chaos *chaos, uint32_t backend)
@@ -219,16 +228,6 @@ static void say_what_was_done(struct chaos *chaos)
 	chaos->did = (struct chaos_did){.rounds = 0};
 }
 
-static void note_end(struct chaos *chaos, sycl_result r)
-{
-	chaos->sessions++;
-	if (r == 0)
-		return;
-	chaos->errors++;
-	if (!can_happen(r))
-		worker_must(r, "an error that nothing here can lead to");
-}
-
 static void session(struct chaos *chaos)
 {
 	uint32_t pieces = 1 + worker_random(chaos->worker, CHAOS_PIECES_MAX);
@@ -241,22 +240,55 @@ static void session(struct chaos *chaos)
 		if (r == 0)
 			(void)rest(worker_random(chaos->worker, REST_MS_MAX));
 	}
-	note_end(chaos, r);
+	chaos->sessions++;
+	if (r == 0)
+		return;
+	chaos->errors++;
+	if (!can_happen(r))
+		worker_must(r, "an error that nothing here can lead to");
 	/* Whoever is refused at once does not ask again at once. */
-	if (r)
-		(void)rest(REFUSED_MS);
+	(void)rest(REFUSED_MS);
+}
+
+/* Everything works now. */
+static void begin_in_calm(struct chaos *chaos, uint32_t pieces)
+{
+	worker_must(begin(chaos, pieces), "when all was calm, to connect");
+}
+
+static void round_in_calm(struct chaos *chaos, uint32_t kind)
+{
+	worker_must(round_of(chaos, kind), "when all was calm");
+	chaos->did.rounds++;
 }
 
 /* Rounds of every kind, with so little memory that all have room beside each other, whatever is done for want of room. */
-static void session_when_calm(struct chaos *chaos)
+static void work_in_calm(struct chaos *chaos)
 {
-	worker_must(begin(chaos, CHAOS_PIECES_WHEN_CALM), "when all was calm, to connect");
+	begin_in_calm(chaos, CHAOS_PIECES_WHEN_CALM);
 	for (uint32_t i = 0; i < CALM_ROUNDS; i++)
-		for (uint32_t kind = 0; kind < KINDS; kind++) {
-			worker_must(round_of(chaos, kind), "when all was calm");
-			chaos->did.rounds++;
-		}
-	note_end(chaos, 0);
+		for (uint32_t kind = 0; kind < KINDS; kind++)
+			round_in_calm(chaos, kind);
+}
+
+/* With more than a device has room for. */
+static void work_in_full(struct chaos *chaos)
+{
+	chaos->wants_gpu = true;
+	begin_in_calm(chaos, CHAOS_PIECES_MAX);
+	for (uint32_t i = 0; i < FULL_ROUNDS; i++)
+		round_in_calm(chaos, PIECES_KIND);
+}
+
+static void work_when_told(struct chaos *chaos, void work(struct chaos *chaos))
+{
+	worker_check(worker_next_line(), "its input ended");
+	work(chaos);
+	worker_say("worked");
+	worker_check(worker_next_line(), "its input ended");
+	end(chaos);
+	say_what_was_done(chaos);
+	worker_say("quiet");
 }
 
 int worker_chaos(struct worker *worker)
@@ -270,10 +302,8 @@ int worker_chaos(struct worker *worker)
 	}
 	worker_check(worker_next_line(), "its input ended");
 	worker_say("quiet");
-	worker_check(worker_next_line(), "its input ended");
-	session_when_calm(&chaos);
-	end(&chaos);
-	say_what_was_done(&chaos);
+	work_when_told(&chaos, work_in_calm);
+	work_when_told(&chaos, work_in_full);
 	worker_say("ok %llu sessions, %llu errors", (unsigned long long)chaos.sessions, (unsigned long long)chaos.errors);
 	return 0;
 }

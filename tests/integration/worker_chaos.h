@@ -44,6 +44,7 @@ struct chaos_did {
 
 struct chaos {
 	struct worker *worker;
+	bool wants_gpu; /* for the next session; else any device */
 	sycl_platform platform;
 	sycl_device device;
 	sycl_context context;
