@@ -279,8 +279,7 @@ static int stand_by(struct arguments *arguments)
 		_exit(ENGINE_EXIT_USELESS);
 	if (r < 0)
 		_exit(fail("cannot stand by", r));
-	if (adoption.change_user)
-		r = keep_log(&log_fd);
+	r = adoption.change_user ? keep_log(&log_fd) : 0;
 	if (r == 0)
 		r = standby_become(&adoption, builds, what);
 	if (r < 0) {

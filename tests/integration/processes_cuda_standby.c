@@ -130,6 +130,33 @@ Test(processes_cuda_standby, M10_after_a_fault_the_standby_serves_the_next_conne
 	finish(&again);
 }
 
+/* A service that keeps nothing of what its engines build, in place of the one that there is. */
+static void start_without_cache(void)
+{
+	start("", "", false);
+	cr_assert_eq(setenv("XDG_CACHE_HOME", "/proc/no-such-folder", 1), 0);
+	cr_assert_eq(kill(fake.service->sycld.pid, SIGTERM), 0);
+	cr_assert_eq(child_wait(&fake.service->sycld, SOON), 0);
+	cr_assert_eq(private_service_restart(fake.service), 0);
+	cr_assert(private_service_has_logged(fake.service, "nothing that engines build is kept"));
+}
+
+/* By its own build helper, as nothing is found anywhere. */
+Test(processes_cuda_standby, M10_a_standby_that_became_its_own_users_engine_builds, .fini = teardown)
+{
+	struct child guilty, again;
+	start_without_cache();
+	begin(&guilty, OWN);
+	ask(&guilty, "work 2");
+	pid_t waiting = standby();
+	fail(&guilty);
+	finish(&guilty);
+	begin(&again, OWN);
+	ask(&again, "work 5");
+	cr_expect_eq(engine_of(OWN), waiting, "another engine was started");
+	finish(&again);
+}
+
 /* How many builds its engine had kept, -1: status does not show the user. */
 static int kept_builds(unsigned uid)
 {
