@@ -26,7 +26,7 @@ enum {
 	NICENESS = 10,
 	SHORT_SECONDS = SANITIZED ? 50 : 290, /* and some seconds when all is calm */
 	LONG_SECONDS = 1800,
-	ENOUGH_SECONDS = 240 /* for all that clients do, and for spills */
+	ENOUGH_SECONDS = 240 /* for all that clients do */
 };
 
 /* Room for 16 MiB of buffers on each, beside what is kept for kernels: less than a client may have, and more than all have when all is calm. */

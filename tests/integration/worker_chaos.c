@@ -8,6 +8,7 @@
 #include "worker_chaos.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,9 @@ enum {
 	LAUNCHES_MAX = 24,
 	ROUNDS_MAX = 40,
 	DEVICES_MAX = 8,
+	SOURCE_BYTES = 1024,
 	CALM_ROUNDS = 3,
+	CALM_TRIES = 2000,
 	FULL_ROUNDS = 20,
 	KINDS = 7, /* of rounds, from the last one of which on all are of pieces */
 	PIECES_KIND = KINDS - 1,
@@ -27,7 +30,7 @@ enum {
 	WEIGHT_MAX = 1000
 };
 
-static const char portable[] = "SYCL_KERNEL void add(SYCL_GLOBAL(uint) data, uint n) { data[0] += n; }";
+static const char portable[] = "SYCL_KERNEL void add(SYCL_GLOBAL(uint) data, uint n) { data[0] += n; }\n";
 static const char ptx[] = ".version 7.8\n.target sm_60\n.address_size 64\n"
 			  ".visible .entry add(.param .u64 data, .param .u32 n)\n{\n"
 			  "\t.reg .u32 %r<4>; .reg .u64 %rd<4>;\n"
@@ -85,12 +88,22 @@ static sycl_result choose_device(struct chaos *chaos, uint32_t *backend_out)
 	return 0;
 }
 
+/* Now and then a source that no cache has; a compiler takes its time for one of OpenCL's. */
+static void write_source(struct chaos *chaos, uint32_t backend, char text[SOURCE_BYTES])
+{
+	bool is_cuda = backend == SYCL_BACKEND_KIND_CUDA;
+	uint32_t number = worker_random(chaos->worker, is_cuda ? 4 : 16) ? 0 : worker_random(chaos->worker, 1u << 30);
+	(void)snprintf(text, SOURCE_BYTES, "%s// %u %u\n", is_cuda ? ptx : portable, number, number ? (unsigned)getpid() : 0);
+}
+
 static sycl_result take_kernel(struct chaos *chaos, uint32_t backend)
 {
+	char source[SOURCE_BYTES];
+	write_source(chaos, backend, source);
 	if (backend != SYCL_BACKEND_KIND_CUDA)
-		return sycl_kernel_from_source(chaos->queue, portable, "add", &chaos->kernel);
+		return sycl_kernel_from_source(chaos->queue, source, "add", &chaos->kernel);
 	sycl_kernel_bundle bundle = NULL;
-	sycl_result r = sycl_kernel_bundle_from_source(chaos->queue, SYCL_SOURCE_PTX, ptx, NULL, &bundle);
+	sycl_result r = sycl_kernel_bundle_from_source(chaos->queue, SYCL_SOURCE_PTX, source, NULL, &bundle);
 	if (r == 0)
 		r = sycl_kernel_create(bundle, "add", &chaos->kernel);
 	if (bundle) /* else it would tell of itself instead of what failed */
@@ -250,10 +263,16 @@ static void session(struct chaos *chaos)
 	(void)rest(REFUSED_MS);
 }
 
-/* Everything works now. */
+/* Everything works now. But a device that could not be opened for want of memory is tried again some seconds later, and until then says why. */
 static void begin_in_calm(struct chaos *chaos, uint32_t pieces)
 {
-	worker_must(begin(chaos, pieces), "when all was calm, to connect");
+	sycl_result r = begin(chaos, pieces);
+	for (int i = 0; r == SYCL_ERROR_MEMORY_ALLOCATION && i < CALM_TRIES; i++) {
+		end(chaos);
+		(void)poll(NULL, 0, REFUSED_MS);
+		r = begin(chaos, pieces);
+	}
+	worker_must(r, "when all was calm, to connect");
 }
 
 static void round_in_calm(struct chaos *chaos, uint32_t kind)
