@@ -32,6 +32,7 @@ struct told {
 	struct trace_source source;
 	uint64_t noted, open; /* by its last word; `earlier`: of traces that it has begun anew since */
 	uint64_t earlier;
+	uint64_t since_stop; /* records, since it was to note nothing more: no more than an engine keeps */
 	bool answered; /* the last question */
 };
 
@@ -44,6 +45,7 @@ struct recording {
 	uint64_t records;
 	struct told engines[ENGINES_MOST];
 	uint32_t engine_count;
+	bool stops;
 	bool rest; /* somebody has more to tell at once */
 };
 
@@ -171,8 +173,10 @@ static int take_chunk(struct recording *recording, const Sycl__V1__TraceChunk *c
 		told->noted = chunk->noted;
 		told->open = chunk->open;
 	}
-	recording->rest |= chunk->rest;
-	recording->records += chunk->records.len / sizeof(struct trace_record);
+	const uint64_t records = chunk->records.len / sizeof(struct trace_record);
+	told->since_stop += recording->stops ? records : 0;
+	recording->rest |= chunk->rest && told->since_stop < TRACE_RECORDS_KEPT;
+	recording->records += records;
 	return trace_data_add(&recording->data, &source, chunk->records.data, chunk->records.len);
 }
 
@@ -193,7 +197,7 @@ static int take_answer(struct recording *recording, const Sycl__V1__AdminReply *
 	return r;
 }
 
-static int poll_once(struct recording *recording, bool stop)
+static int poll_once(struct recording *recording)
 {
 	Sycl__V1__TraceQuery query = SYCL__V1__TRACE_QUERY__INIT;
 	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
@@ -201,7 +205,7 @@ static int poll_once(struct recording *recording, bool stop)
 	query.trace = recording->trace;
 	query.backend = recording->backend;
 	query.index = recording->index;
-	query.stop = stop;
+	query.stop = recording->stops;
 	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_TRACE;
 	request.trace = &query;
 	int r = ask(recording, &request, &answer);
@@ -216,7 +220,7 @@ static int poll_once(struct recording *recording, bool stop)
 static int record(struct recording *recording, uint64_t seconds)
 {
 	recording->data.begun_ns = clock_now_ns();
-	int r = poll_once(recording, false);
+	int r = poll_once(recording);
 	if (r < 0)
 		return r;
 	const uint64_t until_ns = clock_now_ns() + seconds * SECOND_NS;
@@ -225,13 +229,14 @@ static int record(struct recording *recording, uint64_t seconds)
 		struct timespec pause = { .tv_nsec = (long)(left_ns < PAUSE_NS ? left_ns : PAUSE_NS) };
 		if (!recording->rest)
 			(void)nanosleep(&pause, NULL);
-		r = poll_once(recording, false);
+		r = poll_once(recording);
 	}
+	recording->stops = true;
 	if (r == 0)
-		r = poll_once(recording, true);
+		r = poll_once(recording);
 	recording->data.ended_ns = clock_now_ns();
 	while (r == 0 && recording->rest)
-		r = poll_once(recording, true);
+		r = poll_once(recording);
 	/* What was told is worth something all the same. */
 	recording->data.is_cut = r < 0;
 	return 0;
@@ -333,7 +338,8 @@ static int take(struct recording *recording, uint64_t seconds)
 int trace_run(const struct trace_words *words)
 {
 	CLEANUP(end_recording) struct recording *recording = calloc(1, sizeof(*recording));
-	const struct sigaction action = { .sa_handler = on_signal };
+	/* The second one ends it without the file: that an engine has much to tell keeps nobody here. */
+	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
 	char device[DEVICE_BYTES];
 	uint64_t seconds = 0;
 	if (!recording || trace_data_init(&recording->data) < 0)

@@ -86,6 +86,8 @@ struct engine {
 	uint64_t asked[ENGINE_ASKED_MAX]; /* requests that it has not answered; 0: free */
 	struct packed_report report;      /* the last complete one */
 	struct packed_report partial;     /* the one that is arriving */
+	uint64_t told_request; /* the latest that it has told of a trace for, */
+	size_t told_bytes;     /* and how much */
 	unsigned strikes;
 
 	uv_poll_t *control_poll; /* NULL: nobody watches `control` */

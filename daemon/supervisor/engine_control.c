@@ -15,6 +15,7 @@
 #include "supervisor.h"
 #include "text.h"
 #include "trace.h"
+#include "trace_record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -280,6 +281,21 @@ static void on_report(struct engine *engine, const Sycl__V1__EngineReport *messa
 	report_arrived(engine, engine->report.request);
 }
 
+/*
+ * Whatever was asked, and whether anybody still waits for it: parts that never end would only keep us busy. Engines answer in turn, so
+ * one that goes back to an earlier question gains nothing by it.
+ */
+static bool is_endless(struct engine *engine, const Sycl__V1__EngineTrace *message)
+{
+	if (message->request > engine->told_request) {
+		engine->told_request = message->request;
+		engine->told_bytes = 0;
+	}
+	engine->told_bytes += message->records.len;
+	return (message->more && message->records.len == 0) ||
+	       engine->told_bytes > TRACE_RECORDS_POLL * sizeof(struct trace_record);
+}
+
 static void on_trace(struct engine *engine, const Sycl__V1__EngineTrace *message)
 {
 	uint64_t *asked = asked_entry(engine, message->request);
@@ -287,7 +303,7 @@ static void on_trace(struct engine *engine, const Sycl__V1__EngineTrace *message
 		strike(engine, "tells of a trace without being asked");
 		return;
 	}
-	if (!trace_take(engine, message)) {
+	if (is_endless(engine, message) || !trace_take(engine, message)) {
 		engine_kill(engine, "it tells more of a trace than it was asked for");
 		return;
 	}

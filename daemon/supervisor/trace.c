@@ -171,7 +171,7 @@ bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message)
 	if (!piece)
 		return true; /* too late */
 	Sycl__V1__TraceChunk *chunk = &piece->chunk;
-	if (message->records.len % sizeof(struct trace_record) != 0 || (message->more && message->records.len == 0) ||
+	if (message->records.len % sizeof(struct trace_record) != 0 ||
 	    chunk->records.len + message->records.len > poll->most * sizeof(struct trace_record))
 		return false;
 	/* What finds no memory is missed by whoever counts. */
@@ -179,7 +179,8 @@ bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message)
 		(void)append(&chunk->records, &message->records);
 	chunk->answered = !message->more;
 	chunk->noted = message->noted;
-	chunk->rest = message->rest;
+	/* Who has more gives as much as it was asked for. */
+	chunk->rest = message->rest && chunk->records.len == poll->most * sizeof(struct trace_record);
 	chunk->open = message->open;
 	return true;
 }

@@ -12,6 +12,9 @@
  *   endless      reports without an end
  *   crowd        reports more devices than there can be
  *   teller       tells of a trace without an end
+ *   hoarder      has always more of a trace, and gives as much as it is asked for
+ *   promiser     has always more of a trace, and gives nothing
+ *   chatter      answers what is no question of a trace with one, without an end
  *   repeater     tells of each session twice
  *   braggart     claims to have used all that there can be of devices, and more
  *
@@ -436,18 +439,23 @@ static void report(uint64_t request, bool discover)
 	} while (message.more);
 }
 
-static void tell_of_trace(uint64_t request)
+/* In parts; `most` 0: one without records. */
+static void tell_of_trace(uint64_t request, uint32_t most)
 {
 	static struct trace_record records[TRACE_RECORDS_PART];
+	const bool is_endless = manner("teller") || manner("chatter");
 	Sycl__V1__EngineTrace message = SYCL__V1__ENGINE_TRACE__INIT;
 	message.request = request;
-	message.more = manner("teller");
-	message.records.len = message.more ? sizeof(records) : 0;
+	message.rest = manner("hoarder") || manner("promiser");
 	message.records.data = (uint8_t *)records;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_TRACE;
 	control.trace = &message;
 	do {
+		uint32_t count = most < TRACE_RECORDS_PART ? most : TRACE_RECORDS_PART;
+		most -= count;
+		message.more = is_endless || most > 0;
+		message.records.len = (manner("teller") ? TRACE_RECORDS_PART : count) * sizeof(records[0]);
 		say(&control, NULL, 0);
 	} while (message.more);
 }
@@ -542,10 +550,12 @@ static void obey(void)
 		take_division(&fds);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF)
 		take_session(control->session_hand_off, &fds);
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && manner("chatter"))
+		tell_of_trace(control->report_request->request, 0);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && !manner("silent"))
 		report(control->report_request->request, control->report_request->discover);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_TRACE_REQUEST && control->trace_request->trace && !manner("silent"))
-		tell_of_trace(control->trace_request->request);
+		tell_of_trace(control->trace_request->request, manner("hoarder") ? control->trace_request->most : 0);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_STOP && !manner("stubborn")) {
 		me.draining = true;
 		while (!control->stop->drain && me.count)

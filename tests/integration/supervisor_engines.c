@@ -210,6 +210,48 @@ Test(engines, one_that_tells_more_of_a_trace_than_it_was_asked_for_is_ended)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* Of the end: what an engine has is no more than it has room for. */
+static void expect_trace_ends(const char *manner)
+{
+	start_with(manner, "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	CLEANUP(free_pointer) char *said = trace_nothing();
+	cr_expect(ne(ptr, strstr(said, "nothing was sent to fake:0"), NULL), "%s", said);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_always_has_more_of_a_trace_does_not_keep_it_from_ending)
+{
+	expect_trace_ends("hoarder");
+}
+
+Test(engines, one_that_has_more_of_a_trace_and_gives_nothing_does_not_keep_it_from_ending)
+{
+	expect_trace_ends("promiser");
+}
+
+static bool trace_told_too_much(void *context)
+{
+	(void)context;
+	return service_log_count(&service, "more of a trace than it was asked for") > 0;
+}
+
+/* Whether somebody waits for that answer or not. */
+Test(engines, one_that_tells_of_a_trace_for_ever_where_a_report_was_asked_for_is_ended)
+{
+	start_with("chatter", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	(void)ctl_session_count(&service);
+	cr_assert(wait_until(trace_told_too_much, NULL));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(engines, one_that_does_not_answer_holds_up_no_trace_for_ever)
 {
 	start_with("silent", "");
