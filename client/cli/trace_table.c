@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 enum { ROOM_FIRST = 256 };
 
@@ -14,19 +15,26 @@ struct entry {
 struct trace_table {
 	struct entry *entries;
 	uint32_t room, count; /* room: a power of two, at least twice the count */
+	uint64_t key[2];
 };
+
+static int begin(struct trace_table *table)
+{
+	table->room = ROOM_FIRST;
+	table->entries = calloc(ROOM_FIRST, sizeof(*table->entries));
+	if (table->entries && getrandom(table->key, sizeof(table->key), 0) == (ssize_t)sizeof(table->key))
+		return 0;
+	free(table->entries);
+	return -ENOMEM;
+}
 
 struct trace_table *trace_table_new(void)
 {
 	struct trace_table *table = calloc(1, sizeof(*table));
-	struct entry *entries = calloc(ROOM_FIRST, sizeof(*entries));
-	if (!table || !entries) {
-		free(table);
-		free(entries);
-		return NULL;
-	}
-	*table = (struct trace_table){ .entries = entries, .room = ROOM_FIRST };
-	return table;
+	if (table && begin(table) == 0)
+		return table;
+	free(table);
+	return NULL;
 }
 
 struct trace_table *trace_table_free(struct trace_table *table)
@@ -37,10 +45,44 @@ struct trace_table *trace_table_free(struct trace_table *table)
 	return NULL;
 }
 
+static uint64_t turned(uint64_t word, unsigned bits)
+{
+	return word << bits | word >> (64 - bits);
+}
+
+static void mix(uint64_t v[4])
+{
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = turned(v[1], 13) ^ v[0];
+	v[3] = turned(v[3], 16) ^ v[2];
+	v[0] = turned(v[0], 32) + v[3];
+	v[2] += v[1];
+	v[3] = turned(v[3], 21) ^ v[0];
+	v[1] = turned(v[1], 17) ^ v[2];
+	v[2] = turned(v[2], 32);
+}
+
+/* SipHash-1-3: engines choose what is in here, and with a hash that they know, all of it could be in one place. */
+static uint64_t hash_of(const uint64_t key[2], uint64_t first, uint64_t second)
+{
+	const uint64_t words[] = { first, second, 16ull << 56 };
+	uint64_t v[4] = { key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du, key[0] ^ 0x6c7967656e657261u,
+			  key[1] ^ 0x7465646279746573u };
+	for (unsigned i = 0; i < 3; i++) {
+		v[3] ^= words[i];
+		mix(v);
+		v[0] ^= words[i];
+	}
+	v[2] ^= 0xff;
+	for (unsigned i = 0; i < 3; i++)
+		mix(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
 static struct entry *find(const struct trace_table *table, uint64_t first, uint64_t second)
 {
-	uint64_t hash = (first * 0x9e3779b97f4a7c15u ^ second) * 0x9e3779b97f4a7c15u;
-	uint32_t at = (uint32_t)(hash >> 32) & (table->room - 1);
+	uint32_t at = (uint32_t)hash_of(table->key, first, second) & (table->room - 1);
 	while (table->entries[at].is_used && (table->entries[at].first != first || table->entries[at].second != second))
 		at = (at + 1) & (table->room - 1);
 	return &table->entries[at];
@@ -53,7 +95,8 @@ bool trace_table_has(const struct trace_table *table, uint64_t first, uint64_t s
 
 static int grow(struct trace_table *table)
 {
-	struct trace_table larger = { .room = 2 * table->room, .count = table->count };
+	struct trace_table larger = *table;
+	larger.room = 2 * table->room;
 	larger.entries = calloc(larger.room, sizeof(*larger.entries));
 	if (!larger.entries)
 		return -ENOMEM;

@@ -250,3 +250,22 @@ Test(cli_trace, a_pair_has_the_number_that_it_got_first)
 		}
 	cr_expect(eq(ptr, trace_table_free(table), NULL));
 }
+
+/* Shapes are an engine's to choose. With a hash that can be calculated ahead these would share one place, and end no more. */
+Test(cli_trace, numbers_that_are_chosen_to_meet_do_not)
+{
+	enum { COUNT = 1 << 20 };
+	const uint64_t factor = 0x9e3779b97f4a7c15u;
+	uint64_t inverse = factor;
+	struct trace_table *table = trace_table_new();
+	uint32_t number;
+	cr_assert(ne(ptr, table, NULL));
+	for (int i = 0; i < 6; i++)
+		inverse *= 2 - factor * inverse;
+	cr_assert(eq(u64, factor * inverse, 1));
+	for (uint32_t i = 0; i < COUNT; i++) {
+		cr_assert(eq(int, trace_table_number(table, 1, factor ^ (inverse * (0x1234567800000000u | i)), i, &number), 0));
+		cr_assert(eq(u32, number, i));
+	}
+	cr_expect(eq(ptr, trace_table_free(table), NULL));
+}
