@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +39,7 @@ struct told {
 
 struct recording {
 	const struct trace_words *words;
+	int file; /* that was there before; -1: it is made at the end */
 	struct trace_data data;
 	Sycl__V1__Backend backend;
 	uint32_t index;
@@ -257,15 +259,33 @@ static void add_up(struct recording *recording)
 
 /* --- the file ------------------------------------------------------------------------------------------------------ */
 
-/* Can it be written? Nothing is left of one that was not there. */
-static int try_file(const char *path)
+/*
+ * Can it be written? One that is there is kept open: by the end its name may be somebody else's. Nothing is left of one that was
+ * not there.
+ */
+static int try_file(struct recording *recording)
 {
+	const char *path = recording->words->file;
 	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd >= 0)
 		return unlink(path) < 0 ? complain("%s: %s", path, strerror(errno)) : 0;
 	if (errno == EEXIST)
 		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	return fd < 0 ? complain("%s: %s", path, strerror(errno)) : 0;
+	if (fd < 0 || fcntl(fd, F_SETFL, 0) < 0)
+		return complain("%s: %s", path, strerror(errno));
+	recording->file = take_fd(&fd);
+	return 0;
+}
+
+/* Whoever has put something there meanwhile gets nothing written to it, nor to what it names. */
+static int open_file(struct recording *recording)
+{
+	struct stat facts;
+	if (recording->file < 0)
+		return open(recording->words->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
+	if (fstat(recording->file, &facts) < 0 || (S_ISREG(facts.st_mode) && ftruncate(recording->file, 0) < 0))
+		return -1;
+	return take_fd(&recording->file);
 }
 
 static void close_file(FILE **file)
@@ -277,12 +297,15 @@ static void close_file(FILE **file)
 static int write_file(struct recording *recording)
 {
 	const char *path = recording->words->file;
-	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+	const bool is_new = recording->file < 0;
+	CLEANUP(close_fd) int fd = open_file(recording);
 	CLEANUP(close_file) FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!file)
 		return complain("%s: %s", path, strerror(errno));
 	(void)take_fd(&fd);
 	int r = trace_data_write(&recording->data, file);
+	if (r < 0 && is_new)
+		(void)unlink(path); /* half of it is none */
 	return r < 0 ? complain("%s: %s", path, strerror(-r)) : 0;
 }
 
@@ -313,8 +336,10 @@ static int tell(const struct recording *recording)
 
 static void end_recording(struct recording **recording)
 {
-	if (*recording)
+	if (*recording) {
 		trace_data_fini(&(*recording)->data);
+		close_fd(&(*recording)->file);
+	}
 	free(*recording);
 }
 
@@ -342,11 +367,14 @@ int trace_run(const struct trace_words *words)
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
 	char device[DEVICE_BYTES];
 	uint64_t seconds = 0;
-	if (!recording || trace_data_init(&recording->data) < 0)
+	if (!recording)
+		return complain("no memory");
+	recording->file = -1;
+	if (trace_data_init(&recording->data) < 0)
 		return complain("no memory");
 	recording->words = words;
 	(void)read_seconds(words, &seconds);
-	int r = try_file(words->file);
+	int r = try_file(recording);
 	if (r == 0)
 		r = find_device(recording, device);
 	if (r < 0)

@@ -343,3 +343,42 @@ Test(processes_trace, what_cannot_be_written_or_is_not_meant_is_said_before_it_b
 	REFUSED(1, "nothing was sent to fake:0", "trace", path, "--device", "fake:0", "--seconds", "1");
 	cr_expect_str_eq(read_file(path), "mine");
 }
+
+/* One group is recorded; the name becomes a link to `victim` meanwhile. Its exit status. */
+static int recorded_while_linked(const struct private_service *service, const char *path, const char *victim, int number)
+{
+	static const char *const words[] = { "trips", "--count", "20", NULL };
+	char said[ANSWER_BYTES];
+	struct child recorder, worker;
+	recorder_start(&recorder, service, path, number);
+	ranked(&worker, service, "normal", "100", words);
+	worker_finish(&worker);
+	cr_assert(unlink(path) == 0 || errno == ENOENT);
+	cr_assert_eq(symlink(victim, path), 0);
+	int status = recorder_end(&recorder, said);
+	cr_expect_eq(strstr(said, "command groups") != NULL, status == 0, "%s", said);
+	return status;
+}
+
+/* An administrator's trace takes up to an hour, and its folder may be one that others write to. */
+Test(processes_trace, what_is_put_in_the_files_place_meanwhile_is_not_written_to)
+{
+	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(no_standby, false);
+	char path[PATH_BYTES], victim[PATH_BYTES];
+	struct child stays;
+	file_in(service, "trace.txt", path);
+	file_in(service, "victim", victim);
+	FILE *file = fopen(victim, "we");
+	cr_assert(file && fputs("theirs", file) >= 0 && fclose(file) == 0);
+	keep_engine(&stays, service);
+	cr_expect_eq(recorded_while_linked(service, path, victim, 1), 1);
+	cr_expect_str_eq(read_file(victim), "theirs");
+
+	/* One that was there is written to, whatever its name is by then. */
+	cr_assert_eq(unlink(path), 0);
+	file = fopen(path, "we");
+	cr_assert(file && fclose(file) == 0);
+	cr_expect_eq(recorded_while_linked(service, path, victim, 2), 0);
+	cr_expect_str_eq(read_file(victim), "theirs");
+	child_end(&stays);
+}
