@@ -171,9 +171,9 @@ int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *m
 	return 0;
 }
 
-int device_admit(struct session *session, uint64_t size_bytes, struct backend_fault *fault)
+int device_admit(struct session *session, const struct scheduler_device *device, uint64_t size_bytes, struct backend_fault *fault)
 {
-	if (sched_quota_allows(sched_account_device(session->work), size_bytes))
+	if (sched_quota_allows(sched_account_device(session->work), device, size_bytes))
 		return 0;
 	return fault_set(fault, STATUS_QUOTA,
 			 "a session may have %" PRIu64 " bytes on devices, all of this user's together %" PRIu64,
@@ -239,7 +239,7 @@ static int make_shared(struct session *session, struct buffer *buffer, const Syc
 	if (share_kind_feature(message->export_kind, &feature, fault) ||
 	    feature_device(session, message->device, feature, &found, fault) ||
 	    share_admit(session, message->size_bytes, &charged, fault) ||
-	    device_admit(session, message->size_bytes, fault) ||
+	    device_admit(session, found.device, message->size_bytes, fault) ||
 	    buffer_admit(session, charged, message->size_bytes, message->range, &arena, &host, fault))
 		return 1;
 	enum backend_export_kind kind = (enum backend_export_kind)message->export_kind;

@@ -254,9 +254,9 @@ static int allocate(struct session *session, const Sycl__V1__UsmAllocate *messag
 	if (usm->kind != BACKEND_USM_DEVICE && !session_in_process(session))
 		return fault_set(fault, STATUS_INVALID, "host and shared USM lie in an arena");
 	if (usm->kind != BACKEND_USM_HOST) {
-		if (device_admit(session, message->size_bytes, fault))
+		if (device_admit(session, NULL, message->size_bytes, fault))
 			return 1;
-		sched_quota_take(sched_account_device(session->work), message->size_bytes);
+		sched_quota_take(sched_account_device(session->work), NULL, message->size_bytes);
 		usm->device_bytes = message->size_bytes;
 	}
 	r = sched_usm_allocate(found.device, usm->kind, message->size_bytes, message->alignment_bytes, usm,

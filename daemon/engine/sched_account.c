@@ -74,20 +74,29 @@ struct sched_quota *sched_account_device(struct sched_account *account)
 	return &account->device;
 }
 
-bool sched_quota_allows(const struct sched_quota *quota, uint64_t bytes)
+/* Without what will have left this device by then. */
+static uint64_t stays_bytes(const struct sched_quota *quota, const struct scheduler_device *device)
 {
-	for (; quota; quota = quota->above)
-		if (quota->bytes > quota->most_bytes || bytes > quota->most_bytes - quota->bytes)
+	return quota->bytes - (device ? quota->leaving_bytes[device->index] : 0);
+}
+
+bool sched_quota_allows(const struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes)
+{
+	for (; quota; quota = quota->above) {
+		uint64_t stays = stays_bytes(quota, device);
+		if (stays > quota->most_bytes || bytes > quota->most_bytes - stays)
 			return false;
+	}
 	return true;
 }
 
-void sched_quota_take(struct sched_quota *quota, uint64_t bytes)
+void sched_quota_take(struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes)
 {
 	for (; quota; quota = quota->above) {
 		quota->bytes += bytes;
-		if (quota->peak_bytes < quota->bytes)
-			quota->peak_bytes = quota->bytes;
+		uint64_t stays = stays_bytes(quota, device);
+		if (quota->peak_bytes < stays)
+			quota->peak_bytes = stays;
 	}
 }
 
@@ -95,6 +104,20 @@ void sched_quota_give(struct sched_quota *quota, uint64_t bytes)
 {
 	for (; quota; quota = quota->above)
 		quota->bytes -= bytes;
+}
+
+void sched_quota_leave(struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes)
+{
+	for (; quota; quota = quota->above)
+		quota->leaving_bytes[device->index] += bytes;
+}
+
+void sched_quota_left(struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes)
+{
+	for (; quota; quota = quota->above) {
+		quota->leaving_bytes[device->index] -= bytes;
+		quota->bytes -= bytes;
+	}
 }
 
 uint64_t sched_account_bytes(const struct sched_account *account)

@@ -85,8 +85,8 @@ static void buffer_unused(struct sched_buffer *buffer)
 }
 
 /*
- * How many are on their way. What they hold may be asked for again at once: their device's thread comes by each of them before
- * anything that is submitted from now on.
+ * How many are on their way. What they hold may be asked for again at once on their device, whose thread comes by each of them
+ * before anything that is submitted from now on.
  */
 static uint32_t free_memories(struct sched_memory **list)
 {
@@ -96,7 +96,7 @@ static uint32_t free_memories(struct sched_memory **list)
 		*list = memory->next;
 		count++;
 		if (memory->account)
-			sched_quota_give(sched_account_device(memory->account), memory->size_bytes);
+			sched_quota_leave(sched_account_device(memory->account), memory->device, memory->size_bytes);
 		memory->message.kind = SCHED_MESSAGE_MEMORY_FREE;
 		sched_device_post(memory->device, &memory->message);
 	}
@@ -138,6 +138,7 @@ void sched_memory_freed(struct sched_memory *memory)
 	struct sched_contents *contents = memory->contents;
 	memory->device->memories--;
 	if (memory->account) {
+		sched_quota_left(sched_account_device(memory->account), memory->device, memory->size_bytes);
 		sched_use_settle(memory);
 		list_remove(&memory->account_link);
 	}
@@ -152,7 +153,7 @@ void sched_memory_freed(struct sched_memory *memory)
 static void charge(struct sched_memory *memory, struct sched_account *account)
 {
 	sched_account_hold(account);
-	sched_quota_take(sched_account_device(account), memory->size_bytes);
+	sched_quota_take(sched_account_device(account), memory->device, memory->size_bytes);
 	memory->account = account;
 	list_push_back(sched_account_memories(account), &memory->account_link);
 }
@@ -178,7 +179,7 @@ static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer, st
 {
 	struct sched_contents *contents = buffer->contents;
 	struct sched_account *account = in_place ? NULL : buffer->account;
-	if (account && !sched_quota_allows(sched_account_device(account), contents->size_bytes))
+	if (account && !sched_quota_allows(sched_account_device(account), device, contents->size_bytes))
 		return -ENOSPC;
 	struct sched_memory *memory = malloc(sizeof(*memory));
 	if (!memory)

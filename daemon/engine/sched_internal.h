@@ -43,7 +43,7 @@
 #include <assert.h>
 #include <pthread.h>
 
-#define SCHED_DEVICES_MAX      63u /* with the host 64 places: one word */
+static_assert(SCHED_DEVICES_MAX == 63, "with the host 64 places: one word");
 #define SCHED_LANES_DEFAULT    8u
 #define SCHED_LANES_MAX        32u                    /* for computing */
 #define SCHED_LANES_LATENCY    8u                     /* for computing, of sessions of the latency class */

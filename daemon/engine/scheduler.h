@@ -600,18 +600,27 @@ int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t w
 uint64_t sched_account_bytes(const struct sched_account *account);
 uint32_t sched_account_sent(const struct sched_account *account); /* commands that are on a device: they end by themselves */
 
+#define SCHED_DEVICES_MAX 63u
+
 /*
  * Memory on devices, of an account and of all accounts together (`above`, which outlives it): counted from when it is asked for
- * until the device has given it back. A quota may be lowered below what is held: then nothing more is had.
+ * until the device has given it back. What a device has been told to give back may be asked for again at once, but only what its
+ * own thread makes, which comes by that order first: another device, and the loader's thread, may be there sooner, and a kernel
+ * that does not end keeps such an order for ever. A quota may be lowered below what is held: then nothing more is had.
  */
 struct sched_quota {
 	uint64_t most_bytes, bytes;
+	uint64_t leaving_bytes[SCHED_DEVICES_MAX]; /* of `bytes`: ordered to be given back, by device */
 	uint64_t peak_bytes; /* the most that it has been: a driver's pool keeps what is free again */
 	struct sched_quota *above; /* NULL: none */
 };
-bool sched_quota_allows(const struct sched_quota *quota, uint64_t bytes);
-void sched_quota_take(struct sched_quota *quota, uint64_t bytes);
+/* `device`: whose own thread makes it; NULL: somebody else does. */
+bool sched_quota_allows(const struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes);
+void sched_quota_take(struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes);
 void sched_quota_give(struct sched_quota *quota, uint64_t bytes);
+/* This device has been told to give it back; and it has done so, which gives it. */
+void sched_quota_leave(struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes);
+void sched_quota_left(struct sched_quota *quota, const struct scheduler_device *device, uint64_t bytes);
 /* The account's; nothing is limited unless the caller sets it. */
 struct sched_quota *sched_account_device(struct sched_account *account);
 /* What this buffer has on devices is the account's from now on; once. What another process made is nobody's here. */

@@ -236,8 +236,8 @@ int feature_device(struct session *session, uint32_t device, uint32_t features, 
 /* commands_share.c: which feature a kind of sharing needs; what a shared buffer counts as. 0, or 1 with a fault. */
 int share_kind_feature(uint32_t kind, uint32_t *feature_out, struct backend_fault *fault);
 int share_admit(struct session *session, uint64_t size_bytes, uint64_t *charged_out, struct backend_fault *fault);
-/* Memory on a device at once: 0, or 1 with a fault. */
-int device_admit(struct session *session, uint64_t size_bytes, struct backend_fault *fault);
+/* Memory on a device at once, which its own thread makes; NULL: another one does. 0, or 1 with a fault. */
+int device_admit(struct session *session, const struct scheduler_device *device, uint64_t size_bytes, struct backend_fault *fault);
 /* A buffer's limit and its place in an arena (none for 0 bytes): 0, or 1 with a fault. */
 int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_bytes,
 		 const Sycl__V1__ArenaRange *range, struct arena **arena_out, void **host_out,

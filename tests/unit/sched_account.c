@@ -175,13 +175,13 @@ Test(account, C8_N6_links_of_one_task_are_limited_together)
 }
 
 /* A fill of the buffer on the device, which must have memory for it. */
-static int submit_fill(const struct words *words, struct probe *probe)
+static int submit_fill_on(uint32_t device, const struct words *words, struct probe *probe)
 {
 	const uint32_t pattern = 5;
 	struct task_requirement requirement = {
 		.buffer = words->buffer, .mode = ACCESS_MODE_WRITE, .size_bytes = WORDS * sizeof(uint32_t)};
 	struct task *task;
-	struct task_request request = {.device = h.devices[0],
+	struct task_request request = {.device = h.devices[device],
 				       .owner = probe,
 				       .account = h.account,
 				       .requirements = &requirement,
@@ -192,6 +192,11 @@ static int submit_fill(const struct words *words, struct probe *probe)
 						.pattern_bytes = sizeof(pattern)}};
 	*probe = (struct probe){.done = false};
 	return task_submit(h.scheduler, &request, &task);
+}
+
+static int submit_fill(const struct words *words, struct probe *probe)
+{
+	return submit_fill_on(0, words, probe);
 }
 
 Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_it_is_back)
@@ -228,4 +233,45 @@ Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_i
 	finish();
 	cr_expect(eq(u64, all.bytes, 0));
 	cr_expect(eq(u64, all.peak_bytes, 2 * bytes), "what it was at most is known");
+}
+
+/* What is told to go is room where it goes, behind it, and nowhere else: a kernel without an end would keep it there for ever. */
+Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_another_one, .timeout = 60)
+{
+	static struct words y, z;
+	static struct probe probe;
+	const uint64_t bytes = WORDS * sizeof(uint32_t);
+	struct sched_quota all = {.most_bytes = UINT64_MAX};
+	harness_start(&h, 2);
+	harness_words(&h, &x, WORDS, false, 0);
+	harness_words(&h, &y, WORDS, false, 0);
+	harness_words(&h, &z, WORDS, false, 0);
+	open_account(16u << 20);
+	struct sched_quota *own = sched_account_device(h.account);
+	*own = (struct sched_quota){.most_bytes = bytes, .above = &all};
+	sched_buffer_charge(x.buffer, h.account);
+	sched_buffer_charge(y.buffer, h.account);
+	sched_buffer_charge(z.buffer, h.account);
+	cr_assert(zero(int, submit_fill_on(0, &y, &probe)));
+	cr_assert(harness_settle(&h));
+
+	/* It is on its way from here on, and back not before this thread looks. */
+	sched_buffer_release(y.buffer);
+	cr_expect(eq(int, submit_fill_on(1, &x, &probe), -ENOSPC), "of its own");
+	cr_expect(not(sched_quota_allows(own, NULL, bytes)), "the loader's thread may be there first");
+	own->most_bytes = UINT64_MAX;
+	all.most_bytes = bytes;
+	cr_expect(eq(int, submit_fill_on(1, &x, &probe), -ENOSPC), "of all together");
+	own->most_bytes = bytes;
+	cr_assert(zero(int, submit_fill_on(0, &z, &probe)), "its thread comes by the order to free first");
+	cr_expect(eq(int, submit_fill_on(0, &x, &probe), -ENOSPC), "once");
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u64, all.bytes, bytes));
+	cr_expect(eq(u64, all.peak_bytes, bytes), "a device never had more");
+	harness_words_free(&h, &z);
+	cr_assert(harness_settle(&h));
+	cr_expect(zero(int, submit_fill_on(1, &x, &probe)), "now it is back");
+	finish();
+	cr_expect(zero(u64, all.bytes));
+	free(y.host);
 }
