@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { CLASS_LATENCY, CLASSES = 3, WEIGHT_MOST = 1000, LANES_NOTED = 64, LANES = 32, LANES_LATENCY = 8,
-       SESSIONS_NOTED = 16 * TRACE_SESSIONS_MOST };
+       SESSIONS_CLAIMED = 16 * TRACE_SESSIONS_MOST, SESSIONS_NOTED = 2 * SESSIONS_CLAIMED };
 
 #define TAKES_MOST_NS 1000000000000000ull /* eleven days: the reader's */
 
@@ -51,10 +51,10 @@ static int grow(void **array, uint32_t count, uint32_t *room, size_t size)
 }
 
 /* Its place. -ENOMEM, or -E2BIG: there are too many. */
-static int find_session(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t *place_out)
+static int find_session(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t most, uint32_t *place_out)
 {
 	/* More than a trace may have: which of them have groups is known at the end only. */
-	if (data->session_count >= SESSIONS_NOTED && !trace_table_has(data->session_table, uid, session))
+	if (data->session_count >= most && !trace_table_has(data->session_table, uid, session))
 		return -E2BIG;
 	int r = grow((void **)&data->sessions, data->session_count, &data->session_room, sizeof(*data->sessions));
 	if (r == 0)
@@ -68,7 +68,7 @@ static int find_session(struct trace_data *data, uint32_t uid, uint64_t session,
 int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uint32_t pid, const char *command)
 {
 	uint32_t place;
-	int r = find_session(data, uid, session, &place);
+	int r = find_session(data, uid, session, SESSIONS_NOTED, &place);
 	if (r < 0)
 		return r == -E2BIG ? 0 : r;
 	struct trace_session *entry = &data->sessions[place];
@@ -96,7 +96,9 @@ static int add(struct trace_data *data, const struct trace_source *source, const
 		data->wrong++;
 		return 0;
 	}
-	int r = data->group_count == TRACE_GROUPS_MOST ? -E2BIG : find_session(data, source->uid, record->session, &place);
+	int r = -E2BIG;
+	if (data->group_count < TRACE_GROUPS_MOST)
+		r = find_session(data, source->uid, record->session, SESSIONS_CLAIMED, &place);
 	if (r == 0)
 		r = grow((void **)&data->groups, data->group_count, &data->group_room, sizeof(*data->groups));
 	if (r == -E2BIG)
@@ -133,21 +135,39 @@ static int by_time(const void *left, const void *right)
 	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-/* Of sessions beyond what a trace may have nothing is left; who has groups is counted, in the order of their first. */
+/* In the order of their first groups, as many as there are places for. How many there are now. */
+static uint32_t choose(struct trace_data *data, bool named, uint32_t chosen)
+{
+	for (uint32_t i = 0; i < data->group_count && chosen < TRACE_SESSIONS_MOST; i++) {
+		struct trace_session *session = &data->sessions[data->groups[i].session];
+		if (session->is_chosen || (session->pid != 0) != named)
+			continue;
+		session->is_chosen = true;
+		chosen++;
+	}
+	return chosen;
+}
+
+/*
+ * Of sessions beyond what a trace may have nothing is left. Those that the service has named come first: an engine can claim to have
+ * had any number of others, from the beginning on.
+ */
 static void choose_sessions(struct trace_data *data)
 {
-	uint32_t sessions = 0, kept = 0;
-	for (uint32_t i = 0; i < data->session_count; i++)
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < data->session_count; i++) {
 		data->sessions[i].groups = 0;
+		data->sessions[i].is_chosen = false;
+	}
+	(void)choose(data, false, choose(data, true, 0));
 	for (uint32_t i = 0; i < data->group_count; i++) {
 		struct trace_session *session = &data->sessions[data->groups[i].session];
 		const struct trace_record *record = &data->groups[i].record;
-		if (session->groups == 0 && sessions == TRACE_SESSIONS_MOST) {
+		if (!session->is_chosen) {
 			data->too_many++;
 			continue;
 		}
 		if (session->groups++ == 0) {
-			sessions++;
 			session->weight = record->weight;
 			session->session_class = record->session_class;
 		}

@@ -21,6 +21,7 @@ struct trace_session {
 	uint64_t groups;
 	uint16_t weight;       /* of its first group, and */
 	uint8_t session_class; /* its class */
+	bool is_chosen;        /* the trace has a place for it */
 };
 
 /* Whose engine a record came from. */

@@ -269,3 +269,20 @@ Test(cli_trace, numbers_that_are_chosen_to_meet_do_not)
 	}
 	cr_expect(eq(ptr, trace_table_free(table), NULL));
 }
+
+/* Of those that the service knows nothing is lost by it. */
+Test(cli_trace, sessions_that_an_engine_makes_up_take_no_place_of_others)
+{
+	const struct trace_source other = { 1001, 43 };
+	struct sim_trace trace;
+	begin();
+	for (uint64_t i = 0; i < 100000; i++)
+		add(record_at(i + 1, 0, 5));
+	cr_assert(eq(int, trace_data_name(&data, 1001, 7, 4242, "honest"), 0));
+	add_from(&other, record_at(7, 500, 5));
+	read_back(&trace);
+	cr_expect(eq(u32, trace.kind_count, SIM_KINDS_MAX));
+	EXPECT_SAID("\ngroup u1001-s7 at=500.000 ");
+	EXPECT_SAID(", pid 4242, honest\n");
+	end(&trace);
+}
