@@ -214,9 +214,23 @@ static int set_numbers(struct trace_data *data, struct trace_table *shapes, stru
 	return r;
 }
 
+/* Nothing can be sent after the end. One such line, far enough, and no reader takes the file. */
+static void leave_out_later(struct trace_data *data)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < data->group_count; i++) {
+		if (data->groups[i].record.at_ns <= data->ended_ns)
+			data->groups[kept++] = data->groups[i];
+		else
+			data->wrong++;
+	}
+	data->group_count = kept;
+}
+
 static int prepare(struct trace_data *data)
 {
 	struct trace_table *shapes = trace_table_new(), *lanes = trace_table_new();
+	leave_out_later(data);
 	if (data->group_count > 0)
 		qsort(data->groups, data->group_count, sizeof(*data->groups), by_time);
 	choose_sessions(data);

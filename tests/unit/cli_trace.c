@@ -286,3 +286,19 @@ Test(cli_trace, sessions_that_an_engine_makes_up_take_no_place_of_others)
 	EXPECT_SAID(", pid 4242, honest\n");
 	end(&trace);
 }
+
+Test(cli_trace, what_would_come_after_the_end_makes_no_file_unreadable)
+{
+	struct sim_trace trace;
+	begin();
+	struct trace_record late = record_at(1, 0, 5), far = late;
+	late.at_ns = data.ended_ns + 1;
+	far.at_ns = INT64_MAX;
+	add(late);
+	add(record_at(1, 1000000, 5));
+	add(far);
+	read_back(&trace);
+	cr_expect(eq(u32, trace.group_count, 1));
+	EXPECT_SAID("# not here: 2 that made no sense\n");
+	end(&trace);
+}
