@@ -120,7 +120,7 @@ Test(events, H3_H4_H5_H6_H7_times_wait_until_they_are_known)
 	sycl_buffer buffer = words_buffer(helped, 0);
 	struct gate gate = GATE_INIT;
 	sycl_event first = NULL, second = NULL, timeless = NULL;
-	uint64_t times[2][3];
+	uint64_t times[2][3], again = 0;
 	run_task(on, gate_task, &gate, buffer, SYCL_ACCESS_READ_WRITE, NULL, &first);
 	run_increment(on, increment, buffer, &second);
 	MUST(sycl_queue_barrier(without, &timeless));
@@ -136,6 +136,10 @@ Test(events, H3_H4_H5_H6_H7_times_wait_until_they_are_known)
 	cr_assert(eq(int, (int)status, SYCL_COMMAND_COMPLETE));
 	for (int what = 0; what < 3; what++)
 		MUST(sycl_event_get_profiling(first, (sycl_profiling)what, &times[0][what]));
+	/* The queue got the second while the gate was shut, and the first ended after that: it is no time of the start. */
+	MUST(sycl_event_get_profiling(second, SYCL_PROFILING_SUBMIT, &again));
+	cr_assert(lt(u64, again, times[0][2]), "the queue had the second before the first had ended");
+	cr_assert(eq(u64, again, times[1][0]), "and says the same as before it ran");
 	for (int i = 0; i < 2; i++) {
 		cr_assert(le(u64, times[i][0], times[i][1]));
 		cr_assert(le(u64, times[i][1], times[i][2]));
