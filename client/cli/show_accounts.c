@@ -49,7 +49,7 @@ static void whose_cells(struct table *table, uint32_t by, const Sycl__V1__Accoun
 			const Sycl__V1__DeviceUsage *used)
 {
 	if (by & ACCOUNTS_BY_USER)
-		table_cell(table, COLOUR_NONE, "%u", row->uid);
+		user_cell(table, row->uid);
 	if (by & ACCOUNTS_BY_CGROUP)
 		table_cell(table, COLOUR_NONE, "%s", *row->cgroup ? row->cgroup : "-");
 	if (by & ACCOUNTS_BY_DEVICE)

@@ -279,7 +279,7 @@ static bool account_table(const Sycl__V1__AdminReply *reply, bool coloured)
 	for (size_t i = 0; i < reply->n_accounts; i++) {
 		const Sycl__V1__AccountFacts *account = reply->accounts[i];
 		const Sycl__V1__Usage *usage = account->usage ? account->usage : &none;
-		table_cell(&table, COLOUR_NONE, "%u", account->uid);
+		user_cell(&table, account->uid);
 		table_cell(&table, COLOUR_NONE, "%llu", (unsigned long long)account->sessions_ended);
 		table_cell(&table, COLOUR_NONE, "%llu/%llu", (unsigned long long)usage->groups_completed,
 			   (unsigned long long)usage->groups_submitted);

@@ -48,6 +48,14 @@ void table_cell(struct table *table, enum colour colour, const char *format, ...
 	va_end(arguments);
 }
 
+void user_cell(struct table *table, uint32_t uid)
+{
+	if (uid == UINT32_MAX)
+		table_cell(table, COLOUR_NONE, "(others)");
+	else
+		table_cell(table, COLOUR_NONE, "%u", uid);
+}
+
 /* Characters, not bytes. */
 static size_t width_of(const char *text)
 {

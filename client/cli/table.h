@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum colour { COLOUR_NONE, COLOUR_BOLD, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_RED };
 
@@ -42,6 +43,8 @@ void print_coloured(const char *text, enum colour colour, bool coloured);
 
 /* Add the next cell; a row ends by itself. */
 __attribute__((format(printf, 3, 4))) void table_cell(struct table *table, enum colour colour, const char *format, ...);
+/* A uid; UINT32_MAX is nobody's: of those who have no row of their own any more. */
+void user_cell(struct table *table, uint32_t uid);
 
 /*
  * Print under the titles, then free. False: there was no memory. `room`: characters in a line, 0 for any number; where

@@ -18,7 +18,7 @@
 #define FILE_MAGIC 0x0001746363617973ull /* "syacct", and its format */
 
 enum {
-	FILE_BYTES_MAX = 64 << 20,
+	FILE_BYTES_MAX = 128 << 20,
 	GROUPS_MAX = 8192,
 };
 
@@ -163,7 +163,6 @@ int account_file_save(struct supervisor *supervisor)
 
 static void restore_row(struct supervisor *supervisor, const Sycl__V1__AccountRow *row)
 {
-	struct refusal refusal;
 	struct account_key key = {.uid = row->uid};
 	struct account_sums sums = {.sessions = 0};
 	if (!row->used || (!supervisor->privileged && row->uid != geteuid()))
@@ -173,7 +172,7 @@ static void restore_row(struct supervisor *supervisor, const Sycl__V1__AccountRo
 	text_copy_printable(key.cgroup, sizeof(key.cgroup), row->cgroup);
 	sums.sessions = row->sessions;
 	sums.faults = row->faults;
-	struct tenant *tenant = tenant_get(supervisor, row->uid, &refusal);
+	struct tenant *tenant = tenant_restore(supervisor, row->uid);
 	struct account_row *to = tenant ? account_ledger_row(tenant, &key) : NULL;
 	if (to)
 		account_sums_add(&to->sums, &sums);

@@ -8,6 +8,7 @@
 #include "status.h"
 #include "sharing.h"
 #include "supervisor.h"
+#include "tenant_forget.h"
 #include "tenant_share.h"
 #include "text.h"
 
@@ -301,6 +302,8 @@ void orders_take(struct supervisor *supervisor, struct asker *asker, const Sycl_
 		note(&target, asker);
 		r = act(&target);
 	}
+	if (order->of_user && target.tenant)
+		tenant_review(target.tenant);
 	if (r < 0) {
 		admin_answer_error(asker, target.refusal.code, target.refusal.text);
 		return;

@@ -6,6 +6,7 @@
 #include "orders.h"
 #include "status.h"
 #include "supervisor.h"
+#include "tenant_forget.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -119,7 +120,9 @@ static void begin_discovery(struct inquiry *inquiry)
 	inquiry->discovers = engine;
 	if (!engine)
 		(void)snprintf(inquiry->trouble, sizeof(inquiry->trouble), "%.120s", refusal.text);
-	else if (engine->was_ready)
+	if (tenant && !engine)
+		tenant_review(tenant);
+	if (engine && engine->was_ready)
 		ask_discovery(inquiry);
 }
 

@@ -307,7 +307,7 @@ static void add_engines(struct reply *reply)
 	struct tenant *tenant;
 	const struct engine *engine;
 	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
-		if (!visible(reply->inquiry, tenant))
+		if (!visible(reply->inquiry, tenant) || tenant->uid == TENANT_OTHERS)
 			continue;
 		if (TAILQ_EMPTY(&tenant->engines))
 			add_engine_row(reply, tenant)->state = SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE;

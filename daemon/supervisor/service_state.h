@@ -30,7 +30,7 @@ static_assert(sizeof(struct service_state_engine) == 56, "part of the layout");
 /* What a tenant's sessions that are over have used. */
 struct service_state_account {
 	uint32_t uid;
-	uint32_t reserved;
+	uint32_t unknown;        /* 1: to the user database, when it was asked last */
 	uint64_t sessions;       /* that were over */
 	uint64_t engines_failed; /* crashed, or ended because a device failed */
 	uint64_t groups_submitted, groups_completed, groups_failed;

@@ -69,6 +69,7 @@ static void keep_accounts(const struct supervisor *supervisor, struct service_st
 		struct service_state_account *account = &state->accounts[state->account_count++];
 		*account = tenant->account;
 		account->uid = tenant->uid;
+		account->unknown = tenant->is_unknown;
 	}
 }
 
@@ -227,12 +228,13 @@ static void expect(struct supervisor *supervisor, const struct service_state_eng
 
 static void restore_account(struct supervisor *supervisor, const struct service_state_account *account)
 {
-	struct refusal refusal;
 	if (!supervisor->privileged && account->uid != geteuid())
 		return;
-	struct tenant *tenant = tenant_get(supervisor, account->uid, &refusal);
-	if (tenant)
-		tenant->account = *account;
+	struct tenant *tenant = tenant_restore(supervisor, account->uid);
+	if (!tenant)
+		return;
+	tenant->account = *account;
+	tenant->is_unknown = account->unknown;
 }
 
 static void use(struct supervisor *supervisor, const struct service_state *state)

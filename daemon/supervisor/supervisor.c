@@ -10,6 +10,7 @@
 #include "orders.h"
 #include "peer.h"
 #include "refusal.h"
+#include "tenant_forget.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -154,6 +155,7 @@ static void on_connected(void *context, int connection)
 	}
 	struct session *session = session_new(succession_session_number(supervisor), socket, &peer);
 	if (!session) {
+		tenant_review(tenant);
 		refuse(take_fd(&socket), STATUS_MEMORY_ALLOCATION, "the service has no memory");
 		return;
 	}
@@ -163,6 +165,7 @@ static void on_connected(void *context, int connection)
 	log_debug("session", "%llu from uid %lu, pid %ld (%s)", (unsigned long long)session->id,
 		  (unsigned long)peer.uid, (long)peer.pid, peer.command);
 	tenant_place(tenant, session);
+	tenant_review(tenant);
 	succession_changes(supervisor);
 	status_changed(supervisor);
 }

@@ -7,6 +7,7 @@
 #include "orders.h"
 #include "refusal.h"
 #include "supervisor.h"
+#include "tenant_forget.h"
 #include "tenant_share.h"
 
 #include <errno.h>
@@ -33,16 +34,18 @@ enum {
 	GID_NOGROUP = 65534,
 };
 
-/* A uid that the user database does not know gets the group of nobody. May ask the network's user database. */
-static gid_t group_of(uid_t uid)
+/* False: the user database does not know the uid, which gets the group of nobody. May ask the network's user database. */
+static bool group_of(uid_t uid, gid_t *gid_out)
 {
 	struct passwd entry;
 	struct passwd *found = NULL;
 	char buffer[PASSWD_BYTES];
+	*gid_out = GID_NOGROUP;
 	if (uid == geteuid())
-		return getegid();
-	int r = getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found);
-	return r == 0 && found ? found->pw_gid : GID_NOGROUP;
+		*gid_out = getegid();
+	else if (getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found) == 0 && found)
+		*gid_out = found->pw_gid;
+	return found || uid == geteuid();
 }
 
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid)
@@ -54,27 +57,12 @@ struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid)
 	return NULL;
 }
 
-static void tenant_remove(struct tenant *tenant)
+void tenant_remove(struct tenant *tenant)
 {
 	TAILQ_REMOVE(&tenant->supervisor->tenants, tenant, link);
 	tenant->supervisor->tenant_count--;
 	account_table_fini(&tenant->ledger);
 	free(tenant);
-}
-
-/* Forget the one that has been without an engine for longest, unless its failures must be remembered still. */
-static bool forget_one(struct supervisor *supervisor)
-{
-	uint64_t now = clock_now_ns();
-	struct tenant *oldest = NULL;
-	struct tenant *tenant;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		if (TAILQ_EMPTY(&tenant->engines) && tenant->retry_at_ns <= now && !orders_hold(tenant) &&
-		    (!oldest || tenant->last_use_ns < oldest->last_use_ns))
-			oldest = tenant;
-	if (oldest)
-		tenant_remove(oldest);
-	return oldest != NULL;
 }
 
 __attribute__((format(printf, 3, 4))) static void refuse(struct refusal *refusal, enum sycl_status code,
@@ -87,29 +75,51 @@ __attribute__((format(printf, 3, 4))) static void refuse(struct refusal *refusal
 	va_end(arguments);
 }
 
+static struct tenant *tenant_new(struct supervisor *supervisor, uid_t uid)
+{
+	struct tenant *tenant = calloc(1, sizeof(*tenant));
+	if (!tenant)
+		return NULL;
+	tenant->supervisor = supervisor;
+	tenant->uid = uid;
+	TAILQ_INIT(&tenant->engines);
+	TAILQ_INSERT_TAIL(&supervisor->tenants, tenant, link);
+	supervisor->tenant_count++;
+	if (uid == TENANT_OTHERS)
+		return tenant;
+	tenant->is_unknown = !group_of(uid, &tenant->gid);
+	if (tenant->is_unknown)
+		tenants_join_unknown(tenant);
+	tenant_share_look_up(tenant);
+	return tenant;
+}
+
 struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
 {
-	struct tenant *tenant = tenant_find(supervisor, uid);
-	if (!tenant && supervisor->tenant_count >= TENANTS_MAX && !forget_one(supervisor)) {
-		refuse(refusal_out, STATUS_QUOTA, "the service has as many tenants as it can have");
+	struct tenant *tenant = uid == TENANT_OTHERS ? NULL : tenant_find(supervisor, uid);
+	if (!tenant && (uid == TENANT_OTHERS || !tenants_make_room(supervisor))) {
+		refuse(refusal_out, STATUS_QUOTA,
+		       uid == TENANT_OTHERS ? "there is no such user" : "the service has as many tenants as it can have");
 		return NULL;
 	}
 	if (!tenant) {
-		tenant = calloc(1, sizeof(*tenant));
+		tenant = tenant_new(supervisor, uid);
 		if (!tenant) {
 			refuse(refusal_out, STATUS_MEMORY_ALLOCATION, "the service has no memory");
 			return NULL;
 		}
-		tenant->supervisor = supervisor;
-		tenant->uid = uid;
-		tenant->gid = group_of(uid);
-		TAILQ_INIT(&tenant->engines);
-		TAILQ_INSERT_TAIL(&supervisor->tenants, tenant, link);
-		supervisor->tenant_count++;
-		tenant_share_look_up(tenant);
 	}
 	tenant->last_use_ns = clock_now_ns();
 	return tenant;
+}
+
+struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid)
+{
+	struct refusal refusal;
+	struct tenant *tenant = tenant_find(supervisor, uid);
+	if (tenant)
+		return tenant;
+	return uid == TENANT_OTHERS ? tenant_new(supervisor, uid) : tenant_get(supervisor, uid, &refusal);
 }
 
 /* Engines that nobody asked to end, and that take no session any more. */

@@ -19,7 +19,11 @@ struct engine;
 struct session;
 struct supervisor;
 
-enum { TENANTS_MAX = 1024, TENANT_FAILURE_BYTES = 448 };
+/* tenant_forget.h: of all, and of uids that the user database does not know. */
+enum { TENANTS_MAX = 2048, TENANTS_UNKNOWN_MAX = 256, TENANT_FAILURE_BYTES = 448 };
+
+/* Nobody's uid: the row where figures of those are added up who have none of their own any more. */
+#define TENANT_OTHERS ((uid_t)-1)
 
 TAILQ_HEAD(engine_list, engine);
 
@@ -28,6 +32,7 @@ struct tenant {
 	struct supervisor *supervisor;
 	uid_t uid;
 	gid_t gid; /* of the user database; never the peer's, who may have it from a set-group-id program */
+	bool is_unknown; /* to the user database, as far as it was asked */
 	struct engine_list engines;
 	struct engine *current; /* takes new sessions; NULL: start one */
 	unsigned session_count;
@@ -63,6 +68,12 @@ struct refusal {
 
 /* The tenant, made if missing. NULL: there are too many, or no memory; `refusal_out` says so. */
 struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out);
+
+/* The same to restore figures of an earlier service's, also of TENANT_OTHERS. NULL: no memory. */
+struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid);
+
+/* Nothing of it is left. It has no engine. */
+void tenant_remove(struct tenant *tenant);
 
 /* The tenant if it is known, else NULL. */
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);

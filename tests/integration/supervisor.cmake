@@ -58,6 +58,13 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   add_test(NAME supervisor_uids_operators COMMAND supervisor_uids_operators)
   set_tests_properties(supervisor_uids_operators PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS integration
     ENVIRONMENT "${test_environment}")
+  # The same of users who are many.
+  add_executable(supervisor_uids_many ${here}/supervisor_uids_many.c)
+  target_link_libraries(supervisor_uids_many PRIVATE sycl_flags supervisor_harness)
+  set_target_properties(supervisor_uids_many PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME supervisor_uids_many COMMAND supervisor_uids_many)
+  set_tests_properties(supervisor_uids_many PROPERTIES TIMEOUT 240 SKIP_RETURN_CODE 77 LABELS integration
+    ENVIRONMENT "${test_environment}")
   add_test(NAME supervisor_units COMMAND ${here}/supervisor_units.sh ${CMAKE_BINARY_DIR}/systemd
     ${CMAKE_CURRENT_LIST_DIR}/../../systemd $<TARGET_FILE:sycld>)
   set_tests_properties(supervisor_units PROPERTIES TIMEOUT 60 SKIP_RETURN_CODE 77 LABELS integration)
