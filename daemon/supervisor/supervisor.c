@@ -11,6 +11,7 @@
 #include "peer.h"
 #include "refusal.h"
 #include "tenant_forget.h"
+#include "user_namespace.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -389,6 +390,7 @@ int supervisor_run(const struct options *options, const struct configuration *co
 		.directory = *directory,
 		.listener = *listener,
 		.privileged = geteuid() == 0 && !options->user,
+		.outsiders = user_namespace_outsiders(USER_NAMESPACE_MAP, USER_NAMESPACE_OVERFLOW),
 		.since_ns = clock_now_ns(),
 		.since_unix_seconds = (uint64_t)time(NULL),
 	};

@@ -48,6 +48,7 @@ struct supervisor {
 	struct trace trace;
 	uint64_t counts; /* of what engines claim: account_count */
 	bool privileged; /* may become any uid; otherwise only this one is served */
+	uid_t outsiders; /* stands for all users that this user namespace does not have; -1: it has all */
 	bool stopping;
 	bool drained; /* nobody new is served, as an operator wants it */
 	uint64_t since_ns;

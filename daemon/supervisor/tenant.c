@@ -94,32 +94,37 @@ static struct tenant *tenant_new(struct supervisor *supervisor, uid_t uid)
 	return tenant;
 }
 
-struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
+/* Users that cannot be told apart would look into each other's sessions. */
+static bool is_somebody(const struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
 {
-	struct tenant *tenant = uid == TENANT_OTHERS ? NULL : tenant_find(supervisor, uid);
-	if (!tenant && (uid == TENANT_OTHERS || !tenants_make_room(supervisor))) {
-		refuse(refusal_out, STATUS_QUOTA,
-		       uid == TENANT_OTHERS ? "there is no such user" : "the service has as many tenants as it can have");
-		return NULL;
-	}
-	if (!tenant) {
-		tenant = tenant_new(supervisor, uid);
-		if (!tenant) {
-			refuse(refusal_out, STATUS_MEMORY_ALLOCATION, "the service has no memory");
-			return NULL;
-		}
-	}
-	tenant->last_use_ns = clock_now_ns();
-	return tenant;
+	if (uid == TENANT_OTHERS)
+		refuse(refusal_out, STATUS_INVALID, "there is no such user");
+	else if (uid == supervisor->outsiders)
+		refuse(refusal_out, STATUS_RUNTIME,
+		       "the service runs in a user namespace in which uid %lu stands for every user that it does not have: who that is "
+		       "cannot be told",
+		       (unsigned long)uid);
+	return uid != TENANT_OTHERS && uid != supervisor->outsiders;
 }
 
 struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid)
 {
-	struct refusal refusal;
 	struct tenant *tenant = tenant_find(supervisor, uid);
+	if (!tenant && (uid == TENANT_OTHERS || tenants_make_room(supervisor)))
+		tenant = tenant_new(supervisor, uid);
 	if (tenant)
-		return tenant;
-	return uid == TENANT_OTHERS ? tenant_new(supervisor, uid) : tenant_get(supervisor, uid, &refusal);
+		tenant->last_use_ns = clock_now_ns();
+	return tenant;
+}
+
+struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out)
+{
+	if (!is_somebody(supervisor, uid, refusal_out))
+		return NULL;
+	struct tenant *tenant = tenant_restore(supervisor, uid);
+	if (!tenant)
+		refuse(refusal_out, STATUS_QUOTA, "the service has as many tenants as it can have");
+	return tenant;
 }
 
 /* Engines that nobody asked to end, and that take no session any more. */

@@ -66,10 +66,10 @@ struct refusal {
 	char text[TENANT_FAILURE_BYTES + 128];
 };
 
-/* The tenant, made if missing. NULL: there are too many, or no memory; `refusal_out` says so. */
+/* The tenant, made if missing. NULL: there are too many, no memory, or nobody can have that uid; `refusal_out` says so. */
 struct tenant *tenant_get(struct supervisor *supervisor, uid_t uid, struct refusal *refusal_out);
 
-/* The same to restore figures of an earlier service's, also of TENANT_OTHERS. NULL: no memory. */
+/* The same to restore figures of an earlier service's, also of TENANT_OTHERS. NULL: too many, or no memory. */
 struct tenant *tenant_restore(struct supervisor *supervisor, uid_t uid);
 
 /* Nothing of it is left. It has no engine. */

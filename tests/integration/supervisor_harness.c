@@ -11,6 +11,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,8 @@ void service_launch(struct service *service, const char *const *arguments)
 	(void)unsetenv("CACHE_DIRECTORY");
 	if (service->as_unit)
 		drop_capabilities();
+	if (service->in_namespace && unshare(CLONE_NEWUSER) < 0)
+		die("a user namespace");
 	become(service->run_as, service->run_as);
 	/* A test that fails does not clean up. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -22,6 +22,7 @@ struct service {
 	struct manager *manager;           /* reads that socket */
 	uid_t run_as; /* 0: do not change */
 	bool as_unit; /* root with the few capabilities that the system unit leaves it */
+	bool in_namespace; /* in a user namespace that has no uid at all */
 };
 
 /* A folder with the stand-in engine of that manner ("double", "exits" ...) in it. */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -476,4 +477,26 @@ Test(service, wrong_usage_exits_2_and_help_0)
 	cr_assert(eq(int, outcome.status, 0));
 	cr_assert(ne(ptr, strstr(outcome.out, "--listen-fd"), NULL));
 	outcome_free(&outcome);
+}
+
+static bool can_have_namespaces(void)
+{
+	pid_t pid = fork();
+	int status = 1;
+	if (pid == 0)
+		_exit(unshare(CLONE_NEWUSER) < 0);
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* There they are all one to it, this test's user among them. */
+Test(service, who_is_outside_its_user_namespace_is_refused)
+{
+	if (!can_have_namespaces())
+		cr_skip_test("there are no user namespaces here");
+	service.in_namespace = true;
+	service_start(&service, NULL);
+	CLEANUP(free_pointer) char *why = client_refused(&service);
+	cr_assert(ne(ptr, why, NULL), "somebody was served");
+	cr_expect(ne(ptr, strstr(why, "stands for every user"), NULL), "%s", why);
+	cr_assert(eq(int, service_stop(&service), 0));
 }
