@@ -136,31 +136,32 @@ static __forceinline__ void sycl_after_(int order, int scope)
 	asm volatile("ld" words "." bits " %0, [%1];" : "=" letter(value) : "l"(p) : "memory")
 #define SYCL_STORE_WORDS_(words, T, letter, bits) \
 	asm volatile("st" words "." bits " [%0], %1;" : : "l"(p), letter(v) : "memory")
+#define SYCL_SCOPED_WORDS_(access, words, T, letter, bits)                                                             \
+	do {                                                                                                           \
+		if (scope <= SYCL_MEMORY_SCOPE_WORK_GROUP)                                                             \
+			access(words ".cta", T, letter, bits);                                                         \
+		else if (scope == SYCL_MEMORY_SCOPE_DEVICE)                                                            \
+			access(words ".gpu", T, letter, bits);                                                         \
+		else                                                                                                   \
+			access(words ".sys", T, letter, bits);                                                         \
+	} while (0)
 #if __CUDA_ARCH__ >= 700
 #define SYCL_ATOMIC_PLAIN_(T, letter, bits)                                                                            \
 	static __forceinline__ T sycl_atomic_load_(const T *p, int order, int scope)                                   \
 	{                                                                                                              \
 		T value;                                                                                               \
 		if (order == SYCL_MEMORY_ORDER_RELAXED)                                                                \
-			return *(const volatile T *)p;                                                                 \
-		if (scope <= SYCL_MEMORY_SCOPE_WORK_GROUP)                                                             \
-			SYCL_LOAD_WORDS_(".acquire.cta", T, letter, bits);                                             \
-		else if (scope == SYCL_MEMORY_SCOPE_DEVICE)                                                            \
-			SYCL_LOAD_WORDS_(".acquire.gpu", T, letter, bits);                                             \
+			SYCL_SCOPED_WORDS_(SYCL_LOAD_WORDS_, ".relaxed", T, letter, bits);                             \
 		else                                                                                                   \
-			SYCL_LOAD_WORDS_(".acquire.sys", T, letter, bits);                                             \
+			SYCL_SCOPED_WORDS_(SYCL_LOAD_WORDS_, ".acquire", T, letter, bits);                             \
 		return value;                                                                                          \
 	}                                                                                                              \
 	static __forceinline__ void sycl_atomic_store_(T *p, T v, int order, int scope)                                \
 	{                                                                                                              \
 		if (order == SYCL_MEMORY_ORDER_RELAXED)                                                                \
-			*(volatile T *)p = v;                                                                          \
-		else if (scope <= SYCL_MEMORY_SCOPE_WORK_GROUP)                                                        \
-			SYCL_STORE_WORDS_(".release.cta", T, letter, bits);                                            \
-		else if (scope == SYCL_MEMORY_SCOPE_DEVICE)                                                            \
-			SYCL_STORE_WORDS_(".release.gpu", T, letter, bits);                                            \
+			SYCL_SCOPED_WORDS_(SYCL_STORE_WORDS_, ".relaxed", T, letter, bits);                            \
 		else                                                                                                   \
-			SYCL_STORE_WORDS_(".release.sys", T, letter, bits);                                            \
+			SYCL_SCOPED_WORDS_(SYCL_STORE_WORDS_, ".release", T, letter, bits);                            \
 	}
 #else
 #define SYCL_ATOMIC_PLAIN_(T, letter, bits)                                                                            \
