@@ -57,6 +57,8 @@ const char *session_phase_name(Sycl__V1__SessionPhase phase)
 		return "handshake";
 	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_OPEN:
 		return "open";
+	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_OVER:
+		return "over";
 	default:
 		return "unknown";
 	}

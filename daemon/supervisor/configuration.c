@@ -39,6 +39,7 @@ void configuration_defaults(struct configuration *configuration_out)
 	*configuration_out = (struct configuration){
 		.engine_idle_ns = 60 * SECOND_NS,
 		.engine_start_ns = 30 * SECOND_NS,
+		.handshake_ns = 60 * SECOND_NS,
 		.drain_ns = 5 * SECOND_NS,
 		.standby = true,
 		.slice_us = CONFIGURATION_SLICE_US,
@@ -108,6 +109,11 @@ static bool set_engine_start(struct configuration *c, const char *value)
 	return set_seconds(value, 1, &c->engine_start_ns);
 }
 
+static bool set_handshake(struct configuration *c, const char *value)
+{
+	return set_seconds(value, 1, &c->handshake_ns);
+}
+
 static bool set_drain(struct configuration *c, const char *value)
 {
 	return set_seconds(value, 0, &c->drain_ns);
@@ -170,6 +176,7 @@ static const struct key {
 } keys[] = {
 	{ "service", "engine_idle_seconds", "a number from 0 to 86400", set_engine_idle },
 	{ "service", "engine_start_seconds", "a number from 1 to 86400", set_engine_start },
+	{ "service", "handshake_seconds", "a number from 1 to 86400", set_handshake },
 	{ "service", "drain_seconds", "a number from 0 to 86400", set_drain },
 	{ "service", "engines_at_stop", "drain or leave", set_at_stop },
 	{ "service", "standby", "yes or no", set_standby },

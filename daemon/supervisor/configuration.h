@@ -56,6 +56,7 @@ struct configuration_shares {
 struct configuration {
 	uint64_t engine_idle_ns;      /* an engine without sessions ends after this */
 	uint64_t engine_start_ns;     /* longest that an engine may take to be ready */
+	uint64_t handshake_ns;        /* longest that an engine may take to open a session that it has got */
 	uint64_t drain_ns;            /* longest that sessions may go on after SIGTERM */
 	bool leave_engines;           /* at SIGTERM leave engines to end by themselves */
 	bool spill;                   /* what a full device has no room for goes to the host */

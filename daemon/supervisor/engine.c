@@ -19,6 +19,7 @@
 #include "succession.h"
 #include "supervisor.h"
 #include "trace.h"
+#include "unsettled.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -167,10 +168,10 @@ static void close_handles(struct engine *engine)
 	close_handle((uv_handle_t *)&engine->idle);
 }
 
-static void leave_tenant(struct tenant *tenant, const struct session *session)
+static void leave_tenant(struct tenant *tenant, struct session *session)
 {
 	tenant->session_count--;
-	tenant->unsettled_count -= session->phase != SESSION_OPEN;
+	unsettled_remove(session);
 	supervisor_session_ended(tenant->supervisor);
 }
 
@@ -556,7 +557,6 @@ void engine_session_returned(struct engine *engine, struct session *session)
 	engine->sessions_count++;
 	engine->had_session = true;
 	engine->tenant->session_count++;
-	engine->tenant->unsettled_count += session->phase != SESSION_OPEN;
 	supervisor_session_began(engine->tenant->supervisor);
 }
 
@@ -576,6 +576,7 @@ void engine_flush(struct engine *engine)
 		}
 		(void)take_waiting(engine);
 		session->phase = SESSION_HANDSHAKE;
+		unsettled_handed_on(session);
 		TAILQ_INSERT_TAIL(&engine->sessions, session, link);
 		engine->sessions_count++;
 		engine->had_session = true;
@@ -590,7 +591,7 @@ void engine_give(struct engine *engine, struct session *session)
 	TAILQ_INSERT_TAIL(&engine->waiting, session, link);
 	engine->waiting_count++;
 	engine->tenant->session_count++;
-	engine->tenant->unsettled_count++;
+	unsettled_add(engine, session);
 	supervisor_session_began(engine->tenant->supervisor);
 	engine_flush(engine);
 }
@@ -604,10 +605,10 @@ struct session *engine_session(struct engine *engine, uint64_t id)
 	return NULL;
 }
 
-void engine_session_opened(struct engine *engine, struct session *session)
+void engine_session_opened(struct session *session)
 {
 	session->phase = SESSION_OPEN;
-	engine->tenant->unsettled_count--;
+	unsettled_remove(session);
 	session_let_go(session);
 }
 

@@ -136,7 +136,7 @@ void engine_give(struct engine *engine, struct session *session);
 void engine_drop_waiting(struct engine *engine, struct session *session, const char *text);
 
 /* The engine says that a session is open. */
-void engine_session_opened(struct engine *engine, struct session *session);
+void engine_session_opened(struct session *session);
 
 /* The engine says that a session is over. */
 void engine_session_closed(struct engine *engine, struct session *session);

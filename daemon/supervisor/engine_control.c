@@ -201,7 +201,7 @@ static void on_session_state(struct engine *engine, const Sycl__V1__SessionState
 			strike(engine, "opens a session twice");
 			return;
 		}
-		engine_session_opened(engine, session);
+		engine_session_opened(session);
 		if (state->command && *state->command)
 			text_copy_printable(session->peer.command, sizeof(session->peer.command), state->command);
 		log_debug("session", "%llu open: pid %ld (%s)", (unsigned long long)session->id,

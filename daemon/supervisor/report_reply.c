@@ -439,6 +439,7 @@ static void add_session(struct reply *reply, const struct engine *engine, struct
 		[SESSION_WAITING] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_WAITING,
 		[SESSION_HANDSHAKE] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_HANDSHAKE,
 		[SESSION_OPEN] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_OPEN,
+		[SESSION_OVER] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_OVER,
 	};
 	size_t index = reply->message.n_sessions++;
 	Sycl__V1__SessionFacts *facts = &reply->sessions[index];

@@ -12,10 +12,17 @@ enum session_phase {
 	SESSION_WAITING,   /* its engine is not ready */
 	SESSION_HANDSHAKE, /* handed on; nothing was said about it yet */
 	SESSION_OPEN,      /* the engine says that the handshake is done */
+	SESSION_OVER,      /* given up (unsettled.h); its engine, which has got it, has not said so yet */
 };
+
+struct engine;
 
 struct session {
 	TAILQ_ENTRY(session) link; /* of its engine */
+	TAILQ_ENTRY(session) unsettled; /* unsettled.h */
+	struct engine *engine;          /* is_unsettled: whose it is */
+	bool is_unsettled;
+	uint64_t unsettled_since_ns;
 	uint64_t id;               /* never used again */
 	enum session_phase phase;
 	struct peer peer; /* its command becomes what the client says that it is */

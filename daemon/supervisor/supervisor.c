@@ -328,7 +328,9 @@ static int start(struct supervisor *supervisor)
 	standby_init(supervisor);
 	sharing_init(supervisor);
 	trace_init(supervisor);
-	int r = watch_signal(supervisor, &supervisor->terminate, on_terminate, SIGTERM);
+	int r = unsettled_open(supervisor);
+	if (r == 0)
+		r = watch_signal(supervisor, &supervisor->terminate, on_terminate, SIGTERM);
 	if (r == 0)
 		r = watch_signal(supervisor, &supervisor->interrupt, on_terminate, SIGINT);
 	if (r == 0)
@@ -370,6 +372,7 @@ static void finish(struct supervisor *supervisor)
 		}
 	tenants_free(supervisor);
 	trace_forget(supervisor);
+	unsettled_close(supervisor);
 	standby_abandon(supervisor);
 	uv_walk(&supervisor->loop, close_handle, NULL);
 	(void)uv_run(&supervisor->loop, UV_RUN_DEFAULT);

@@ -18,6 +18,7 @@
 #include "succession.h"
 #include "tenant.h"
 #include "trace.h"
+#include "unsettled.h"
 
 #include <linux/limits.h>
 #include <stdbool.h>
@@ -41,6 +42,7 @@ struct supervisor {
 	struct standby_keeper keeper;
 	struct sharing sharing;
 	unsigned session_count;
+	struct unsettled unsettled;
 	uint64_t last_session;
 	struct inquiry_list inquiries;
 	unsigned inquiry_count;

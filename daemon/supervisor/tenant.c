@@ -9,6 +9,7 @@
 #include "supervisor.h"
 #include "tenant_forget.h"
 #include "tenant_share.h"
+#include "unsettled.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #define SECOND_NS 1000000000ull
 
@@ -26,9 +26,6 @@ enum {
 	CRASHES_FREE = 30,         /* within CRASH_WINDOW_SECONDS */
 	CRASH_WINDOW_SECONDS = 10,
 	CRASH_WAIT_SECONDS = 5,
-	UNSETTLED_LEAST = 256,     /* sessions of one tenant that are not open yet; see unsettled_max */
-	UNSETTLED_DESCRIPTORS = 2, /* of each of them: the socket and the process */
-	UNSETTLED_SHARE = 8,       /* of the service's descriptors one tenant's may take one in so many */
 	LEAVING_MAX = 16,          /* engines that failed and are not gone: a driver may take long over each */
 	PASSWD_BYTES = 16384,
 	GID_NOGROUP = 65534,
@@ -196,21 +193,6 @@ void tenant_replace_engine(struct tenant *tenant, uint64_t devices)
 	tenant->warm_devices = 0;
 }
 
-/*
- * All that a tenant may have come at once when its engine takes long to start or was lost with a device: then they should
- * wait, not be refused. Yet one user must not take the descriptors that the others' connections need.
- */
-static unsigned unsettled_max(const struct supervisor *supervisor)
-{
-	struct rlimit files;
-	rlim_t room = 0;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
-		room = files.rlim_cur / UNSETTLED_DESCRIPTORS / (supervisor->privileged ? UNSETTLED_SHARE : 2);
-	unsigned sessions = supervisor->configuration.sessions_per_tenant;
-	unsigned most = room < sessions ? (unsigned)room : sessions;
-	return most > UNSETTLED_LEAST ? most : UNSETTLED_LEAST;
-}
-
 void tenant_place(struct tenant *tenant, struct session *session)
 {
 	struct refusal refusal;
@@ -227,8 +209,7 @@ void tenant_place(struct tenant *tenant, struct session *session)
 		refuse(&refusal, STATUS_QUOTA, "this user has as many sessions as one may have (%u)",
 		       tenant->session_count);
 		r = -EDQUOT;
-	} else if (tenant->unsettled_count >= unsettled_max(tenant->supervisor)) {
-		refuse(&refusal, STATUS_QUOTA, "too many processes of this user connect at one time");
+	} else if (!unsettled_may_add(tenant, &refusal)) {
 		r = -EDQUOT;
 	} else {
 		r = tenant_engine(tenant, true, &engine, &refusal);
