@@ -542,6 +542,36 @@ static void run_add(struct run *run)
  * PoCL as Debian 12 packages it lists the kernel and has no source of it; there a layer that has one is put below
  * (conformance_opencl_builtins), and without that this is skipped, not passed.
  */
+/* PoCL lists them by other names. A built-in function stays one beside a kernel of its name. */
+Test(opencl_kernels, a_kernel_of_OpenCL_C_may_have_a_built_in_functions_name)
+{
+	static const char source[] = "__kernel void mix(__global uint *out, uint min) { out[0] = max(min, 3u); }\n"
+				     "__kernel void length(__global uint *out) { out[0] = 5u; }\n";
+	const uint64_t global = 1;
+	const uint32_t low = 8;
+	struct backend_fault fault = {0};
+	char *names = NULL;
+	uint32_t got = 0;
+	struct run run;
+
+	run_open(&run, BACKEND_SOURCE_OPENCL_C, source, "mix");
+	struct backend_memory *memory = fixture_memory(&run.fixture, sizeof(got), NULL);
+	const struct backend_argument arguments[] = {global_argument(memory), value_argument(&low, sizeof(low))};
+	const struct backend_command command = launch_command(run.kernel, 1, &global, arguments, 2);
+	run_command(&run, &command);
+	fixture_read(&run.fixture, memory, 0, &got, sizeof(got));
+	cr_assert_eq(got, 8);
+	struct backend_kernel_facts facts;
+	run.fixture.ops->kernel_facts(run.kernel, &facts);
+	cr_assert_str_eq(facts.arguments[1].name, "min");
+	cr_assert_eq(run.fixture.ops->program_kernels(run.program, &names, &fault), 0, "%s", fault.text);
+	for (const char *at = names; *at; at += strlen(at) + 1)
+		cr_assert(strcmp(at, "mix") == 0 || strcmp(at, "length") == 0, "%s", at);
+	free(names);
+	run.fixture.ops->memory_free(memory);
+	run_close(&run);
+}
+
 Test(opencl_kernels, A28_a_listed_builtin_kernel_runs)
 {
 	static const char name[] = "pocl.add.i8";

@@ -11,6 +11,7 @@
 #include "cuda_entries.h"
 #include "cuda_geometry.h"
 #include "cuda_ptx.h"
+#include "portable_names.h"
 #include "portable_prelude.h"
 #include "status.h"
 
@@ -250,8 +251,11 @@ static int build_variant(struct build *build, unsigned dimensions, struct backen
 	CLEANUP(cuda_compiled_fini) struct cuda_compiled compiled = {0};
 
 	int error = cuda_compile(&request, &compiled, &build->log, fault_out);
-	if (error == 0)
+	if (error == 0 && compiled.ptx) {
+		portable_names_restore(compiled.ptx);
+		compiled.ptx_bytes = strlen(compiled.ptx);
 		error = read_ptx(compiled.ptx, compiled.ptx_bytes, &ptx, fault_out);
+	}
 	if (error == 0)
 		error = dimensions == 1 ? describe(build, ptx, true, fault_out)
 					: check_same_kernels(build, ptx, fault_out);
@@ -261,6 +265,37 @@ static int build_variant(struct build *build, unsigned dimensions, struct backen
 		return error;
 	ptx->relocatable = build->relocatable;
 	return complete(build, &compiled, ptx, dimensions, fault_out);
+}
+
+static int build_variants(struct build *build, struct backend_fault *fault_out)
+{
+	int error = 0;
+
+	for (unsigned dimensions = 1; error == 0 && dimensions <= CUDA_IMAGES_MAX; dimensions++)
+		error = build_variant(build, dimensions, fault_out);
+	return error;
+}
+
+/* With prefixes before its own names, where they are those of CUDA's functions, too; else as it is. portable_names.h */
+static int build_portable(struct build *build, struct backend_fault *fault_out)
+{
+	size_t bytes = 0;
+	CLEANUP(free_pointer) char *own = portable_names_own(build->source, build->source_bytes, &bytes);
+	const char *source = build->source;
+
+	if (!own)
+		return build_variants(build, fault_out);
+	build->source = own;
+	int error = build_variants(build, fault_out);
+	build->source = source;
+	if (error == 0 && build->log)
+		portable_names_restore(build->log);
+	if (error == 0 || fault_out->status != STATUS_BUILD)
+		return error;
+	free_pointer(&build->log);
+	cuda_binary_fini(&build->binary);
+	*fault_out = (struct backend_fault){0};
+	return build_variants(build, fault_out);
 }
 
 static int build_source(struct backend *backend, const struct cuda_device_facts *facts, struct build *build,
@@ -280,9 +315,7 @@ static int build_source(struct backend *backend, const struct cuda_device_facts 
 		return error;
 	if (!portable)
 		return build_cuda_cpp(build, fault_out);
-	for (unsigned dimensions = 1; error == 0 && dimensions <= CUDA_IMAGES_MAX; dimensions++)
-		error = build_variant(build, dimensions, fault_out);
-	return error;
+	return build_portable(build, fault_out);
 }
 
 static int build_kind(struct backend *backend, const struct cuda_device_facts *facts, struct build *build,

@@ -6,10 +6,12 @@
 
 #include "opencl_argument_types.h"
 #include "opencl_fault.h"
+#include "opencl_kernel_name.h"
 #include "opencl_log.h"
 #include "opencl_missing.h"
 #include "opencl_program.h"
 #include "opencl_spirv.h"
+#include "portable_names.h"
 #include "portable_prelude.h"
 #include "status.h"
 
@@ -23,6 +25,7 @@ void opencl_build_fini(struct opencl_build *build)
 		(void)build->cl->ReleaseProgram(build->program);
 	if (build->context)
 		(void)build->cl->ReleaseContext(build->context);
+	free(build->own_source);
 }
 
 static int out_of_memory(struct backend_fault *fault_out)
@@ -185,9 +188,12 @@ static int describe_kernel(const struct opencl_build *build, cl_kernel kernel, s
 		return -ENOMEM;
 	if (build->cl->GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, described->name, NULL) != CL_SUCCESS)
 		return -EIO;
+	opencl_kernel_name_restore(described->name);
 	described->argument_count = count;
-	for (cl_uint i = 0; i < count; i++)
+	for (cl_uint i = 0; i < count; i++) {
 		opencl_argument_facts(build->cl, kernel, i, build->facts->address_bits, &described->arguments[i]);
+		opencl_kernel_name_restore(described->arguments[i].name);
+	}
 	return build->kind == BACKEND_SOURCE_SPIRV ? describe_module(build, described) : 0;
 }
 
@@ -276,19 +282,56 @@ static int build_variant(struct opencl_build *build, uint32_t dimensions, struct
 	return error;
 }
 
-static int build_source(struct opencl_build *build, struct backend_fault *fault_out)
+static int build_variants(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	int error = 0;
 
-	if (build->source_bytes == 0) { /* OpenCL takes a length of 0 for "ended by 0", which it is not */
-		opencl_fault_words(fault_out, STATUS_BUILD, "the source is empty");
-		return -EINVAL;
-	}
 	if (!opencl_build_asks_for_dimensions(build))
 		return build_variant(build, 0, fault_out);
 	for (uint32_t dimensions = 1; error == 0 && dimensions <= OPENCL_VARIANTS; dimensions++)
 		error = build_variant(build, dimensions, fault_out);
 	return error;
+}
+
+int opencl_build_try(struct opencl_build *build, int (*make)(struct opencl_build *build, struct backend_fault *fault_out),
+		     struct backend_fault *fault_out)
+{
+	struct backend_fault second = {0};
+	size_t bytes = 0;
+
+	int error = make(build, fault_out);
+	if (error == 0 || build->kind != BACKEND_SOURCE_PORTABLE || fault_out->status != STATUS_BUILD)
+		return error;
+	CLEANUP(free_pointer) char *log = NULL;
+	char *own = portable_names_own(build->source, build->source_bytes, &bytes);
+	if (!own)
+		return error;
+	const char *first = build->source;
+	size_t first_bytes = build->source_bytes;
+	log = TAKE(build->log);
+	opencl_binary_fini(&build->binary);
+	build->source = build->own_source = own;
+	build->source_bytes = bytes;
+	if (make(build, &second) == 0) {
+		if (build->log)
+			portable_names_restore(build->log);
+		return 0;
+	}
+	/* What the compiler said of the source as it is. */
+	free(build->log);
+	build->log = TAKE(log);
+	build->source = first;
+	build->source_bytes = first_bytes;
+	return error;
+}
+
+static int build_source(struct opencl_build *build, struct backend_fault *fault_out)
+{
+	if (build->source_bytes > 0)
+		return opencl_build_try(build, build_variants, fault_out);
+	/* OpenCL takes a length of 0 for "ended by 0", which it is not. */
+	opencl_fault_words(fault_out, STATUS_BUILD, "the source is empty");
+	return -EINVAL;
 }
 
 int opencl_build_open(struct opencl_build *build, struct backend *backend, uint32_t device,

@@ -16,6 +16,7 @@ struct opencl_build {
 	enum backend_source_kind kind;
 	const char *source, *options;
 	size_t source_bytes;
+	char *own_source; /* `source`, where its own names needed a prefix */
 	char *log;
 };
 
@@ -25,6 +26,12 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 void opencl_build_fini(struct opencl_build *build);
 /* May its meaning depend on the number of dimensions? */
 bool opencl_build_asks_for_dimensions(const struct opencl_build *build);
+/*
+ * Makes it with the source as it is. A portable one that does not compile so has another try with its own names where they are those of
+ * built-in functions, too; if that fails, the first fault and its log are told.
+ */
+int opencl_build_try(struct opencl_build *build, int (*make)(struct opencl_build *build, struct backend_fault *fault_out),
+		     struct backend_fault *fault_out);
 /* build->program, of the source and what goes before it. */
 int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out);
 /* Ours and the user's; `dimensions` 0: the source does not ask. malloc'ed. */

@@ -4,6 +4,7 @@
 #include "opencl_aspects.h"
 #include "opencl_fault.h"
 #include "opencl_image_arguments.h"
+#include "opencl_kernel_name.h"
 #include "opencl_native_program.h"
 #include "opencl_program.h"
 #include "opencl_usm.h"
@@ -90,7 +91,8 @@ static int get_variant(struct backend_kernel *kernel, uint32_t variant, cl_kerne
 		int error = opencl_program_get(kernel->program, variant, &program, fault_out);
 		if (error < 0)
 			return error;
-		kernel->kernels[variant] = kernel->program->device->cl->CreateKernel(program, kernel->name, &code);
+		kernel->kernels[variant] =
+			opencl_kernel_name_create(kernel->program->device->cl, program, kernel->name, &code);
 		if (!kernel->kernels[variant]) {
 			error = opencl_fault_code(fault_out, code, "make the kernel");
 			if (code == CL_INVALID_KERNEL_NAME)

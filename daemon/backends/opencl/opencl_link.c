@@ -3,6 +3,7 @@
 #include "opencl_build.h"
 #include "opencl_fault.h"
 #include "opencl_link_words.h"
+#include "portable_names.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -73,6 +74,17 @@ static int compile(struct opencl_build *build, uint32_t dimensions, struct backe
 	return opencl_build_result(build, code, "compile the program", fault_out);
 }
 
+/* An object of a source that compiles; which of its texts that is, is then known. */
+static int compile_object(struct opencl_build *build, struct backend_fault *fault_out)
+{
+	int error = compile(build, opencl_build_asks_for_dimensions(build) ? 1 : 0, fault_out);
+
+	if (build->program)
+		(void)build->cl->ReleaseProgram(build->program);
+	build->program = NULL;
+	return error;
+}
+
 int opencl_compile(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
 		   size_t source_bytes, const char *options, void **object_out, size_t *object_bytes_out,
 		   char **log_out, struct backend_fault *fault_out)
@@ -90,7 +102,7 @@ int opencl_compile(struct backend *backend, uint32_t device, enum backend_source
 	}
 	int error = opencl_build_open(&build, backend, device, fault_out);
 	if (error == 0)
-		error = compile(&build, opencl_build_asks_for_dimensions(&build) ? 1 : 0, fault_out);
+		error = opencl_build_try(&build, compile_object, fault_out);
 	*log_out = build.log;
 	if (error == 0 && pack(&build, object_out, object_bytes_out) < 0)
 		return out_of_memory(fault_out);
@@ -235,6 +247,9 @@ int opencl_link(struct backend *backend, uint32_t device, uint32_t count, const 
 		error = open_parts(&link, objects, object_bytes, count, fault_out);
 	if (error == 0)
 		error = link_all(&link, fault_out);
+	if (link.whole.log)
+		portable_names_restore(link.whole.log);
+	portable_names_restore(fault_out->text);
 	*log_out = link.whole.log;
 	if (error == 0 && opencl_binary_pack(&link.whole.binary, binary_out, binary_bytes_out) < 0)
 		return out_of_memory(fault_out);

@@ -1,6 +1,7 @@
 #include "opencl_native_program.h"
 
 #include "opencl_fault.h"
+#include "opencl_kernel_name.h"
 #include "opencl_program.h"
 #include "status.h"
 
@@ -208,9 +209,14 @@ int opencl_native_program_kernels(const struct backend_program *program, char **
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "list a program's kernels");
 	/* "a;b" to "a", "b", "". */
-	for (char *at = names; *at; at++)
-		if (*at == ';')
-			*at = '\0';
+	char *rest = names, *to = names;
+	for (char *name; (name = strsep(&rest, ";")) && *name;) {
+		opencl_kernel_name_restore(name);
+		size_t length = strlen(name) + 1;
+		memmove(to, name, length);
+		to += length;
+	}
+	*to = '\0';
 	*names_out = TAKE(names);
 	return 0;
 }
