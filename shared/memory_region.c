@@ -128,6 +128,14 @@ int memory_region_map_over(int fd, size_t size_bytes, void *address, struct memo
 	return 0;
 }
 
+void memory_region_empty(struct memory_region *region)
+{
+	int saved = errno;
+	if (region && region->address)
+		(void)madvise(region->address, region->size_bytes, MADV_REMOVE);
+	errno = saved;
+}
+
 struct memory_region *memory_region_free(struct memory_region *region)
 {
 	if (!region)

@@ -42,6 +42,12 @@ int memory_region_map(int fd, size_t size_bytes, int writable, struct memory_reg
  */
 int memory_region_map_over(int fd, size_t size_bytes, void *address, struct memory_region **region_out);
 
+/*
+ * Give its memory back to the system, whoever else has the descriptor or a mapping: they read zeros. Not a region that is published.
+ * For one that nobody here uses any more; what cannot be given back stays.
+ */
+void memory_region_empty(struct memory_region *region);
+
 struct memory_region *memory_region_free(struct memory_region *region);
 DEFINE_CLEANUP(memory_region)
 

@@ -34,7 +34,7 @@ int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *
 		return session_violation(session, "shape %u is no launch without images, or has more than a shape may have",
 					 message->shape);
 	if (r < 0) {
-		session_fail(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a shape");
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a shape");
 		return r;
 	}
 	(void)shape_free(session->shapes[message->shape - 1]);

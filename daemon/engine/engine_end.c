@@ -22,7 +22,7 @@ static void end_sessions(struct engine *engine)
 {
 	engine->end = ENGINE_END_STOP;
 	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next)
-		session_fail(list_entry(link, struct session, link), STATUS_CONNECTION_LOST, "the engine is stopping");
+		session_cut_off(list_entry(link, struct session, link), STATUS_CONNECTION_LOST, "the engine is stopping");
 }
 
 static void arm(struct engine *engine, uint64_t wait_ns);

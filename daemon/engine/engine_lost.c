@@ -32,7 +32,7 @@ void engine_lose(struct engine *engine, enum backend_kind kind, const struct bac
 	/* The process is an application's, and goes on. Its other devices are given up with the session. */
 	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next) {
 		struct session *session = list_entry(link, struct session, link);
-		session_fail(session, STATUS_DEVICE_LOST, "%s", fault->text);
+		session_cut_off(session, STATUS_DEVICE_LOST, "%s", fault->text);
 		session_drop_rest(session, SESSION_REST_DROPPED);
 	}
 }

@@ -8,7 +8,7 @@
 /* Also one that is closing already, of which something may still wait to be sent. */
 static int end(struct session *session, const Sycl__V1__SessionOrder *order)
 {
-	session_fail(session, STATUS_CONNECTION_LOST, "ended by the operator%s%.200s", *order->reason ? ": " : "", order->reason);
+	session_cut_off(session, STATUS_CONNECTION_LOST, "ended by the operator%s%.200s", *order->reason ? ": " : "", order->reason);
 	session_drop_rest(session, SESSION_REST_DROPPED);
 	return 0;
 }

@@ -17,7 +17,7 @@ static void tell_failure(struct queue *queue, uint64_t number, const struct back
 	session->usage.groups_failed++;
 	reply_group_failed(session, queue->object.id, number, fault);
 	if (failure_list_add(&queue->failures, number, fault) < 0)
-		session_fail(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a failure");
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a failure");
 }
 
 static void keep_times(struct queue *queue, uint64_t number, uint64_t submit_ns, uint64_t start_ns, uint64_t end_ns)

@@ -62,6 +62,7 @@ static void on_peer_dead(uv_poll_t *poll, int status, int events)
 	struct session *session = poll->data;
 	if (session->awaits_process)
 		await_no_process(session);
+	session->is_cut_off = false; /* it reads nothing any more */
 	session_drop_rest(session, SESSION_REST_UNSEEN);
 	session_fail(session, STATUS_CONNECTION_LOST, "the peer's process ended");
 }
@@ -219,16 +220,37 @@ int session_change_limits(struct session *session, const struct session_limits *
 	return 0;
 }
 
+static bool ends_already(const struct session *session)
+{
+	return session->state == SESSION_CLOSING || !list_empty(&session->doomed_link);
+}
+
+static void doom(struct session *session, int32_t status, const char *format, va_list arguments)
+{
+	session->close_status = status;
+	(void)vsnprintf(session->reason, sizeof(session->reason), format, arguments);
+	list_push_back(&session->engine->doomed, &session->doomed_link);
+}
+
 void session_fail(struct session *session, int32_t status, const char *format, ...)
 {
-	if (session->state == SESSION_CLOSING || !list_empty(&session->doomed_link))
+	if (ends_already(session))
 		return;
-	session->close_status = status;
 	va_list arguments;
 	va_start(arguments, format);
-	(void)vsnprintf(session->reason, sizeof(session->reason), format, arguments);
+	doom(session, status, format, arguments);
 	va_end(arguments);
-	list_push_back(&session->engine->doomed, &session->doomed_link);
+}
+
+void session_cut_off(struct session *session, int32_t status, const char *format, ...)
+{
+	if (ends_already(session))
+		return;
+	session->is_cut_off = true;
+	va_list arguments;
+	va_start(arguments, format);
+	doom(session, status, format, arguments);
+	va_end(arguments);
 }
 
 static void drop(struct session *session)
@@ -307,6 +329,8 @@ static void free_session(struct session *session)
 	for (uint32_t i = 0; i < session->gone_count; i++)
 		failure_list_fini(&session->gone[i].failures);
 	free(session->gone);
+	if (!session->is_cut_off)
+		memory_region_empty(session->ring);
 	(void)memory_region_free(session->ring);
 	(void)sched_account_drop(session->work);
 	free(session);

@@ -124,6 +124,7 @@ struct session {
 	struct list link; /* of engine.sessions */
 	struct list hot_link, notify_link, doomed_link;
 	enum session_rest rest;
+	bool is_cut_off; /* its end is not its client's doing, who may still read what it shares with the engine */
 	bool awaits_process; /* CLOSING, and pid_poll is open: if the process ends first, less of it runs */
 	int32_t close_status;
 	char reason[SESSION_REASON_BYTES];
@@ -141,6 +142,12 @@ void session_apply_rank(struct session *session);
 /* Close it at the end of this turn, for this reason (the first one counts). */
 __attribute__((cold, format(printf, 3, 4))) void session_fail(struct session *session, int32_t status, const char *format,
 							      ...);
+/*
+ * The same where the end is the engine's or an operator's doing: while the client's process lives it keeps what it shares with the
+ * engine, as a program may be about to read its results.
+ */
+__attribute__((cold, format(printf, 3, 4))) void session_cut_off(struct session *session, int32_t status, const char *format,
+								 ...);
 /* Of what it has submitted no more is to run than that: when it closes, or now if it is closing. */
 void session_drop_rest(struct session *session, enum session_rest rest);
 /* As session_fail, for what breaks the protocol's rules. An expression with value -EPROTO. */
@@ -194,6 +201,7 @@ struct arena {
 	uint32_t index;
 	uint32_t users; /* buffers, USM, and copies that are not complete */
 	bool is_placed; /* where the client has it too */
+	bool is_left;   /* to a client that is cut off, with what is in it */
 	struct list graphs; /* that name it: graph_arena.link */
 	struct memory_region *region;
 	struct sched_host *host; /* known to the devices, or NULL */

@@ -108,6 +108,9 @@ int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *m
 static void unmap(void *owner)
 {
 	struct arena *arena = owner;
+	/* A client may keep its descriptor; what the engine wrote there would count as the service's memory for ever. */
+	if (!arena->is_left)
+		memory_region_empty(arena->region);
 	(void)memory_region_free(arena->region);
 	free(arena);
 }
@@ -143,8 +146,10 @@ int command_arena_destroy(struct session *session, const Sycl__V1__ArenaDestroy 
 void session_arenas_free(struct session *session)
 {
 	for (uint64_t i = 0; i < session->arena_room; i++) {
-		if (session->arenas[i])
-			arena_free(session->arenas[i]);
+		if (!session->arenas[i])
+			continue;
+		session->arenas[i]->is_left = session->is_cut_off;
+		arena_free(session->arenas[i]);
 	}
 }
 

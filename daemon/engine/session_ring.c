@@ -93,7 +93,7 @@ void session_reply(struct session *session, const Sycl__V1__Reply *reply)
 	}
 	struct waiting *entry = calloc(1, sizeof(*entry) + bytes);
 	if (!entry) {
-		session_fail(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a reply");
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a reply");
 		return;
 	}
 	entry->kind = WAITING_REPLY;
@@ -113,7 +113,7 @@ void session_write_slot(struct session *session, uint32_t slot, uint32_t sequenc
 	}
 	struct waiting *entry = calloc(1, sizeof(*entry));
 	if (!entry) {
-		session_fail(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a completion");
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a completion");
 		return;
 	}
 	entry->kind = WAITING_SLOT;

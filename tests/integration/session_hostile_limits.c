@@ -2,8 +2,11 @@
 #include "access_mode.h"
 #include "hostile_fixture.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void expect_object_failed(uint64_t object, int32_t code)
 {
@@ -76,6 +79,71 @@ Test(hostile, an_arena_in_use_is_not_destroyed)
 	cr_assert(eq(i32, destroy_arena(0)->status->code, STATUS_INVALID), "there is none any more");
 	cr_assert(eq(i32, destroy_arena(UINT32_MAX)->status->code, STATUS_INVALID));
 	hostile_expect_alive();
+}
+
+/* Bytes of a memfd that are in memory. */
+static uint64_t held_bytes(int fd)
+{
+	struct stat facts;
+	cr_assert(eq(int, fstat(fd, &facts), 0));
+	return (uint64_t)facts.st_blocks * 512;
+}
+
+static int keep(const struct memory_region *region)
+{
+	int fd = fcntl(region->fd, F_DUPFD_CLOEXEC, 0);
+	cr_assert(ge(int, fd, 0));
+	return fd;
+}
+
+/* Its devices let go of it first; the test's time limit is the end of patience. */
+static void expect_given_back(int fd)
+{
+	while (held_bytes(fd) != 0)
+		(void)sched_yield();
+	close_fd(&fd);
+}
+
+Test(hostile, D8_an_arena_that_is_destroyed_has_no_memory_though_its_client_keeps_it)
+{
+	hostile_start_with_objects(NULL);
+	int kept = keep(hostile->arenas[0]);
+	(void)hostile_fill(1);
+	cr_assert(eq(u32, raw_wait_slot(hostile, 0, 1), 0));
+	memset(hostile->arenas[0]->address, 1, 65536);
+	cr_assert(eq(u64, held_bytes(kept), 65536));
+	(void)raw_release(hostile, hostile_buffer());
+	(void)raw_reply_to(hostile, 0);
+	cr_assert(eq(int, (int)destroy_arena(0)->body_case, SYCL__V1__REPLY__BODY_PONG));
+	expect_given_back(kept);
+	/* What is still mapped can be used, at the client's own expense. */
+	cr_assert(eq(int, *(const char *)hostile->arenas[0]->address, 0));
+	hostile_expect_alive();
+}
+
+Test(hostile, D8_a_session_that_has_ended_has_no_memory_though_its_client_keeps_it)
+{
+	hostile_start_with_objects(NULL);
+	int arena = keep(hostile->arenas[0]), ring = keep(hostile->ring);
+	memset(hostile->arenas[0]->address, 1, 65536);
+	close_fd(&hostile->socket);
+	fixture_wait_gone(&fixture);
+	expect_given_back(arena);
+	expect_given_back(ring);
+	hostile_stop();
+}
+
+/* Its program may be about to read what it has computed. */
+Test(hostile, an_engine_that_stops_leaves_its_clients_what_they_share_with_it)
+{
+	hostile_start_with_objects(NULL);
+	int arena = keep(hostile->arenas[0]), ring = keep(hostile->ring);
+	memset(hostile->arenas[0]->address, 1, 65536);
+	hostile_stop();
+	cr_assert(eq(u64, held_bytes(arena), 65536));
+	cr_assert(gt(u64, held_bytes(ring), 0));
+	close_fd(&arena);
+	close_fd(&ring);
 }
 
 Test(hostile, ranges_outside_an_arena_make_no_buffer)
