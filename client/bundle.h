@@ -41,6 +41,9 @@ sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t
 /* Does its list of kernels have it? `maybe`: the list is not whole, so it may. */
 bool bundle_image_has(const struct bundle_image *image, const char *name, bool maybe);
 
+/* bundle_variable.c: the image goes. */
+void bundle_image_forget_variables(struct bundle_image *image);
+
 void bundle_source_unref(struct bundle_source *source);
 
 #endif

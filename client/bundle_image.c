@@ -8,6 +8,8 @@
 static void image_destroy(struct object *object)
 {
 	struct bundle_image *image = (struct bundle_image *)object;
+	bundle_image_forget_variables(image);
+	(void)pthread_mutex_destroy(&image->variables_lock);
 	remote_release(object->connection, &image->remote);
 	free(image->remote.why);
 	object_unref(&image->context->object);
@@ -35,6 +37,7 @@ static sycl_result image_new(struct context *context, struct device *device, str
 		return result;
 	}
 	object_keep(&image->object); /* nobody outside ever has it */
+	(void)pthread_mutex_init(&image->variables_lock, NULL);
 	image->context = context;
 	object_ref(&context->object);
 	image->device = device;

@@ -77,6 +77,7 @@ void usm_released(struct connection *c, struct usm_allocation *allocation)
 	usm_allocations_remove(&c->usm, allocation);
 	give_place(c, allocation);
 	free(allocation->remote.why);
+	free(allocation->name);
 	free(allocation);
 }
 
@@ -159,14 +160,16 @@ static sycl_result take_place(struct connection *c, struct usm_allocation *alloc
 
 struct allocated {
 	struct pending pending;
-	uint64_t address;
+	uint64_t address, size_bytes; /* size: of a variable */
 };
 
 static void take_address(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	struct allocated *allocated = pending->context;
-	if (reply->body_case == SYCL__V1__REPLY__BODY_USM_ALLOCATED)
-		allocated->address = reply->usm_allocated->address;
+	if (reply->body_case != SYCL__V1__REPLY__BODY_USM_ALLOCATED)
+		return;
+	allocated->address = reply->usm_allocated->address;
+	allocated->size_bytes = reply->usm_allocated->size_bytes;
 }
 
 static sycl_result request(struct connection *c, struct usm_allocation *allocation, uint64_t alignment)
@@ -180,6 +183,9 @@ static sycl_result request(struct connection *c, struct usm_allocation *allocati
 	message.alignment_bytes = alignment;
 	message.address = allocation->address;
 	message.arena = allocation->place.range.arena;
+	message.bundle = allocation->bundle;
+	if (allocation->name)
+		message.variable = allocation->name;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_USM_ALLOCATE;
 	command.usm_allocate = &message;
@@ -189,8 +195,12 @@ static sycl_result request(struct connection *c, struct usm_allocation *allocati
 	sycl_result result = connection_request(c, &command, &allocated.pending, UINT64_MAX);
 	if (!result && (allocated.address == 0 || (allocation->address && allocated.address != allocation->address)))
 		result = error_set(SYCL_ERROR_RUNTIME, "the service allocated USM at another address than asked for");
+	if (!result && allocation->name && allocated.size_bytes == 0)
+		result = error_set(SYCL_ERROR_RUNTIME, "the service knows no variables");
 	if (!result)
 		allocation->address = allocated.address;
+	if (!result && allocation->name)
+		allocation->size_bytes = allocation->real_bytes = allocated.size_bytes;
 	return result;
 }
 
@@ -235,12 +245,14 @@ static struct usm_allocation *make(struct connection *c, const struct usm_alloca
 {
 	struct usm_allocation *allocation = malloc(sizeof(*allocation));
 	if (!allocation) {
+		free(plan->name);
 		*result_out = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
 		return NULL;
 	}
 	*allocation = *plan;
 	*result_out = remote_name(c, OBJECT_USM, &allocation->remote);
 	if (*result_out) {
+		free(allocation->name);
 		free(allocation);
 		return NULL;
 	}
@@ -301,6 +313,32 @@ static sycl_result allocate(struct connection *c, struct usm_allocation *plan, u
 		return error_set_failure(&why);
 	*pointer_out = pointer_to(tried[last]->address);
 	return SYCL_SUCCESS;
+}
+
+sycl_result usm_name_variable(struct connection *c, const struct usm_allocation *plan, struct usm_allocation **variable_out)
+{
+	sycl_result result;
+	struct usm_allocation *variable = make(c, plan, 0, &result);
+	if (!variable)
+		return result;
+	int r = enter(c, variable);
+	if (r == 0) {
+		*variable_out = variable;
+		return SYCL_SUCCESS;
+	}
+	result = r == -EEXIST ? error_set(SYCL_ERROR_MEMORY_ALLOCATION,
+					  "where the variable lies on its device, this program has something else: build the "
+					  "bundle once more, and it lies elsewhere")
+			      : error_set_errno(r, "addresses for a variable");
+	struct failure why;
+	error_get(&why);
+	let_go(c, variable);
+	return error_set_failure(&why);
+}
+
+void usm_forget_variable(struct connection *c, struct usm_allocation *variable)
+{
+	let_go(c, variable);
 }
 
 static bool has_aspect(const struct device *device, sycl_usm_kind kind)
@@ -387,10 +425,13 @@ static sycl_result usm_free(struct context *context, const void *pointer)
 		return SYCL_SUCCESS;
 	(void)pthread_mutex_lock(&c->state_lock);
 	struct usm_allocation *allocation = usm_allocations_find(&c->usm, context->remote.id, (uintptr_t)pointer, 0);
-	bool found = allocation && allocation->address == (uintptr_t)pointer;
+	bool is_variable = allocation && allocation->name;
+	bool found = allocation && !is_variable && allocation->address == (uintptr_t)pointer;
 	if (found)
 		allocation->freed = true; /* it is this thread's to let go now */
 	(void)pthread_mutex_unlock(&c->state_lock);
+	if (is_variable)
+		return error_set(SYCL_ERROR_INVALID, "%p is a bundle's variable, which goes with the bundle", pointer);
 	if (!found)
 		return error_set(SYCL_ERROR_INVALID, "%p is not where USM of this context begins", pointer);
 	let_go(c, allocation);

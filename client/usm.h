@@ -33,6 +33,9 @@ struct usm_allocation {
 	uint32_t kind;
 	uint32_t device, device_index; /* the service's number of it, and ours; of host USM the context's first */
 	bool freed;                    /* by the program: nobody may name it, but groups may use it */
+	uint64_t bundle;               /* whose variable it is: the id; 0: it is none */
+	char *name;                    /* of a variable; NULL: it is none */
+	struct usm_allocation *next_variable; /* of the same image */
 	struct usm_place place;
 };
 
@@ -60,6 +63,14 @@ bool usm_find(struct connection *connection, uint64_t context, const void *point
 
 /* Does this lie in USM of any context, or in what was freed or never given out? Takes the state lock. */
 bool usm_is_near(struct connection *connection, const void *pointer);
+
+/*
+ * A variable of a program, as USM of the image's device. A round trip, without locks. `plan`: its bundle and name, whose text
+ * becomes the variable's, or is freed. It ends by usm_forget_variable, once.
+ */
+sycl_result usm_name_variable(struct connection *connection, const struct usm_allocation *plan,
+			      struct usm_allocation **variable_out);
+void usm_forget_variable(struct connection *connection, struct usm_allocation *variable);
 
 /* What a handler names, as it is now: also what was good when it was set may be freed by now. Takes the state lock. */
 sycl_result usm_check(const struct handler *handler);

@@ -10,5 +10,6 @@
 #define DEVICE_FEATURE_SHARED_EVENT (1u << 6)
 #define DEVICE_FEATURE_COOPERATIVE  (1u << 9)
 #define DEVICE_FEATURE_CLUSTER      (1u << 10)
+#define DEVICE_FEATURE_VARIABLE     (1u << 25)
 
 #endif

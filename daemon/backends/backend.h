@@ -115,6 +115,7 @@ enum backend_feature {
 	BACKEND_FEATURE_GRAPH = 1u << 22,        /* graph_* entries and commands */
 	BACKEND_FEATURE_GRAPH_UPDATE = 1u << 23, /* graph_update */
 	BACKEND_FEATURE_GRAPH_NATIVE = 1u << 24, /* native commands as nodes (K19) */
+	BACKEND_FEATURE_VARIABLE = 1u << 25,     /* program_variable (R1) */
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */
@@ -721,6 +722,13 @@ struct backend_ops {
 	/* Loader. Names of all kernels, each ended by 0, a 0 at the end; malloc'ed, the caller's. */
 	int (*program_kernels)(struct backend_program *program, char **names_out, struct backend_fault *fault_out);
 	void (*program_free)(struct backend_program *program); /* its kernels keep what they need */
+	/*
+	 * Optional (VARIABLE); loader. A variable of the program's, by its name (R1): from then on it is USM of the kind DEVICE, for
+	 * commands and arguments, until usm_free, which leaves it to the program; the program is kept so long. -ENOENT: there is
+	 * none of that name. -EEXIST: it is USM already.
+	 */
+	int (*program_variable)(struct backend_program *program, const char *name, void **pointer_out, uint64_t *size_bytes_out,
+				struct backend_fault *fault_out);
 	/* Loader. -ENOENT: no such kernel. Its code is on the device when this returns: a first launch loads nothing. */
 	int (*kernel_create)(struct backend_program *program, const char *name, struct backend_kernel **kernel_out,
 			     struct backend_fault *fault_out);

@@ -3,7 +3,8 @@
  *
  * Of a client in another process, host and shared USM lie in arenas that both map at one address (usm_window.h); an
  * allocation is a piece of one that the client has chosen. It is answered when every device of its context has the
- * memory registered, so that no kernel can come before. Everything else is the backend's own memory.
+ * memory registered, so that no kernel can come before. Everything else is the backend's own memory, or a variable of a
+ * program's, which holds the program instead of memory (R1).
  */
 #include "protocol_limits.h"
 #include "range_check.h"
@@ -74,6 +75,7 @@ static void reply_allocated(const struct usm *usm)
 	Sycl__V1__UsmAllocated message = SYCL__V1__USM_ALLOCATED__INIT;
 	message.allocation = usm->object.id;
 	message.address = usm->address;
+	message.size_bytes = usm->bundle ? usm->size_bytes : 0;
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
 	reply.number = usm->number;
 	reply.body_case = SYCL__V1__REPLY__BODY_USM_ALLOCATED;
@@ -113,6 +115,8 @@ struct session *usm_allocated(struct usm *usm, void *address, const struct backe
 	struct session *session = usm->object.session;
 	struct backend_fault overlap;
 	usm->address = (uintptr_t)address;
+	if (address && usm->bundle)
+		usm->size_bytes = sched_usm_bytes(usm->sched);
 	if (address && list(usm, &overlap))
 		fault = &overlap;
 	else if (address)
@@ -267,6 +271,35 @@ static int allocate(struct session *session, const Sycl__V1__UsmAllocate *messag
 	return 0;
 }
 
+/* A variable of a bundle that is loaded. It takes no memory: the program has it. */
+static int find_variable(struct session *session, const Sycl__V1__UsmAllocate *message, struct usm *usm,
+			 struct backend_fault *fault)
+{
+	struct bundle *bundle;
+	const size_t name_bytes = strlen(message->variable);
+	int r = object_get(session, message->bundle, OBJECT_BUNDLE, &bundle, fault);
+	if (r != 0)
+		return r;
+	if (message->kind != SYCL__V1__USM_KIND__USM_KIND_DEVICE || message->size_bytes || message->alignment_bytes ||
+	    message->address)
+		return fault_set(fault, STATUS_INVALID, "what a variable is its program says alone");
+	if (name_bytes == 0 || name_bytes > NAME_BYTES_MAX)
+		return fault_set(fault, STATUS_INVALID, "a variable's name has 1 to %u bytes", NAME_BYTES_MAX);
+	if (bundle->state != BUNDLE_READY)
+		return fault_set(fault, STATUS_INVALID, "the bundle is not built and linked yet");
+	usm->object.backend = bundle->object.backend;
+	usm->kind = BACKEND_USM_DEVICE;
+	usm->device_index = bundle->device_index;
+	usm->device = bundle->device;
+	usm->context = bundle->context;
+	usm->bundle = bundle;
+	(void)object_ref(&bundle->object);
+	if (sched_usm_find_variable(bundle->program, message->variable, usm, &usm->sched) < 0)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for the variable");
+	(void)object_ref(&usm->object); /* until it is told */
+	return 0;
+}
+
 int command_usm_allocate(struct session *session, const Sycl__V1__UsmAllocate *message)
 {
 	struct usm *usm;
@@ -276,7 +309,7 @@ int command_usm_allocate(struct session *session, const Sycl__V1__UsmAllocate *m
 		return r < 0 ? r : 0;
 	list_init(&usm->link);
 	usm->number = session->record;
-	r = allocate(session, message, usm, &fault);
+	r = message->bundle ? find_variable(session, message, usm, &fault) : allocate(session, message, usm, &fault);
 	if (r > 0)
 		settle(usm, &fault);
 	return r < 0 ? r : 0;

@@ -170,6 +170,8 @@ static struct object *end(struct object *object)
 		return graph->context ? &graph->context->object : NULL;
 	}
 	case OBJECT_USM:
+		if (((struct usm *)object)->bundle)
+			return &((struct usm *)object)->bundle->object;
 		return ((struct usm *)object)->context ? &((struct usm *)object)->context->object : NULL;
 	default:
 		return NULL;

@@ -93,6 +93,7 @@ struct shared_event {
 struct usm {
 	struct object object;
 	struct context *context; /* NULL in a failed one */
+	struct bundle *bundle;   /* whose variable it is, held, and its context with it; NULL: an allocation */
 	enum backend_usm_kind kind;
 	uint32_t device_index; /* host USM: of the context's first */
 	struct scheduler_device *device;

@@ -287,8 +287,10 @@ struct sched_usm {
 	void *owner;
 	enum backend_usm_kind kind;
 	uint64_t size_bytes, alignment_bytes;
+	struct sched_program *program; /* whose variable `name` it is, held until it is found; NULL: an allocation */
+	char *name;                    /* NULL: an allocation */
 	struct sched_notice notice;
-	/* loader, until it comes back */
+	/* loader, until it comes back; `size_bytes` of a variable as well */
 	void *pointer; /* NULL: not allocated */
 	struct backend_fault fault;
 };

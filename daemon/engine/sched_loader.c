@@ -150,12 +150,25 @@ static void register_host(struct scheduler_device *device, struct sched_registra
 	complete_fault(device, &registration->fault, result);
 }
 
+static int find_variable(struct scheduler_device *device, struct sched_usm *usm)
+{
+	if (!(device->features & BACKEND_FEATURE_VARIABLE) || !device->ops->program_variable) {
+		usm->fault.status = STATUS_FEATURE_NOT_SUPPORTED;
+		(void)snprintf(usm->fault.text, sizeof(usm->fault.text), "the device does not tell where variables lie");
+		return -ENOTSUP;
+	}
+	return device->ops->program_variable(usm->program->handle, usm->name, &usm->pointer, &usm->size_bytes,
+					     &usm->fault);
+}
+
 static void allocate_usm(struct scheduler_device *device, struct sched_usm *usm)
 {
 	if (!is_there(device, &usm->fault))
 		return;
 	int result = -ENOTSUP;
-	if (device->features & BACKEND_FEATURE_USM && device->ops->usm_alloc)
+	if (usm->name)
+		result = find_variable(device, usm);
+	else if (device->features & BACKEND_FEATURE_USM && device->ops->usm_alloc)
 		result = device->ops->usm_alloc(device->handle, usm->kind, usm->size_bytes, usm->alignment_bytes,
 						&usm->pointer, &usm->fault);
 	if (result < 0) {

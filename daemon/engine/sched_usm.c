@@ -27,10 +27,44 @@ int sched_usm_allocate(struct scheduler_device *device, enum backend_usm_kind ki
 	return 0;
 }
 
+int sched_usm_find_variable(struct sched_program *program, const char *name, void *owner, struct sched_usm **usm_out)
+{
+	struct sched_usm *usm = malloc(sizeof(*usm));
+	char *copy = strdup(name);
+	if (!usm || !copy) {
+		free(copy);
+		free(usm);
+		return -ENOMEM;
+	}
+	*usm = (struct sched_usm){
+		.message = {.kind = SCHED_MESSAGE_USM_ALLOCATE},
+		.device = program->device,
+		.owner = owner,
+		.kind = BACKEND_USM_DEVICE,
+		.program = program,
+		.name = copy,
+	};
+	program->references++;
+	sched_device_post_load(program->device, &usm->message);
+	*usm_out = usm;
+	return 0;
+}
+
+uint64_t sched_usm_bytes(const struct sched_usm *usm)
+{
+	return usm->size_bytes;
+}
+
+static void destroy(struct sched_usm *usm)
+{
+	free(usm->name);
+	free(usm);
+}
+
 void sched_usm_release(struct sched_usm *usm)
 {
 	if (!usm->pointer) {
-		free(usm);
+		destroy(usm);
 		return;
 	}
 	usm->message.kind = SCHED_MESSAGE_USM_FREE;
@@ -40,9 +74,12 @@ void sched_usm_release(struct sched_usm *usm)
 void sched_usm_returned(struct sched_usm *usm)
 {
 	if (usm->message.kind == SCHED_MESSAGE_USM_FREE) {
-		free(usm);
+		destroy(usm);
 		return;
 	}
+	if (usm->program)
+		sched_program_release(usm->program);
+	usm->program = NULL;
 	sched_loss_seen(usm->device, &usm->fault);
 	sched_notice_queue(usm->device->scheduler, &usm->notice, SCHED_NOTICE_USM_READY, usm);
 }

@@ -262,6 +262,9 @@ int scheduler_host_await(struct sched_host *host, uint64_t devices, void *owner)
  */
 int sched_usm_allocate(struct scheduler_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
 		       uint64_t alignment_bytes, void *owner, struct sched_usm **usm_out);
+/* The same of a variable of a program that is loaded, by its name (BACKEND_FEATURE_VARIABLE); its program lives as long. */
+int sched_usm_find_variable(struct sched_program *program, const char *name, void *owner, struct sched_usm **usm_out);
+uint64_t sched_usm_bytes(const struct sched_usm *usm); /* of a variable: once it has been found */
 void sched_usm_release(struct sched_usm *usm);
 
 /* `host`: page-aligned shared memory of size_bytes that lives until on_buffer_freed, with `owner`; NULL only for 0 bytes.

@@ -338,6 +338,32 @@ SYCL_API sycl_result sycl_kernel_get_argument_info(sycl_kernel kernel, uint32_t 
 SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel kernel, sycl_range local, uint32_t *size_out,
 						uint32_t *count_out);
 
+/**
+ * Find a variable of the bundle's program by its name: where it lies on the device, and how large it is (R1). The first
+ * question about a name blocks for a round trip, later ones never do.
+ *
+ * The pointer is device USM of the bundle's context (usm.h): sycl_handler_memcpy and the fills read and write the variable as
+ * commands in order, nodes of graphs and kernels may have it as well. Nothing is ordered by it, neither these commands among
+ * each other nor the bundle's kernels, which use it without saying so: events or an in-order queue do that. What is written to a
+ * `__constant__` variable is for kernels that begin later. There is one variable for each bundle and device; kernels of the bundle
+ * see it, also when they were made before. It goes with the bundle's last reference, its kernels' included: never give it to sycl_free.
+ *
+ * Only CUDA C++, PTX and binaries for devices of the CUDA backend have such variables: `__device__`, `__constant__` and `__managed__`
+ * ones, by the symbol's name, which in a namespace is the mangled one. The portable form and OpenCL have none: OpenCL C has
+ * variables of its programs, but no call that finds one.
+ *
+ * @param device               Of the bundle; NULL: its only one.
+ * @param name                 1 to 255 bytes; read during the call.
+ * @param[out] size_bytes_out  NULL: not asked for.
+ * @retval SYCL_ERROR_INVALID                No such variable; the bundle is not executable, or not for the device.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  Not on this device: no variable can be found by its name.
+ * @retval SYCL_ERROR_MEMORY_ALLOCATION      Also, rarely: this program uses the address for something else; the same source built
+ *                                           once more has its variables elsewhere.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_kernel_bundle_get_variable(sycl_kernel_bundle bundle, sycl_device device, const char *name,
+						     void **pointer_out, uint64_t *size_bytes_out);
+
 /** As sycl_device_get_backend_info: always an error (A16). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_kernel_get_backend_info(sycl_kernel kernel, uint32_t info, size_t bytes, void *value,
 						  size_t *bytes_out);

@@ -34,6 +34,7 @@ static void call_bundle(const struct gated *gated, sycl_kernel_bundle bundle)
 	sycl_context context = NULL;
 	sycl_kernel kernel = NULL;
 	const char *text = NULL;
+	void *pointer = NULL;
 	uint32_t number = 0;
 	int has = 0;
 	CALL_MUST(sycl_kernel_bundle_retain, bundle);
@@ -46,6 +47,7 @@ static void call_bundle(const struct gated *gated, sycl_kernel_bundle bundle)
 	CALL_MUST(sycl_kernel_bundle_has_kernel, bundle, "fill_u32", gated->device, &has);
 	CALL_MUST(sycl_kernel_bundle_get_kernel_count, bundle, &number);
 	CALL_MUST(sycl_kernel_bundle_get_kernel_name, bundle, 0, &text);
+	(void)CALL(sycl_kernel_bundle_get_variable, bundle, gated->device, "table", &pointer, NULL);
 	CALL_MUST(sycl_kernel_create, bundle, "fill_u32", &kernel);
 	MUST(sycl_kernel_release(kernel));
 }

@@ -20,11 +20,18 @@ uint64_t hostile_buffer(void)
 	return raw_id(OBJECT_BUFFER, BUFFER);
 }
 
+static bool with_builds;
+
+void hostile_have_builds(void)
+{
+	with_builds = true;
+}
+
 void hostile_start(const struct engine_options *options)
 {
 	struct engine_options defaults;
 	fixture_options(&defaults);
-	fixture_start(&fixture, options ? options : &defaults, false);
+	fixture_start(&fixture, options ? options : &defaults, with_builds);
 	hostile = &fixture.clients[0];
 	neighbour_open(&neighbour, &fixture.clients[1]);
 	neighbour_check(&neighbour);

@@ -19,6 +19,8 @@ extern uint32_t device; /* the fake one, once there are objects */
 uint64_t hostile_queue(void);
 uint64_t hostile_buffer(void);
 
+/* Before the engine starts: it gets a build helper. */
+void hostile_have_builds(void);
 /* The engine (`options`: NULL for the defaults) and the neighbour; the hostile session has sent nothing. */
 void hostile_start(const struct engine_options *options);
 /* And said hello. */

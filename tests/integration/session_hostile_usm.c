@@ -528,3 +528,119 @@ Test(hostile, a_session_ends_with_its_usm_in_use)
 	cr_assert(eq(u32, counters.usms, 0));
 	cr_assert(eq(u32, counters.hosts, 0));
 }
+
+enum { BUNDLE = 40 };
+
+/* A program with a variable, built. */
+static void start_with_variables(void)
+{
+	static const char source[] = "variable table 64\nfill_u32\n";
+	Sycl__V1__BundleBuild message = SYCL__V1__BUNDLE_BUILD__INIT;
+	hostile_have_builds();
+	start();
+	message.bundle = raw_id(OBJECT_BUNDLE, BUNDLE);
+	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
+	message.device = device;
+	message.kind = SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE;
+	message.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE;
+	message.inline_source.data = (uint8_t *)(uintptr_t)source;
+	message.inline_source.len = sizeof(source) - 1;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_BUNDLE_BUILD;
+	command.bundle_build = &message;
+	const Sycl__V1__Reply *reply = raw_reply_to(hostile, raw_send(hostile, &command));
+	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
+	cr_assert(eq(ptr, reply->status, NULL), "%s", reply->status ? reply->status->text : "");
+}
+
+static Sycl__V1__UsmAllocate variable(uint32_t index, const char *name)
+{
+	Sycl__V1__UsmAllocate message = allocation(index, 1, 0, 0);
+	message.bundle = raw_id(OBJECT_BUNDLE, BUNDLE);
+	message.variable = (char *)(uintptr_t)name;
+	return message;
+}
+
+Test(hostile, R1_variables_that_cannot_be_are_refused)
+{
+	char long_name[300];
+	memset(long_name, 'a', sizeof(long_name) - 1);
+	long_name[sizeof(long_name) - 1] = '\0';
+	start_with_variables();
+	const char *const wrong[] = {"", long_name, "none", "fill_u32"};
+	const char *const words[] = {"1 to 255 bytes", "1 to 255 bytes", "no variable 'none'", "no variable"};
+	for (uint32_t i = 0; i < 4; i++) {
+		Sycl__V1__UsmAllocate message = variable(i, wrong[i]);
+		expect_answer(ask(hostile, &message), STATUS_INVALID, words[i]);
+	}
+	Sycl__V1__UsmAllocate message = variable(4, "table");
+	message.kind = SYCL__V1__USM_KIND__USM_KIND_SHARED;
+	expect_answer(ask(hostile, &message), STATUS_INVALID, "its program says alone");
+	message = variable(5, "table");
+	message.size_bytes = 1ull << 40;
+	expect_answer(ask(hostile, &message), STATUS_INVALID, "its program says alone");
+	message = variable(6, "table");
+	message.address = PLACE;
+	expect_answer(ask(hostile, &message), STATUS_INVALID, "its program says alone");
+	message = variable(7, "table");
+	(void)expect_allocated(hostile, ask(hostile, &message));
+	message = variable(8, "table");
+	expect_answer(ask(hostile, &message), STATUS_INVALID, "given out already");
+	free_usm(usm_id(7));
+	expect_released(usm_id(7));
+	message = variable(9, "table");
+	(void)expect_allocated(hostile, ask(hostile, &message));
+	hostile_expect_alive();
+}
+
+Test(hostile, R1_a_variable_needs_a_bundle_that_is_there)
+{
+	start();
+	Sycl__V1__UsmAllocate message = variable(0, "table");
+	(void)ask(hostile, &message);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no");
+}
+
+/* Nothing of a program goes while commands on their way may use its variable. */
+Test(hostile, R1_a_variable_holds_its_program)
+{
+	uint64_t accessor = raw_id(OBJECT_HOST_ACCESSOR, 10);
+	struct fake_counters counters;
+	start_with_variables();
+	Sycl__V1__UsmAllocate message = variable(0, "table");
+	const uint64_t place = expect_allocated(hostile, ask(hostile, &message));
+	(void)hostile_access(accessor, hostile_buffer(), 7, 1);
+	(void)raw_wait_slot(hostile, 7, 1);
+	hold_group(1);
+	(void)raw_release(hostile, raw_id(OBJECT_BUNDLE, BUNDLE));
+	free_usm(usm_id(0));
+	raw_round_trip(hostile);
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	cr_assert(eq(u32, counters.usms, 1));
+	memset((void *)(uintptr_t)place, 1, 64); /* the sanitizers say if it were gone */
+	(void)raw_release(hostile, accessor);
+	for (uint32_t i = 0; i < 3; i++) {
+		const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
+		cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_RELEASED));
+	}
+	hostile_expect_alive();
+}
+
+/* What is freed is nobody's, and its neighbour in the program neither. */
+Test(hostile, R1_addresses_outside_of_a_variable_are_refused)
+{
+	Sycl__V1__CommandGroup group;
+	Sycl__V1__UsmCopy message_copy;
+	start_with_variables();
+	Sycl__V1__UsmAllocate message = variable(0, "table");
+	const uint64_t place = expect_allocated(hostile, ask(hostile, &message));
+	copy_group(&group, &message_copy, place + 32, place, 33);
+	expect_group_refused(&group, 1, "not inside any USM");
+	copy_group(&group, &message_copy, place + 32, place, 32);
+	expect_group_done(&group, 2);
+	free_usm(usm_id(0));
+	expect_released(usm_id(0));
+	copy_group(&group, &message_copy, place + 32, place, 32);
+	expect_group_refused(&group, 3, "not inside any USM");
+	hostile_expect_alive();
+}

@@ -16,6 +16,12 @@
  */
 sycl_kernel usm_engine_kernel(sycl_queue on, const char *name);
 
+/*
+ * A program with the variables `table` of 64 bytes and `factor` of 4, the caller's; NULL: its devices have none. `apply_out`: the kernel
+ * apply(to) of it, to[i] = table[i]++ * factor for 16 items; NULL: the engine cannot have it. Its factor is 3 at first.
+ */
+sycl_kernel_bundle usm_engine_variables(sycl_queue on, sycl_kernel *apply_out);
+
 struct job {
 	uint64_t data; /* a pointer */
 	uint32_t value, count;

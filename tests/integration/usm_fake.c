@@ -57,3 +57,12 @@ int64_t usm_engine_bytes(void)
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	return (int64_t)counters.usm_bytes;
 }
+
+sycl_kernel_bundle usm_engine_variables(sycl_queue on, sycl_kernel *apply_out)
+{
+	sycl_kernel_bundle bundle = NULL;
+	MUST(sycl_kernel_bundle_from_source(on, SYCL_SOURCE_PORTABLE, "variable table 64\nvariable factor 4\nfill_u32\n", NULL,
+					    &bundle));
+	*apply_out = NULL;
+	return bundle;
+}

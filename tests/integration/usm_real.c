@@ -165,3 +165,27 @@ int64_t usm_engine_bytes(void)
 {
 	return -1;
 }
+
+/* In PTX, so that the driver alone compiles it. `factor` lies in constant memory. */
+static const char variables_ptx[] =
+	".version 8.0\n.target sm_80\n.address_size 64\n"
+	".visible .global .align 4 .b8 table[64];\n"
+	".visible .const .align 4 .b8 factor[4] = {3, 0, 0, 0};\n"
+	".visible .entry apply(.param .u64 to)\n{\n"
+	"\t.reg .b32 %r<7>;\n\t.reg .b64 %p<5>;\n"
+	"\tmov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n"
+	"\tmul.wide.u32 %p2, %r4, 4; ld.param.u64 %p1, [to]; add.u64 %p1, %p1, %p2;\n"
+	"\tmov.u64 %p3, table; add.u64 %p3, %p3, %p2;\n"
+	"\tld.global.u32 %r5, [%p3]; ld.const.u32 %r6, [factor]; mul.lo.u32 %r6, %r5, %r6;\n"
+	"\tst.global.u32 [%p1], %r6; add.u32 %r5, %r5, 1; st.global.u32 [%p3], %r5;\n\tret;\n}\n";
+
+sycl_kernel_bundle usm_engine_variables(sycl_queue on, sycl_kernel *apply_out)
+{
+	sycl_kernel_bundle bundle = NULL;
+	*apply_out = NULL;
+	if (USM_DEVICE_TYPE != SYCL_DEVICE_TYPE_GPU)
+		return NULL;
+	need(sycl_kernel_bundle_from_source(on, SYCL_SOURCE_PTX, variables_ptx, NULL, &bundle) == 0, "variables");
+	need(sycl_kernel_create(bundle, "apply", apply_out) == 0, "apply");
+	return bundle;
+}

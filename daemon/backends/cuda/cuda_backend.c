@@ -120,6 +120,7 @@ const struct backend_ops backend_cuda_ops = {
 	.program_load = cuda_program_load,
 	.program_kernels = cuda_program_kernels,
 	.program_free = cuda_program_free,
+	.program_variable = cuda_program_variable,
 	.kernel_create = cuda_kernel_create,
 	.kernel_facts = cuda_kernel_facts,
 	.kernel_free = cuda_kernel_free,

@@ -68,6 +68,8 @@ void cuda_host_unregister(struct backend_host *host);
 int cuda_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, uint64_t size_bytes,
 		   uint64_t alignment_bytes, void **pointer_out, struct backend_fault *fault_out);
 void cuda_usm_free(struct backend_device *device, enum backend_usm_kind kind, void *pointer);
+int cuda_program_variable(struct backend_program *program, const char *name, void **pointer_out, uint64_t *size_bytes_out,
+			  struct backend_fault *fault_out);
 
 /* cuda_event_share.c */
 int cuda_event_create(struct backend_device *device, struct backend_event **event_out, uint8_t handle_out[64],

@@ -129,6 +129,7 @@
 	OPTIONAL(cuLinkComplete, 5050)                                                                                 \
 	OPTIONAL(cuLinkDestroy, 5050)                                                                                  \
 	NEEDED(cuModuleUnload, 2000)                                                                                   \
+	NEEDED(cuModuleGetGlobal, 3020)                                                                                \
 	NEEDED(cuModuleGetFunction, 2000)                                                                              \
 	NEEDED(cuModuleGetFunctionCount, 12040)                                                                        \
 	NEEDED(cuModuleEnumerateFunctions, 12040)                                                                      \

@@ -207,6 +207,7 @@ const struct backend_ops backend_fake_ops = {
 	.program_load = fake_program_load,
 	.program_kernels = fake_program_kernels,
 	.program_free = fake_program_free,
+	.program_variable = fake_program_variable,
 	.kernel_create = fake_kernel_create,
 	.kernel_facts = fake_kernel_facts,
 	.kernel_free = fake_kernel_free,

@@ -143,8 +143,26 @@ struct backend_event {
 struct backend_program {
 	struct backend_device *device;
 	bool is_builtin;
+	uint32_t references; /* under the lock: the owner's, and one for each variable that is USM */
+	struct fake_variable *variables;
 	uint32_t count;
 	const struct fake_function *functions[];
+};
+
+struct fake_usm {
+	struct fake_usm *next;
+	enum backend_usm_kind kind;
+	uint8_t *data;
+	uint64_t size_bytes;
+	struct backend_program *program; /* held: it is a variable of that; NULL: an allocation */
+};
+
+/* "variable NAME BYTES" of a source; all bytes are 0 at first. */
+struct fake_variable {
+	struct fake_variable *next;
+	char name[64];
+	uint64_t size_bytes;
+	uint8_t *data;
 };
 
 struct backend_kernel {
@@ -342,6 +360,14 @@ int fake_kernel_create(struct backend_program *program, const char *name, struct
 		       struct backend_fault *fault_out);
 void fake_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
 void fake_kernel_free(struct backend_kernel *kernel);
+/* fake_variable.c */
+bool fake_variable_is(const char *line, size_t length); /* does the line declare one? */
+int fake_variable_add(struct backend_program *program, const char *line, size_t length);
+void fake_variables_free(struct backend_program *program);
+void fake_program_drop(struct backend_program *program);
+int fake_program_variable(struct backend_program *program, const char *name, void **pointer_out, uint64_t *size_bytes_out,
+			  struct backend_fault *fault_out);
+
 int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes,
 			  struct backend_occupancy *occupancy_out, struct backend_fault *fault_out);
 

@@ -71,7 +71,7 @@ int fake_build(struct backend *backend, uint32_t device, enum backend_source_kin
 	size_t length;
 	uint32_t line = 0;
 	while (next_name(&at, source + source_bytes, &line, &name, &length)) {
-		if (!fake_function_find(name, length))
+		if (!fake_variable_is(name, length) && !fake_function_find(name, length))
 			return refuse_build(line, name, length, log_out, fault_out);
 		memcpy(binary + used, name, length);
 		used += length;
@@ -109,14 +109,23 @@ int fake_program_load(struct backend_device *device, const void *binary, size_t 
 		return -ENOMEM;
 	}
 	program->device = device;
+	program->references = 1;
 	program->is_builtin = is_builtin;
 	const char *at = (const char *)binary + MAGIC_BYTES, *name;
 	size_t length;
 	uint32_t line = 0;
 	while (next_name(&at, end, &line, &name, &length)) {
-		const struct fake_function *function = fake_function_find(name, length);
-		if (!function)
+		if (fake_variable_is(name, length)) {
+			if (fake_variable_add(program, name, length) == 0)
+				continue;
+			fake_variables_free(program);
 			return refuse_binary(fault_out);
+		}
+		const struct fake_function *function = fake_function_find(name, length);
+		if (!function) {
+			fake_variables_free(program);
+			return refuse_binary(fault_out);
+		}
 		program->functions[program->count++] = function;
 	}
 	(void)pthread_mutex_lock(&fake_state.lock);
@@ -155,7 +164,7 @@ void fake_program_free(struct backend_program *program)
 	(void)pthread_mutex_lock(&fake_state.lock);
 	program->device->slot->counters.programs--;
 	(void)pthread_mutex_unlock(&fake_state.lock);
-	free(program);
+	fake_program_drop(program);
 }
 
 static void describe_arguments(struct backend_kernel *kernel)

@@ -14,13 +14,6 @@
 #define ALIGNMENT_LEAST 64u
 #define ALIGNMENT_MAX   4096u
 
-struct fake_usm {
-	struct fake_usm *next;
-	enum backend_usm_kind kind;
-	uint8_t *data;
-	uint64_t size_bytes;
-};
-
 static bool holds(const uint8_t *first, uint64_t first_bytes, const void *pointer, uint64_t size_bytes)
 {
 	uintptr_t begin = (uintptr_t)first, at = (uintptr_t)pointer;
@@ -112,6 +105,11 @@ void fake_usm_free(struct backend_device *device, enum backend_usm_kind kind, vo
 	fake_unlock();
 	if (!usm)
 		return;
+	if (usm->program) {
+		fake_program_drop(usm->program);
+		free(usm);
+		return;
+	}
 	/* Whoever still uses it shall find that it is not his. */
 	memset(usm->data, FAKE_POISON, usm->size_bytes);
 	free(usm->data);
