@@ -1,6 +1,7 @@
 /* sycl-engine: started by sycld, one per tenant, and one ahead of the next; never by hand. */
 #include "control.h"
 #include "engine_linger.h"
+#include "engine_mps.h"
 #include "engine_privileges.h"
 #include "engine_signals.h"
 #include "standby.h"
@@ -245,6 +246,9 @@ static int start(const struct arguments *arguments)
 
 	raise_descriptor_limit();
 	struct build_service *builds = NULL;
+	r = engine_mps_guard(ENGINE_MPS_FOLDER);
+	if (r < 0)
+		return fail("cannot choose where MPS may be", r);
 	r = build_service_fork(&builds);
 	if (r < 0)
 		return fail("cannot start the build helper", r);
@@ -269,6 +273,8 @@ static int stand_by(struct arguments *arguments)
 		.cache_directory = arguments->engine.cache_directory,
 	};
 	int r = engine_privileges_standby(arguments->change_user);
+	if (r == 0)
+		r = engine_mps_guard(ENGINE_MPS_FOLDER);
 	if (r < 0)
 		return fail("cannot drop privileges", r);
 	raise_descriptor_limit();

@@ -104,7 +104,7 @@ static void expect_given_back(int fd)
 	close_fd(&fd);
 }
 
-Test(hostile, D8_an_arena_that_is_destroyed_has_no_memory_though_its_client_keeps_it)
+Test(hostile, an_arena_that_is_destroyed_has_no_memory_though_its_client_keeps_it)
 {
 	hostile_start_with_objects(NULL);
 	int kept = keep(hostile->arenas[0]);
@@ -121,7 +121,7 @@ Test(hostile, D8_an_arena_that_is_destroyed_has_no_memory_though_its_client_keep
 	hostile_expect_alive();
 }
 
-Test(hostile, D8_a_session_that_has_ended_has_no_memory_though_its_client_keeps_it)
+Test(hostile, a_session_that_has_ended_has_no_memory_though_its_client_keeps_it)
 {
 	hostile_start_with_objects(NULL);
 	int arena = keep(hostile->arenas[0]), ring = keep(hostile->ring);

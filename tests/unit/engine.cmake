@@ -16,6 +16,12 @@ sycl_test(unit_engine SOURCES
   engine_usm_table.c
   LIBS sycl_engine_core)
 
+# What main.c asks before anything else: not in the library.
+sycl_test(unit_engine_process SOURCES engine_mps.c ${PROJECT_SOURCE_DIR}/daemon/engine/engine_mps.c LIBS sycl_shared)
+if(TARGET unit_engine_process)
+  target_include_directories(unit_engine_process PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
+endif()
+
 # How an engine becomes its tenant, with threads about: the program's own files, not the library's.
 sycl_test(unit_engine_privileges SOURCES engine_privileges.c ${PROJECT_SOURCE_DIR}/daemon/engine/engine_privileges.c
   ${PROJECT_SOURCE_DIR}/daemon/engine/engine_privileges_check.c LIBS sycl_shared Threads::Threads)
