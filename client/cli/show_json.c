@@ -87,7 +87,7 @@ static json_t *device_object(const Sycl__V1__KnownDevice *device)
 	for (size_t i = 0; i < device->n_uids; i++)
 		(void)json_array_append_new(uids, json_integer(device->uids[i]));
 	return json_pack("{s:I, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
-			 "s:o}",
+			 "s:o, s:b}",
 			 "index", (json_int_t)facts->device,
 			 "type", device_type_name(facts->type),
 			 "name", text(facts->name),
@@ -107,7 +107,8 @@ static json_t *device_object(const Sycl__V1__KnownDevice *device)
 			 "local_memory_bytes", number(facts->local_mem_bytes),
 			 "max_allocation_bytes", number(facts->max_mem_alloc_bytes),
 			 "max_work_group_size", number(facts->max_work_group_size),
-			 "uids", uids);
+			 "uids", uids,
+			 "disputed", (int)device->disputed);
 }
 
 /* Launches of executable graphs: by the device's driver as one, or node by node, and why. */

@@ -29,6 +29,17 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 		(void)printf("  shown     what belongs to you\n");
 }
 
+/* An engine runs its tenant's code and may say anything. */
+static void print_dispute(const Sycl__V1__KnownDevice *device)
+{
+	enum { NAMED_MOST = 8 };
+	(void)printf("  device %u is not the same to all: '%s' with %llu bytes of memory is what engines of uid", device->facts->device,
+		     device->facts->name, (unsigned long long)device->facts->global_mem_bytes);
+	for (size_t i = 0; i < device->n_uids && i < NAMED_MOST; i++)
+		(void)printf("%s %u", i ? "," : "", device->uids[i]);
+	(void)printf("%s say\n", device->n_uids > NAMED_MOST ? " and others" : "");
+}
+
 static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
@@ -69,6 +80,8 @@ static bool device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		const Sycl__V1__DeviceFacts *facts = reply->devices[i]->facts;
 		if (facts && !facts->available && *facts->unavailable_reason)
 			(void)printf("  device %u is not available: %s\n", facts->device, facts->unavailable_reason);
+		if (facts && reply->devices[i]->disputed)
+			print_dispute(reply->devices[i]);
 	}
 	return printed;
 }

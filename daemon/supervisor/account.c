@@ -95,53 +95,28 @@ void account_session_ended(struct tenant *tenant, const struct session *session,
 	succession_changes(tenant->supervisor);
 }
 
-uint64_t account_count(struct engine *engine)
+void account_add_claims(struct service_state_account *account, const struct engine *engine)
 {
-	return ++engine->tenant->supervisor->counts;
-}
-
-const struct session *account_session(struct engine *engine, uint64_t session, uint64_t count)
-{
-	struct session *found = engine_session(engine, session);
-	if (!found || found->counted == count)
-		return NULL;
-	found->counted = count;
-	return found;
-}
-
-void account_add_report(struct service_state_account *account, struct engine *engine,
-			const Sycl__V1__EngineReport *report, uint64_t count)
-{
-	for (size_t i = 0; i < report->n_sessions; i++)
-		if (account_session(engine, report->sessions[i]->session, count))
-			add_usage(account, report->sessions[i]->usage);
-}
-
-static void keep_report(struct engine *engine, const Sycl__V1__EngineReport *report, uint64_t count)
-{
-	for (size_t i = 0; i < report->n_sessions; i++) {
-		const Sycl__V1__SessionReport *claim = report->sessions[i];
-		const struct session *session = account_session(engine, claim->session, count);
-		if (!session)
-			continue;
-		add_usage(&engine->tenant->account, claim->usage);
-		keep_devices(engine->tenant, session, claim->devices, claim->n_devices);
+	const struct session *session;
+	TAILQ_FOREACH (session, &engine->sessions, link) {
+		const struct session_figures *figures = claims_of(engine, session);
+		if (figures && figures->has_usage)
+			add_usage(account, &figures->usage);
 	}
 }
 
 void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offender)
 {
 	struct tenant *tenant = engine->tenant;
-	struct decode_arena *arena = &tenant->supervisor->arena;
 	const struct session *session;
-	const uint64_t count = account_count(engine);
 	TAILQ_FOREACH (session, &engine->sessions, link)
 		keep_session(tenant, session, has_failed && session->id == offender);
-	for (unsigned i = 0; engine->sessions_count && i < engine->report.count; i++) {
-		ProtobufCMessage *message = NULL;
-		if (message_unpack(&sycl__v1__engine_report__descriptor, arena, engine->report.parts[i].bytes,
-				   engine->report.parts[i].size, &message) == 0)
-			keep_report(engine, (const Sycl__V1__EngineReport *)message, count);
+	account_add_claims(&tenant->account, engine);
+	TAILQ_FOREACH (session, &engine->sessions, link) {
+		const struct session_figures *figures = claims_of(engine, session);
+		const Sycl__V1__SessionReport *used = figures ? claims_devices(figures, &tenant->supervisor->arena) : NULL;
+		if (used)
+			keep_devices(tenant, session, used->devices, used->n_devices);
 	}
 	account_sum(&tenant->account.sessions, engine->sessions_count);
 	account_sum(&tenant->account.engines_failed, has_failed);

@@ -41,13 +41,8 @@ bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_o
 /* Has it used anything at all? */
 bool account_is_empty(const struct service_state_account *account);
 
-/* Begin to add up what the parts of a report say: its number. */
-uint64_t account_count(struct engine *engine);
-/* A session that it still has. NULL: it has none of that number, or says it a second time in this count. */
-const struct session *account_session(struct engine *engine, uint64_t session, uint64_t count);
-/* Add what a report of the engine says of sessions that it still has: what has ended since is counted already. */
-void account_add_report(struct service_state_account *account, struct engine *engine,
-			const Sycl__V1__EngineReport *report, uint64_t count);
+/* Add what the engine says of sessions that it still has: what has ended since is counted already. */
+void account_add_claims(struct service_state_account *account, const struct engine *engine);
 void account_fill(const struct service_state_account *account, Sycl__V1__Usage *usage_out);
 
 #endif

@@ -89,16 +89,16 @@ static struct account_row *session_row(struct account_query *query, const struct
 }
 
 void account_query_add_session(struct account_query *query, const struct session *session,
-			       const Sycl__V1__SessionReport *claim)
+			       const Sycl__V1__SessionReport *used)
 {
 	struct account_key key = {.uid = session->peer.uid, .session = session->id};
 	struct account_sums sums;
 	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
 	/* It is there, also if it has used nothing yet. */
 	(void)session_row(query, session, &key);
-	for (size_t i = 0; i < claim->n_devices && i < ACCOUNT_DEVICES_MAX; i++) {
+	for (size_t i = 0; used && i < used->n_devices && i < ACCOUNT_DEVICES_MAX; i++) {
 		struct account_row *row =
-			account_claim(claim->devices[i], &key, &sums) ? session_row(query, session, &key) : NULL;
+			account_claim(used->devices[i], &key, &sums) ? session_row(query, session, &key) : NULL;
 		if (row)
 			account_sums_add(&row->sums, &sums);
 	}

@@ -34,13 +34,6 @@
 
 enum { MESSAGES_PER_TURN = 64, MESSAGES_AT_END = 4096, STOP_GRACE_MS = 2000, ADOPTION_MS = 5000 };
 
-void packed_report_clear(struct packed_report *report)
-{
-	for (unsigned i = 0; i < report->count; i++)
-		free(report->parts[i].bytes);
-	*report = (struct packed_report){ .request = 0 };
-}
-
 /* The per-uid folder for built kernels, made if missing. False: the engine does without. */
 static bool cache_directory(const struct supervisor *supervisor, uid_t uid, gid_t gid, char *path_out, size_t size)
 {
@@ -125,8 +118,7 @@ static int begin(struct engine *engine, bool may_adopt)
 
 static void engine_destroy(struct engine *engine)
 {
-	packed_report_clear(&engine->report);
-	packed_report_clear(&engine->partial);
+	engine_claims_fini(&engine->claims);
 	(void)memory_region_free(engine->flight);
 	(void)engine_share_free(engine->share);
 	foreign_socket_close(&engine->control);
@@ -188,6 +180,25 @@ static void refuse_session(struct engine *engine, struct session *session, enum 
 	session_end(engine, session);
 }
 
+static struct session_place *place_of(struct engine *engine, uint64_t id)
+{
+	return &engine->places[id % ENGINE_PLACES];
+}
+
+static void take_in(struct engine *engine, struct session *session)
+{
+	TAILQ_INSERT_TAIL(&engine->sessions, session, link);
+	LIST_INSERT_HEAD(place_of(engine, session->id), session, same_place);
+	engine->sessions_count++;
+}
+
+static void take_out(struct engine *engine, struct session *session)
+{
+	TAILQ_REMOVE(&engine->sessions, session, link);
+	LIST_REMOVE(session, same_place);
+	engine->sessions_count--;
+}
+
 static struct session *take_waiting(struct engine *engine)
 {
 	struct session *session = TAILQ_FIRST(&engine->waiting);
@@ -220,8 +231,7 @@ void engine_move_sessions(struct engine *engine)
 		next = TAILQ_NEXT(session, link);
 		if (session->phase != SESSION_HANDSHAKE || !session_is_untouched(session))
 			continue;
-		TAILQ_REMOVE(&engine->sessions, session, link);
-		engine->sessions_count--;
+		take_out(engine, session);
 		TAILQ_INSERT_TAIL(&engine->waiting, session, link);
 		engine->waiting_count++;
 	}
@@ -235,8 +245,7 @@ void engine_end_sessions(struct engine *engine)
 {
 	struct session *session;
 	while ((session = TAILQ_FIRST(&engine->sessions))) {
-		TAILQ_REMOVE(&engine->sessions, session, link);
-		engine->sessions_count--;
+		take_out(engine, session);
 		session_end(engine, session);
 	}
 }
@@ -553,8 +562,7 @@ void engine_forget(struct engine *engine)
 
 void engine_session_returned(struct engine *engine, struct session *session)
 {
-	TAILQ_INSERT_TAIL(&engine->sessions, session, link);
-	engine->sessions_count++;
+	take_in(engine, session);
 	engine->had_session = true;
 	engine->tenant->session_count++;
 	supervisor_session_began(engine->tenant->supervisor);
@@ -577,8 +585,7 @@ void engine_flush(struct engine *engine)
 		(void)take_waiting(engine);
 		session->phase = SESSION_HANDSHAKE;
 		unsettled_handed_on(session);
-		TAILQ_INSERT_TAIL(&engine->sessions, session, link);
-		engine->sessions_count++;
+		take_in(engine, session);
 		engine->had_session = true;
 	}
 	watch_control(engine, UV_READABLE);
@@ -599,7 +606,7 @@ void engine_give(struct engine *engine, struct session *session)
 struct session *engine_session(struct engine *engine, uint64_t id)
 {
 	struct session *session;
-	TAILQ_FOREACH (session, &engine->sessions, link)
+	LIST_FOREACH (session, place_of(engine, id), same_place)
 		if (session->id == id)
 			return session;
 	return NULL;
@@ -614,8 +621,7 @@ void engine_session_opened(struct session *session)
 
 void engine_session_closed(struct engine *engine, struct session *session)
 {
-	TAILQ_REMOVE(&engine->sessions, session, link);
-	engine->sessions_count--;
+	take_out(engine, session);
 	session_end(engine, session);
 	engine_check_idle(engine);
 }

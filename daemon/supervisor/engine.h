@@ -13,6 +13,7 @@
 #ifndef SYCLD_SUPERVISOR_ENGINE_H
 #define SYCLD_SUPERVISOR_ENGINE_H
 
+#include "claims.h"
 #include "device_set.h"
 #include "memory_region.h"
 #include "protocol_limits.h"
@@ -28,9 +29,7 @@ enum engine_state { ENGINE_STARTING, ENGINE_READY, ENGINE_STOPPING, ENGINE_RETUR
 
 enum {
 	ENGINE_ASKED_MAX = 4,        /* report requests without an answer; more are not sent */
-	ENGINE_REPORT_PARTS_MAX = 64,
-	ENGINE_REPORT_SESSIONS_MAX = 256, /* in one part */
-	ENGINE_REPORT_DEVICES_MAX = 256,  /* and platforms; only the first part has them */
+	ENGINE_PLACES = 1024,        /* where sessions are found by their number */
 	ENGINE_STRIKES_MAX = 64,     /* messages that nobody asked for, before the engine is ended */
 	ENGINE_REASON_BYTES = 128,
 };
@@ -38,15 +37,6 @@ enum {
 struct engine_process;
 struct engine_share;
 struct supervisor;
-
-struct packed_report {
-	uint64_t request; /* which one it answers; 0: none yet */
-	unsigned count;
-	struct {
-		uint8_t *bytes;
-		size_t size;
-	} parts[ENGINE_REPORT_PARTS_MAX]; /* EngineReport, as they came, checked to unpack */
-};
 
 struct engine {
 	TAILQ_ENTRY(engine) link; /* of its tenant */
@@ -77,6 +67,7 @@ struct engine {
 
 	struct session_list waiting;  /* accepted, not handed on */
 	struct session_list sessions; /* handed on */
+	struct session_place places[ENGINE_PLACES]; /* the same */
 	unsigned waiting_count;
 	unsigned sessions_count;
 
@@ -84,8 +75,7 @@ struct engine {
 	struct device_set devices; /* that it has open, as it says; of those backends that can open ahead */
 	struct memory_region *flight; /* its flight page, read-only; NULL until it is ready */
 	uint64_t asked[ENGINE_ASKED_MAX]; /* requests that it has not answered; 0: free */
-	struct packed_report report;      /* the last complete one */
-	struct packed_report partial;     /* the one that is arriving */
+	struct engine_claims claims;
 	uint64_t told_request; /* the latest that it has told of a trace for, */
 	size_t told_bytes;     /* and how much */
 	unsigned strikes;
@@ -177,7 +167,5 @@ void engine_end_sessions(struct engine *engine);
 
 /* Hand on what waits, as far as the control socket takes it now. */
 void engine_flush(struct engine *engine);
-
-void packed_report_clear(struct packed_report *report);
 
 #endif

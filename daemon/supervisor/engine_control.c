@@ -229,30 +229,6 @@ static uint64_t *asked_entry(struct engine *engine, uint64_t request)
 	return NULL;
 }
 
-/* The message itself lies in the arena of the next one, so its packed form is what is kept. */
-static int keep_part(struct packed_report *report, const Sycl__V1__EngineReport *message)
-{
-	if (report->count == ENGINE_REPORT_PARTS_MAX)
-		return -E2BIG;
-	size_t size = sycl__v1__engine_report__get_packed_size(message);
-	uint8_t *bytes = malloc(size);
-	if (!bytes)
-		return -ENOMEM;
-	report->parts[report->count].size = sycl__v1__engine_report__pack(message, bytes);
-	report->parts[report->count++].bytes = bytes;
-	return 0;
-}
-
-/* Every answer to an asker compares all of them with what is known: what no engine has would only keep us busy. */
-static bool is_too_much(const struct packed_report *before, const Sycl__V1__EngineReport *message)
-{
-	const Sycl__V1__Topology *topology = message->topology;
-	if (message->n_sessions > ENGINE_REPORT_SESSIONS_MAX)
-		return true;
-	return topology && (before->count || topology->n_devices > ENGINE_REPORT_DEVICES_MAX ||
-			    topology->n_platforms > ENGINE_REPORT_DEVICES_MAX);
-}
-
 static void on_report(struct engine *engine, const Sycl__V1__EngineReport *message)
 {
 	uint64_t *asked = asked_entry(engine, message->request);
@@ -260,25 +236,15 @@ static void on_report(struct engine *engine, const Sycl__V1__EngineReport *messa
 		strike(engine, "reports without being asked");
 		return;
 	}
-	if (engine->partial.request != message->request)
-		packed_report_clear(&engine->partial);
-	engine->partial.request = message->request;
-	if (is_too_much(&engine->partial, message)) {
-		engine_kill(engine, "its report claims more than there can be");
+	int r = claims_take(engine, message);
+	if (r < 0) {
+		engine_kill(engine, r == -E2BIG ? "its report does not end" : "its report claims more than there can be");
 		return;
 	}
-	int r = keep_part(&engine->partial, message);
-	if (r == -E2BIG) {
-		engine_kill(engine, "its report does not end");
-		return;
-	}
-	if (r < 0 || message->more)
+	if (r == 0)
 		return;
 	*asked = 0;
-	packed_report_clear(&engine->report);
-	engine->report = engine->partial;
-	engine->partial = (struct packed_report){ .request = 0 };
-	report_arrived(engine, engine->report.request);
+	report_arrived(engine, message->request);
 }
 
 /*

@@ -88,7 +88,8 @@ static void ask_engines(struct inquiry *inquiry)
 		if (!inquiry->asker.sees_all && tenant->uid != inquiry->asker.uid)
 			continue;
 		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->was_ready && engine != inquiry->discovers && ask(engine, inquiry, false))
+			if (engine->was_ready && engine != inquiry->discovers &&
+			    (inquiry->poll || claims_may_ask(&engine->claims, inquiry->id)) && ask(engine, inquiry, false))
 				inquiry->awaited++;
 	}
 }

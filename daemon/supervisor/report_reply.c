@@ -6,11 +6,11 @@
 #include "protocol_limits.h"
 #include "log.h"
 #include "report.h"
+#include "report_devices.h"
 #include "sharing.h"
 #include "status.h"
 #include "supervisor.h"
 #include "tenant_share.h"
-#include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +18,6 @@
 #include <unistd.h>
 
 enum { ENDPOINT_BYTES = 160, SHARES_OF_ENGINE_MAX = 16 };
-
-/* Reports of one engine, unpacked; each part in an arena of its own. */
-struct opened_report {
-	struct engine *engine;
-	unsigned count;
-	struct decode_arena arenas[ENGINE_REPORT_PARTS_MAX];
-	Sycl__V1__EngineReport *parts[ENGINE_REPORT_PARTS_MAX];
-};
 
 struct reply {
 	const struct inquiry *inquiry;
@@ -35,18 +27,12 @@ struct reply {
 	char *endpoints[1];
 	unsigned engine_capacity; /* of every array below */
 	unsigned session_capacity;
-	unsigned device_capacity;
-	unsigned platform_capacity;
-	unsigned report_count;
-	struct opened_report *reports;
 	Sycl__V1__EngineFacts *engines;
 	Sycl__V1__EngineFacts **engine_list;
 	Sycl__V1__SessionFacts *sessions;
 	Sycl__V1__SessionFacts **session_list;
-	Sycl__V1__KnownDevice *devices;
-	Sycl__V1__KnownDevice **device_list;
-	uint32_t *device_uids; /* engine_capacity for each device */
-	Sycl__V1__PlatformFacts **platform_list;
+	Sycl__V1__Usage *session_usages;
+	struct report_devices devices;
 	Sycl__V1__AccountFacts *accounts; /* engine_capacity: there is one for each tenant at most */
 	Sycl__V1__AccountFacts **account_list;
 	Sycl__V1__Usage *usages;
@@ -60,46 +46,10 @@ static bool visible(const struct inquiry *inquiry, const struct tenant *tenant)
 	return inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid;
 }
 
-static void open_report(struct reply *reply, struct engine *engine)
-{
-	struct opened_report *opened = &reply->reports[reply->report_count++];
-	opened->engine = engine;
-	for (unsigned i = 0; i < engine->report.count; i++) {
-		struct decode_arena *arena = &opened->arenas[opened->count];
-		ProtobufCMessage *message = NULL;
-		if (decode_arena_init(arena, DECODE_BYTES_MAX) < 0)
-			return;
-		if (message_unpack(&sycl__v1__engine_report__descriptor, arena, engine->report.parts[i].bytes,
-				   engine->report.parts[i].size, &message) < 0) {
-			decode_arena_fini(arena);
-			return;
-		}
-		opened->parts[opened->count++] = (Sycl__V1__EngineReport *)message;
-	}
-}
-
-static void open_reports(struct reply *reply)
-{
-	struct tenant *tenant;
-	struct engine *engine;
-	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (visible(reply->inquiry, tenant) && engine->report.count)
-				open_report(reply, engine);
-}
-
-static const struct opened_report *report_of(const struct reply *reply, const struct engine *engine)
-{
-	for (unsigned i = 0; i < reply->report_count; i++)
-		if (reply->reports[i].engine == engine)
-			return &reply->reports[i];
-	return NULL;
-}
-
 /* Older answers are not shown as if they were today's. */
 static bool answered(const struct reply *reply, const struct engine *engine)
 {
-	return engine->report.request >= reply->inquiry->id;
+	return claims_answer(&engine->claims, reply->inquiry->id);
 }
 
 /* NULL-terminated or not: how many of each there can be. */
@@ -118,53 +68,33 @@ static void count_capacities(struct reply *reply)
 	}
 }
 
-static void count_devices(struct reply *reply)
-{
-	for (unsigned i = 0; i < reply->report_count; i++)
-		for (unsigned p = 0; p < reply->reports[i].count; p++) {
-			const Sycl__V1__Topology *topology = reply->reports[i].parts[p]->topology;
-			reply->device_capacity += topology ? (unsigned)topology->n_devices : 0;
-			reply->platform_capacity += topology ? (unsigned)topology->n_platforms : 0;
-		}
-}
-
 /* Arrays of one element more than needed, so that none is empty. */
 static bool allocate_rows(struct reply *reply)
 {
 	size_t engines = reply->engine_capacity + 1u;
 	size_t sessions = reply->session_capacity + 1u;
-	size_t devices = reply->device_capacity + 1u;
 	reply->engines = calloc(engines, sizeof(*reply->engines));
 	reply->engine_list = calloc(engines, sizeof(void *));
 	reply->sessions = calloc(sessions, sizeof(*reply->sessions));
 	reply->session_list = calloc(sessions, sizeof(void *));
-	reply->devices = calloc(devices, sizeof(*reply->devices));
-	reply->device_list = calloc(devices, sizeof(void *));
-	reply->device_uids = calloc(devices * engines, sizeof(*reply->device_uids));
-	reply->platform_list = calloc(reply->platform_capacity + 1u, sizeof(void *));
+	reply->session_usages = calloc(sessions, sizeof(*reply->session_usages));
 	reply->accounts = calloc(engines, sizeof(*reply->accounts));
 	reply->account_list = calloc(engines, sizeof(void *));
 	reply->usages = calloc(engines, sizeof(*reply->usages));
 	reply->shares = calloc(engines * SHARES_OF_ENGINE_MAX, sizeof(*reply->shares));
 	reply->share_list = calloc(engines * SHARES_OF_ENGINE_MAX, sizeof(void *));
-	return reply->shares && reply->share_list && reply->accounts && reply->account_list && reply->usages && reply->engines && reply->engine_list && reply->sessions && reply->session_list && reply->devices &&
-	       reply->device_list && reply->device_uids && reply->platform_list;
+	return reply->shares && reply->share_list && reply->accounts && reply->account_list && reply->usages &&
+	       reply->engines && reply->engine_list && reply->sessions && reply->session_list && reply->session_usages;
 }
 
 static void free_rows(struct reply *reply)
 {
-	for (unsigned i = 0; reply->reports && i < reply->report_count; i++)
-		for (unsigned p = 0; p < reply->reports[i].count; p++)
-			decode_arena_fini(&reply->reports[i].arenas[p]);
-	free(reply->reports);
 	free(reply->engines);
 	free((void *)reply->engine_list);
 	free(reply->sessions);
 	free((void *)reply->session_list);
-	free(reply->devices);
-	free((void *)reply->device_list);
-	free(reply->device_uids);
-	free((void *)reply->platform_list);
+	free(reply->session_usages);
+	report_devices_fini(&reply->devices);
 	free(reply->accounts);
 	free((void *)reply->account_list);
 	free(reply->usages);
@@ -232,9 +162,8 @@ static Sycl__V1__EngineState state_of(const struct reply *reply, const struct en
 	}
 }
 
-static void add_claims(const struct opened_report *report, Sycl__V1__EngineFacts *facts)
+static void add_claims(const Sycl__V1__EngineReport *claim, Sycl__V1__EngineFacts *facts)
 {
-	const Sycl__V1__EngineReport *claim = report->parts[0];
 	facts->reported = true;
 	facts->resident_bytes = claim->resident_bytes;
 	facts->descriptors = claim->descriptors;
@@ -297,9 +226,8 @@ static void add_engine(struct reply *reply, const struct engine *engine)
 	facts->age_ns = clock_now_ns() - engine->since_ns;
 	facts->sessions = engine->sessions_count;
 	facts->sessions_waiting = engine->waiting_count;
-	const struct opened_report *report = report_of(reply, engine);
-	if (report && report->count && answered(reply, engine))
-		add_claims(report, facts);
+	if (answered(reply, engine))
+		add_claims(&engine->claims.facts, facts);
 }
 
 static void add_engines(struct reply *reply)
@@ -320,13 +248,10 @@ static void add_engines(struct reply *reply)
 static void add_account(struct reply *reply, const struct tenant *tenant)
 {
 	struct service_state_account total = tenant->account;
-	struct engine *engine;
-	TAILQ_FOREACH (engine, &tenant->engines, link) {
-		const struct opened_report *report = report_of(reply, engine);
-		const uint64_t count = account_count(engine);
-		for (unsigned p = 0; report && answered(reply, engine) && p < report->count; p++)
-			account_add_report(&total, engine, report->parts[p], count);
-	}
+	const struct engine *engine;
+	TAILQ_FOREACH (engine, &tenant->engines, link)
+		if (answered(reply, engine))
+			account_add_claims(&total, engine);
 	size_t index = reply->message.n_accounts++;
 	Sycl__V1__AccountFacts *facts = &reply->accounts[index];
 	sycl__v1__account_facts__init(facts);
@@ -347,16 +272,15 @@ static void add_accounts(struct reply *reply)
 	reply->message.accounts = reply->account_list;
 }
 
-static void query_engine(struct account_query *query, struct engine *engine, const struct opened_report *report)
+static void query_engine(struct account_query *query, const struct engine *engine)
 {
-	const uint64_t count = account_count(engine);
-	for (unsigned p = 0; report && p < report->count; p++)
-		for (size_t i = 0; i < report->parts[p]->n_sessions; i++) {
-			const struct session *session =
-				account_session(engine, report->parts[p]->sessions[i]->session, count);
-			if (session)
-				account_query_add_session(query, session, report->parts[p]->sessions[i]);
-		}
+	const struct session *session;
+	TAILQ_FOREACH (session, &engine->sessions, link) {
+		const struct session_figures *figures = claims_of(engine, session);
+		if (figures)
+			account_query_add_session(query, session,
+						  claims_devices(figures, &engine->tenant->supervisor->arena));
+	}
 }
 
 /* False: no memory. */
@@ -371,7 +295,7 @@ static bool query_accounts(struct reply *reply)
 		account_query_add_kept(&reply->query, tenant);
 		TAILQ_FOREACH (engine, &tenant->engines, link)
 			if (answered(reply, engine))
-				query_engine(&reply->query, engine, report_of(reply, engine));
+				query_engine(&reply->query, engine);
 	}
 	return account_query_finish(&reply->query, &reply->message);
 }
@@ -424,15 +348,6 @@ static void add_shares(struct reply *reply)
 	reply->message.shares = reply->share_list;
 }
 
-static const Sycl__V1__SessionReport *claim_of(const struct opened_report *report, uint64_t session)
-{
-	for (unsigned p = 0; report && p < report->count; p++)
-		for (size_t i = 0; i < report->parts[p]->n_sessions; i++)
-			if (report->parts[p]->sessions[i]->session == session)
-				return report->parts[p]->sessions[i];
-	return NULL;
-}
-
 static void add_session(struct reply *reply, const struct engine *engine, struct session *session)
 {
 	static const Sycl__V1__SessionPhase phases[] = {
@@ -453,15 +368,16 @@ static void add_session(struct reply *reply, const struct engine *engine, struct
 	facts->since_unix_seconds = session->since_unix_seconds;
 	facts->age_ns = clock_now_ns() - session->since_ns;
 	facts->engine_pid = (uint32_t)engine->pid;
-	const Sycl__V1__SessionReport *claim =
-		answered(reply, engine) ? claim_of(report_of(reply, engine), session->id) : NULL;
+	const struct session_figures *claim = answered(reply, engine) ? claims_of(engine, session) : NULL;
 	if (!claim)
 		return;
 	facts->reported = true;
 	facts->queues = claim->queues;
 	facts->buffers = claim->buffers;
 	facts->objects = claim->objects;
-	facts->usage = claim->usage;
+	reply->session_usages[index] = claim->usage;
+	if (claim->has_usage)
+		facts->usage = &reply->session_usages[index];
 	facts->session_class = claim->session_class;
 	facts->weight = claim->weight;
 }
@@ -484,116 +400,22 @@ static void add_sessions(struct reply *reply)
 	reply->message.sessions = reply->session_list;
 }
 
-/* Engines on one machine number devices alike, but one of them may lie: the name must agree too. */
-static Sycl__V1__KnownDevice *find_device(struct reply *reply, const Sycl__V1__DeviceFacts *facts,
-					  Sycl__V1__Backend backend)
-{
-	for (size_t i = 0; i < reply->message.n_devices; i++) {
-		Sycl__V1__KnownDevice *known = &reply->devices[i];
-		if (known->facts->device == facts->device && known->backend == backend &&
-		    !strcmp(known->facts->name, facts->name))
-			return known;
-	}
-	return NULL;
-}
-
-static void make_printable(char *const *texts, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (texts[i] && *texts[i]) /* an absent one is protobuf-c's own empty string, which is read-only */
-			text_make_printable(texts[i]);
-}
-
-static void make_facts_printable(Sycl__V1__DeviceFacts *facts)
-{
-	char *texts[] = { facts->name,	     facts->vendor,	    facts->version,
-			  facts->extensions, facts->driver_version, facts->builtin_kernels,
-			  facts->bus_id,     facts->mode,	    facts->unavailable_reason };
-	make_printable(texts, sizeof(texts) / sizeof(*texts));
-}
-
-static void add_device(struct reply *reply, uint32_t uid, const Sycl__V1__Topology *topology,
-		       Sycl__V1__DeviceFacts *facts)
-{
-	Sycl__V1__Backend backend = SYCL__V1__BACKEND__BACKEND_UNSPECIFIED;
-	char *platform_name = (char *)(uintptr_t)"";
-	for (size_t i = 0; i < topology->n_platforms; i++)
-		if (topology->platforms[i]->platform == facts->platform) {
-			backend = topology->platforms[i]->backend;
-			platform_name = topology->platforms[i]->name;
-		}
-	make_facts_printable(facts);
-	if (*platform_name)
-		text_make_printable(platform_name);
-	Sycl__V1__KnownDevice *known = find_device(reply, facts, backend);
-	if (!known) {
-		size_t index = reply->message.n_devices++;
-		known = &reply->devices[index];
-		sycl__v1__known_device__init(known);
-		known->facts = facts;
-		known->backend = backend;
-		known->platform_name = platform_name;
-		known->uids = &reply->device_uids[index * (reply->engine_capacity + 1u)];
-		reply->device_list[index] = known;
-	}
-	if (known->n_uids < reply->engine_capacity && (!known->n_uids || known->uids[known->n_uids - 1] != uid))
-		known->uids[known->n_uids++] = uid;
-}
-
-/* A backend that cannot be used has no device to say why: its platform does. */
-static void add_unavailable(struct reply *reply, Sycl__V1__PlatformFacts *facts)
-{
-	char *texts[] = { facts->name,	  facts->vendor,     facts->version,
-			  facts->profile, facts->extensions, facts->unavailable_reason };
-	if (facts->available)
-		return;
-	make_printable(texts, sizeof(texts) / sizeof(*texts));
-	for (size_t i = 0; i < reply->message.n_unavailable; i++) {
-		const Sycl__V1__PlatformFacts *known = reply->platform_list[i];
-		if (known->backend == facts->backend && !strcmp(known->name, facts->name) &&
-		    !strcmp(known->unavailable_reason, facts->unavailable_reason))
-			return;
-	}
-	reply->platform_list[reply->message.n_unavailable++] = facts;
-}
-
-static void add_devices(struct reply *reply)
-{
-	for (unsigned i = 0; i < reply->report_count; i++) {
-		const struct opened_report *report = &reply->reports[i];
-		for (unsigned p = 0; p < report->count; p++) {
-			Sycl__V1__Topology *topology = report->parts[p]->topology;
-			for (size_t d = 0; topology && d < topology->n_devices; d++)
-				add_device(reply, report->engine->tenant->uid, topology, topology->devices[d]);
-			for (size_t d = 0; topology && d < topology->n_platforms; d++)
-				add_unavailable(reply, topology->platforms[d]);
-		}
-	}
-	reply->message.devices = reply->device_list;
-	reply->message.unavailable = reply->platform_list;
-}
-
 void report_reply(struct inquiry *inquiry)
 {
 	struct reply reply = { .inquiry = inquiry };
 	sycl__v1__admin_reply__init(&reply.message);
 	count_capacities(&reply);
-	reply.reports = calloc(reply.engine_capacity + 1u, sizeof(*reply.reports));
-	if (reply.reports) {
-		open_reports(&reply);
-		count_devices(&reply);
-	}
 	enum inquiry_kind kind = inquiry->kind;
-	if (!reply.reports || !allocate_rows(&reply) || (kind == INQUIRY_ACCOUNTS && !query_accounts(&reply))) {
+	bool tells_devices = kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES;
+	if (!allocate_rows(&reply) || (tells_devices && !report_devices_add(inquiry, &reply.devices, &reply.message)) ||
+	    (kind == INQUIRY_ACCOUNTS && !query_accounts(&reply))) {
 		free_rows(&reply);
 		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION, "the service has no memory");
 		return;
 	}
 	add_service(&reply);
-	if (kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES) {
-		add_devices(&reply);
+	if (tells_devices)
 		add_shares(&reply);
-	}
 	if (kind == INQUIRY_STATUS) {
 		add_engines(&reply);
 		add_accounts(&reply);

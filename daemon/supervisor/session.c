@@ -49,6 +49,7 @@ struct session *session_free(struct session *session)
 	if (!session)
 		return NULL;
 	session_let_go(session);
+	session_figures_fini(&session->figures);
 	free(session);
 	return NULL;
 }

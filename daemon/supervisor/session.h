@@ -2,6 +2,7 @@
 #ifndef SYCLD_SUPERVISOR_SESSION_H
 #define SYCLD_SUPERVISOR_SESSION_H
 
+#include "claims.h"
 #include "peer.h"
 
 #include <stdbool.h>
@@ -33,10 +34,12 @@ struct session {
 	int socket;
 	uint64_t since_ns;
 	uint64_t since_unix_seconds; /* for people */
-	uint64_t counted;            /* supervisor.counts, when claims about it were added up last */
+	LIST_ENTRY(session) same_place; /* of its engine: where it is found by its number */
+	struct session_figures figures; /* claims.h */
 };
 
 TAILQ_HEAD(session_list, session);
+LIST_HEAD(session_place, session);
 
 /* Takes the socket and the peer's pidfd, on success only. NULL: no memory. Both may be -1: it is open already. */
 struct session *session_new(uint64_t id, int socket, const struct peer *peer);

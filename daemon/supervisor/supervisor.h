@@ -48,7 +48,6 @@ struct supervisor {
 	unsigned inquiry_count;
 	uint64_t last_inquiry;
 	struct trace trace;
-	uint64_t counts; /* of what engines claim: account_count */
 	bool privileged; /* may become any uid; otherwise only this one is served */
 	uid_t outsiders; /* stands for all users that this user namespace does not have; -1: it has all */
 	bool stopping;

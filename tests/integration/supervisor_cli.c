@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct service service;
@@ -274,5 +275,43 @@ Test(cli, sockets_have_the_modes_that_say_who_may_ask)
 		cr_assert(eq(int, stat(path, &facts), 0));
 		cr_assert(eq(uint, facts.st_mode & 0777u, sockets[i].mode), "%s", sockets[i].name);
 	}
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* The engine counts the questions as `copies`. */
+Test(cli, an_engine_is_not_asked_anew_for_each_of_many_questions)
+{
+	enum { QUESTIONS = 400, FREELY = 16, WINDOW_MS = 100 };
+	uint8_t packed[64];
+	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
+	Sycl__V1__StatusQuery query = SYCL__V1__STATUS_QUERY__INIT;
+	request.protocol = PROTOCOL_VERSION;
+	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_STATUS;
+	request.status = &query;
+	size_t size = sycl__v1__admin_request__pack(&request, packed);
+	service_start(&service, NULL);
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	uint64_t asked = 0, begun_ms = now_ms();
+	for (unsigned i = 0; i < QUESTIONS; i++) {
+		Sycl__V1__AdminReply *reply = ask_bytes(packed, size);
+		cr_assert(ne(ptr, reply, NULL));
+		cr_assert(eq(sz, reply->n_engines, 1u));
+		cr_assert(reply->engines[0]->reported, "the answer before is one, too");
+		asked = reply->engines[0]->copies;
+		sycl__v1__admin_reply__free_unpacked(reply, NULL);
+	}
+	/* However long it took: so many in each window that has begun. */
+	uint64_t windows = (now_ms() - begun_ms) / WINDOW_MS + 2;
+	cr_expect(le(u64, asked, windows * (FREELY + 1)), "%u questions", QUESTIONS);
+	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }

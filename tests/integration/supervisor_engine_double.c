@@ -16,6 +16,9 @@
  *   promiser     has always more of a trace, and gives nothing
  *   chatter      answers what is no question of a trace with one, without an end
  *   repeater     tells of each session twice
+ *   knower       knows a device without being asked to look for one
+ *   liar         the same, and each process says something else of it
+ *   weighty      reports as much as fits, of sessions that it does not have
  *   braggart     claims to have used all that there can be of devices, and more
  *
  * and of those that look for the service that follows when theirs is gone:
@@ -404,14 +407,45 @@ static void report_crowd(uint64_t request)
 	say(&control, NULL, 0);
 }
 
+/* Parts that are as large as they may be: each unpacks to much more. */
+static void report_weight(uint64_t request)
+{
+	enum { PARTS = 60, ROWS = 250 };
+	static Sycl__V1__SessionReport rows[ROWS], *list[ROWS];
+	static Sycl__V1__DeviceUsage device = SYCL__V1__DEVICE_USAGE__INIT, *devices[] = { &device };
+	static uint64_t delays[200];
+	Sycl__V1__EngineReport message = SYCL__V1__ENGINE_REPORT__INIT;
+	message.request = request;
+	message.sessions = list;
+	message.n_sessions = ROWS;
+	message.more = true;
+	device.delays = delays;
+	device.n_delays = sizeof(delays) / sizeof(*delays);
+	for (unsigned i = 0; i < ROWS; i++) {
+		sycl__v1__session_report__init(&rows[i]);
+		rows[i].session = UINT64_MAX;
+		rows[i].devices = devices;
+		rows[i].n_devices = 1;
+		list[i] = &rows[i];
+	}
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_REPORT;
+	control.report = &message;
+	for (unsigned i = 0; i < PARTS; i++)
+		say(&control, NULL, 0);
+}
+
 static void report(uint64_t request, bool discover)
 {
+	static uint64_t asked;
+	if (manner("weighty"))
+		report_weight(request);
 	if (manner("crowd")) {
 		report_crowd(request);
 		return;
 	}
 	static bool discovered;
-	discovered = discovered || discover;
+	discovered = discovered || discover || manner("knower") || manner("liar");
 	Sycl__V1__SessionReport rows[SESSIONS_MAX];
 	Sycl__V1__SessionReport *list[SESSIONS_MAX];
 	Sycl__V1__Usage usage;
@@ -424,6 +458,8 @@ static void report(uint64_t request, bool discover)
 	device.name = (char *)(uintptr_t)"Double \033]0;owned\007 Device";
 	device.type = SYCL__V1__DEVICE_TYPE__DEVICE_TYPE_CPU;
 	device.available = true;
+	device.global_mem_bytes = manner("liar") ? (uint64_t)getpid() : 4096;
+	message.copies = ++asked;
 	Sycl__V1__DeviceFacts *devices[] = { &device };
 	Sycl__V1__Topology topology = SYCL__V1__TOPOLOGY__INIT;
 	topology.n_devices = 1;

@@ -1039,3 +1039,74 @@ Test(engines, listing_devices_leaves_the_standby_for_others)
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
+
+/* Two engines of one user, each with a session; what `syclctl devices` says. */
+static json_t *devices_of_two(const char *manner)
+{
+	start_with(manner, "[isolation]\nisolation = session\n");
+	int sockets[2];
+	for (unsigned i = 0; i < 2; i++) {
+		CLEANUP(free_pointer) char *facts = client_open(&service, &sockets[i]);
+		cr_assert(ne(ptr, facts, NULL));
+	}
+	json_t *status = ctl_json(&service, "status");
+	cr_assert(ne(ptr, status, NULL));
+	json_t *devices = json_incref(json_object_get(status, "devices"));
+	json_decref(status);
+	close_fd(&sockets[0]);
+	close_fd(&sockets[1]);
+	return devices;
+}
+
+Test(engines, what_two_of_them_say_alike_of_a_device_is_shown_once)
+{
+	json_t *devices = devices_of_two("knower");
+	cr_expect(eq(sz, json_array_size(devices), 1u));
+	cr_expect(json_is_false(json_object_get(json_array_get(devices, 0), "disputed")));
+	json_decref(devices);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, what_one_of_them_says_of_a_device_is_not_shown_as_the_others_claim)
+{
+	json_t *devices = devices_of_two("liar");
+	cr_expect(eq(sz, json_array_size(devices), 2u), "the same device, of the same name, with other facts");
+	for (size_t i = 0; i < json_array_size(devices); i++) {
+		json_t *device = json_array_get(devices, i);
+		cr_expect(json_is_true(json_object_get(device, "disputed")));
+		cr_expect(eq(sz, json_array_size(json_object_get(device, "uids")), 1u), "whose claim it is");
+	}
+	json_decref(devices);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* Of the service: the most memory that it has had, KiB. */
+static long peak_kib(void)
+{
+	char path[64], line[256];
+	long peak = -1;
+	(void)snprintf(path, sizeof(path), "/proc/%ld/status", (long)service.pid);
+	FILE *file = fopen(path, "re");
+	cr_assert(ne(ptr, file, NULL));
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, "VmHWM:", 6))
+			peak = strtol(line + 6, NULL, 10);
+	(void)fclose(file);
+	return peak;
+}
+
+Test(engines, what_one_of_them_claims_of_sessions_that_are_not_there_costs_no_memory)
+{
+	start_with("weighty", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	long before = peak_kib();
+	cr_assert(eq(int, ctl_session_count(&service), 1));
+	cr_expect(lt(long, peak_kib() - before, 8192), "KiB more");
+	json_t *status = ctl_json(&service, "status");
+	cr_expect(json_is_true(json_object_get(json_array_get(json_object_get(status, "sessions"), 0), "reported")));
+	json_decref(status);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}

@@ -1,0 +1,78 @@
+/*
+ * What an engine says of itself, of its sessions and of devices. It runs its tenant's code: each report is looked at once, when it comes,
+ * and what is kept of it is bounded: one claim for each session that there is, and a few devices. Nothing of it is true because
+ * it was said.
+ */
+#ifndef SYCLD_SUPERVISOR_CLAIMS_H
+#define SYCLD_SUPERVISOR_CLAIMS_H
+
+#include "control.pb-c.h"
+#include "packet.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct engine;
+struct session;
+
+enum {
+	CLAIMS_PARTS_MAX = 64,
+	CLAIMS_PART_SESSIONS_MAX = 256,
+	CLAIMS_DEVICES_MAX = 64,   /* and platforms; only the first part has them */
+	CLAIMS_ANSWER_MS = 100,    /* an answer that is younger serves again, */
+	CLAIMS_ASKED_FREELY = 16,  /* when the engine was asked so often in that time */
+};
+
+/* Of a session; all 0: none. */
+struct session_figures {
+	uint64_t request; /* of the report that it is of */
+	uint32_t queues, buffers, objects, weight;
+	Sycl__V1__SessionClass session_class;
+	bool has_usage;
+	Sycl__V1__Usage usage;
+	uint8_t *devices; /* SessionReport with nothing but devices, packed; allocated; NULL: none */
+	size_t devices_bytes;
+};
+
+struct device_claim {
+	const Sycl__V1__DeviceFacts *facts; /* of the topology */
+	Sycl__V1__Backend backend;
+	const char *platform_name;
+	uint8_t *bytes; /* the same as KnownDevice, packed: what is equal has equal bytes. Allocated */
+	size_t size;
+};
+
+struct engine_claims {
+	uint64_t request;   /* the last one that was answered; 0: none was */
+	uint64_t arriving;  /* the one that some parts of an answer are of */
+	unsigned parts;     /* so many */
+	uint64_t at_ns;     /* when `request` was answered */
+	uint64_t serves;    /* questions up to this one are answered by what there is */
+	uint64_t window_ns; /* since then it was asked */
+	unsigned asked;     /* so often */
+	Sycl__V1__EngineReport facts;  /* the figures of the latest one; without topology and sessions */
+	Sycl__V1__Topology *topology;  /* allocated, made printable; NULL: it has told of none */
+	struct device_claim devices[CLAIMS_DEVICES_MAX];
+	unsigned device_count;
+};
+
+/* Take a part of a report. 1: it was the last one; 0: more follow; -E2BIG: it does not end; -EINVAL: it claims more than there can be. */
+int claims_take(struct engine *engine, const Sycl__V1__EngineReport *report);
+
+/* May the engine be asked again? False: what it has said lately is to serve for this question. */
+bool claims_may_ask(struct engine_claims *claims, uint64_t question);
+
+/* Has it answered that question, or is what it has said recent enough? */
+bool claims_answer(const struct engine_claims *claims, uint64_t question);
+
+/* What it has said of a session last, if its latest report speaks of it. NULL: nothing. */
+const struct session_figures *claims_of(const struct engine *engine, const struct session *session);
+
+/* What it says that the session has used of devices: in the arena, until that is used again. NULL: nothing. */
+const Sycl__V1__SessionReport *claims_devices(const struct session_figures *claim, struct decode_arena *arena);
+
+void session_figures_fini(struct session_figures *claim);
+void engine_claims_fini(struct engine_claims *claims);
+
+#endif
