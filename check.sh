@@ -15,7 +15,7 @@ usage() {
 Usage: ./check.sh [--fast | --rows | --build-only | --long [PART...]]
   (nothing)     every lane
   --fast        the inner loop: one build, unit and wire tests, fuzz replay, the sum of the rows
-  --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/last-run*.md
+  --rows        the table of requirement rows, from the last run's results and, for a GPU's, tests/gpu/results.tsv
   --build-only  install and build what the tests need, run nothing
   --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target,
                 second runs under AddressSanitizer, static analysis of all paths, half an hour of everything at once,
@@ -162,21 +162,11 @@ fuzz() {
 
 # Names are the tests' own; what ran last in each lane counts.
 rows() {
-	local files=() gpus=0 file
-	for file in "$top"/build/tests/*.tap "$top"/build/junit.xml "$top"/build/check-*/tests/*.tap "$top"/build/check-*/junit.xml; do
-		[ -e "$file" ] && files+=("$file")
-	done
-	[ "${#files[@]}" -gt 0 ] || fail "no results yet: run ./check.sh first"
+	local gpus=0 file
 	for file in /dev/nvidia[0-9]*; do
 		[ -e "$file" ] && gpus=$((gpus + 1))
 	done
-	awk -v suites=1 -f "$top/tests/support/results.awk" "${files[@]}" >"$top/build/logs/results"
-	local shown=()
-	for file in "$top"/tests/gpu/last-run*.md; do
-		[ -e "$file" ] && shown+=("$file")
-	done
-	awk -v gpus="$gpus" -v document="$top/include/README.md" -f "$top/tests/support/rows.awk" \
-		"$top/tests/conformance/rows.txt" "$top/build/logs/results" "${shown[@]}"
+	"$top/tests/support/rows.sh" "$top" "$gpus"
 }
 
 # Sanitizers see more with assert() in place. Lines are all that their reports name.

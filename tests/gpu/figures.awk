@@ -1,5 +1,5 @@
 # The lines that syclbench --json prints, as a table for people: awk -f figures.awk FILE...
-# With -v markdown=1 as a table of Markdown.
+# With -v tabs=1 as lines of figures.tsv, without what identifies the run.
 function field(name,    at, value) {
 	at = index($0, "\"" name "\":")
 	if (!at)
@@ -21,16 +21,18 @@ function number(text,    n) {
 function percent(text) {
 	return text == "" ? "-" : sprintf("%.0f %%", text * 100)
 }
+function plain(text) {
+	return text == "-" ? "" : text
+}
 function print_row(a, b, c, d, e, f, g, h, i) {
-	if (markdown)
-		printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", a, b, c, d, e, f, g, h, i
+	if (tabs)
+		printf "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a, plain(b), c, plain(d), plain(e), f, g, plain(h), i
 	else
 		printf "  %-22s %12s %-12s %12s %8s  %-14s %-4s %6s  %s\n", a, b, c, d, e, f, g, h, i
 }
 BEGIN {
-	print_row("name", "value", "unit", "baseline", "ratio", "target", "met", "spread", "note")
-	if (markdown)
-		print_row("---", "---", "---", "---", "---", "---", "---", "---", "---")
+	if (!tabs)
+		print_row("name", "value", "unit", "baseline", "ratio", "target", "met", "spread", "note")
 }
 /^\{/ && field("skipped") != "" {
 	print_row(field("row"), "-", "", "-", "-", "", "", "-", "skipped: " field("skipped"))

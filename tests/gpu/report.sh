@@ -1,57 +1,86 @@
 #!/usr/bin/env bash
-# Writes what a run showed as a page: report.sh RESULTS-FOLDER >last-run.md. Called by run.sh at its end.
+# What a run showed, as data. report.sh RESULTS-FOLDER writes results.tsv and figures.tsv there; run.sh calls it at its end.
+# report.sh --merge RESULTS-FOLDER... takes such files into the tables beside this script.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
-out=$1
+support=$here/../support
+t=$'\t'
 
+# fact FOLDER NAME
 fact() {
-	sed -n "s/^$1\t//p" "$out/facts"
+	sed -n "s/^$2\t//p" "$1/facts"
 }
 
-cat <<TXT
-# What a run on a GPU showed
+# Commit, date, GPU and driver: the last columns of both tables.
+facts() {
+	local gpu
+	gpu=$(fact "$1" gpu)
+	printf '%s\t%s\t%s\t%s\n' "$(fact "$1" commit)" "$(fact "$1" date)" "${gpu%%, *}" "$(cut -d , -f 2 <<<"$gpu" | tr -d ' ')"
+}
 
-Written by \`tests/gpu/run.sh\` and copied here as it is; \`./check.sh --rows\` reads it. Never edited by hand.
+# "SUITE - RESULT" of each suite that ran, then "SUITE TEST RESULT": of tests that carry a requirement's row, and of what failed. A suite that
+# was killed, or failed as a whole, is all its tests' failure. Suites on OpenCL say on whose by their names; others that are not on CUDA show
+# nothing about it.
+results() {
+	awk -v tests="$1/tests" -v killed="$1/killed" '
+		BEGIN {
+			FS = OFS = "\t"
+			while ((getline line <killed) > 0)
+				is_killed[line] = 1
+			while ((getline line <tests) > 0) {
+				split(line, part, " ")
+				if (part[1] in is_killed && part[2] ~ /(_|::)[A-Z][0-9]+(_|$)/)
+					print part[1], part[2], "killed"
+			}
+		}
+		FILENAME ~ /suites.tsv$/ {
+			if ($2 == "ok" || $2 == "FAILED")
+				print $1, "-", $1 in is_killed ? "killed" : ($2 == "ok" ? "pass" : "fail")
+			next
+		}
+		{
+			split($0, part, " ")
+			suite = test = part[2]
+			sub(/::.*/, "", suite)
+			sub(/^[^:]*::/, "", test)
+		}
+		suite == test || (suite in is_killed && part[1] != "fail") { next }
+		part[1] != "fail" && suite ~ /opencl|^conformance_kernels_|^client_embedded_cpu$/ && suite !~ /_(nvidia|pocl)$/ { next }
+		part[1] == "fail" || test ~ /(_|::)[A-Z][0-9]+(_|$)/ { print suite, test, part[1] }
+	' "$1/suites.tsv" "$1/results" | awk -F "$t" '!($1 FS $2 in line) || $3 == "fail" { line[$1 FS $2] = $0 } END { for (key in line) print line[key] }'
+}
 
-| | |
-| --- | --- |
-| date | $(fact date) |
-| commit | $(fact commit) |
-| GPU | $(fact gpu) |
-| CUDA | $(fact cuda) |
-| system | $(fact system) |
-| run as | uid $(fact user) |
-| parts | $(fact parts) |
-| took | $(fact took) s |
+report() {
+	local facts
+	facts=$(facts "$1")
+	results "$1" | LC_ALL=C sort | sed "s/\$/$t${facts//\//\\/}/" >"$1/results.tsv"
+	awk -v tabs=1 -f "$here/figures.awk" "$1/bench.json" | sed "s/\$/$t${facts//\//\\/}/" >"$1/figures.tsv"
+}
 
-## Tests
+merge() {
+	local folder new=()
+	for folder; do
+		new+=("$folder/results.tsv")
+	done
+	cat "$here/results.tsv" "${new[@]}" | grep -v '^#' | cut -f 4 | "$support/history.sh" "$here/../.." >"$here/history" &&
+		awk -F "$t" -v history="$here/history" -f "$here/merge.awk" "$here/results.tsv" "${new[@]}" >"$here/merged" &&
+		mv "$here/merged" "$here/results.tsv" || return 1
+	# Of a figure and a commit the youngest: all columns are one run's.
+	for folder; do
+		cat "$folder/figures.tsv"
+	done | cat "$here/figures.tsv" - | awk -F "$t" '
+		/^#/ { print; next }
+		!(($1, $10) in date) || $11 >= date[$1, $10] { date[$1, $10] = $11; line[$1, $10] = $0 }
+		END { for (key in line) print line[key] | "LC_ALL=C sort -t \"\t\" -k 1,1V -k 11,11" }' >"$here/merged" &&
+		mv "$here/merged" "$here/figures.tsv"
+	rm -f "$here/history"
+}
 
-| suite | result | passed | failed | skipped | seconds | remark |
-| --- | --- | --- | --- | --- | --- | --- |
-TXT
-awk -F '\t' '
-	{ gsub(/\|/, "/", $7); printf "| %s | %s | %d | %d | %d | %d | %s |\n", $1, $2, $3, $4, $5, $6, $7 }
-	{ passed += $3; failed += $4; skipped += $5; took += $6 }
-	END { printf "| all | | %d | %d | %d | %d | |\n", passed, failed, skipped, took }' "$out/suites.tsv"
-
-printf '\n### Failed\n\n'
-awk '/^fail / && !seen[$0]++ { printf "* `%s`\n", substr($0, 6); any = 1 } END { if (!any) print "None." }' "$out/results"
-
-if [ -s "$out/bench.json" ]; then
-	cat <<TXT
-
-## Figures
-
-Each beside its baseline, measured by turns in this run; the ratio is the median of the runs' own ratios.
-
-TXT
-	awk -v markdown=1 -f "$here/figures.awk" "$out/bench.json"
-fi
-
-# Only tests that carry a requirement's row, and what failed. Suites on OpenCL say on whose by their names; others that are not on CUDA
-# show nothing about it.
-printf '\n## Results\n\n%sresults\n' '```'
-awk '$1 == "fail" || $2 ~ /^[a-z_]*_(nvidia|pocl)(::|$)/ ||
-	$2 !~ /^([a-z_]*opencl[a-z_]*|conformance_kernels_[a-z]*|client_embedded_cpu)(::|$)/' "$out/results" |
-	grep -E '(_|::|\.|/)[A-N][0-9]+(_|$)|^fail ' | sort -u
-printf '%s\n' '```'
+case ${1-} in
+--merge) merge "${@:2}" ;;
+'' | -*)
+	printf 'Usage: report.sh RESULTS-FOLDER, or report.sh --merge RESULTS-FOLDER...\n' >&2
+	exit 2
+	;;
+*) report "$1" ;;
+esac

@@ -32,8 +32,8 @@ Options:
   --clock N      the clock's probes for N seconds, on the last GPU, beside the parts that need one; where there is one
                  GPU, before them
   --seconds N    for everything (480)
-  --out DIR      logs and last-run.md (\$OUT, else results/)
-  --after FILE   logs.tar.gz of an earlier call for other parts: the page has both
+  --out DIR      logs, results.tsv and figures.tsv (\$OUT, else results/)
+  --after FILE   logs.tar.gz of an earlier call for other parts: the tables have both
 TXT
 }
 
@@ -89,9 +89,30 @@ ended_before() {
 		print result, name "::" $2 }' "$out/logs/$1.log"
 }
 
-# result_of NAME STATUS SECONDS LIMIT: from the TAP file if the program wrote one, else from how it ended.
+# tests_of NAME PROGRAM [FILTER]: which tests the suite has, in the file that tells so of all: what must be said of one that is killed.
+tests_of() {
+	local name=$1 program=$2 filter=${3-} of test
+	while read -r of test; do
+		[ "$of" = "$program" ] || continue
+		# shellcheck disable=SC2254  # it is a pattern
+		case ${test/::/\/} in ${filter:-*}) printf '%s %s\n' "$name" "$test" ;; esac
+	done <"$here/suite-tests" >>"$out/tests"
+}
+
+# forget NAME: what an earlier call had of a suite that runs once more.
+forget() {
+	local file
+	for file in results suites.tsv killed; do
+		awk -v name="$1" '{ suite = $0; sub(/^(pass|fail|skip) /, "", suite); sub(/(::|\t).*/, "", suite) } suite != name' "$out/$file" \
+			>"$scratch/kept" && cp "$scratch/kept" "$out/$file"
+	done
+}
+
+# result_of NAME STATUS SECONDS LIMIT: from the TAP file if the program wrote one, else from how it ended. A suite that did not come to its end,
+# or failed and none of its tests, is one that was killed: all its tests failed (report.sh).
 result_of() {
 	local name=$1 status=$2 took=$3 limit=$4 tap=$scratch/$1.tap passed failed skipped state=ok text=''
+	forget "$name"
 	if [ -s "$tap" ]; then
 		awk -f "$here/tests/support/results.awk" "$tap" | sed "s/^\([a-z]*\) /\1 $name::/" >"$scratch/$name.results"
 	else
@@ -117,6 +138,7 @@ result_of() {
 		printf 'fail %s\n' "$name" >>"$scratch/$name.results"
 		text="status $status"
 	fi
+	[ -z "$text" ] || printf '%s\n' "$name" >>"$out/killed"
 	cat "$scratch/$name.results" >>"$out/results"
 	[ "$failed" -eq 0 ] && [ -z "$text" ] || state=FAILED
 	[ $((passed + failed)) -gt 0 ] || state=skipped
@@ -162,6 +184,7 @@ program() {
 	local name=$1 limit=$2 file=$3
 	shift 3
 	local at_once=$jobs
+	! is_wanted "$name" || tests_of "$name" "$file" "$([ "${1-}" != --filter ] || printf '%s' "$2")"
 	# Processes beside them would share the GPU by time slices of milliseconds, and take of its memory.
 	case $file in gpu_clock | gpu_platforms | processes_client_death) at_once=1 ;; esac
 	# A GPU that gets over a fault makes others wait: two tests at a time have four users, four engines and two standbys.
@@ -452,6 +475,7 @@ clock_begin() {
 	local final
 	final=$(($(gpu_count) - 1))
 	clock_started=$SECONDS
+	tests_of clock_long gpu_clock 'gpu_clock/H8_probes*'
 	GPU_CLOCK_SECONDS=$clock_seconds CUDA_VISIBLE_DEVICES=$final timeout -k 5 $((clock_seconds + 30)) \
 		"$tests/gpu_clock" --filter 'gpu_clock/H8_probes*' --jobs=1 --verbose=1 --tap="$scratch/clock_long.tap" \
 		>"$out/logs/clock_long.log" 2>&1 </dev/null &
@@ -585,15 +609,11 @@ take_arguments() {
 		shift
 	done
 	[ -n "$parts" ] || parts=' tests bench memcheck drivers'
-	# What needs several GPUs is seldom on the same machine as the rest, so its page is another.
-	report=last-run.md
-	case $parts in ' two-gpus' | ' two-clients' | ' two-gpus two-clients') report=last-run-two-gpus.md ;; esac
-	[ "$parts" != ' stress' ] || report=last-run-stress.md
 }
 
 prepare() {
 	mkdir -p "$out/logs" || fail "cannot write to $out"
-	: >"$out/results" && : >"$out/suites.tsv" && : >"$out/bench.json"
+	: >"$out/results" && : >"$out/suites.tsv" && : >"$out/bench.json" && : >"$out/killed" && : >"$out/tests"
 	local parts_before='' commit
 	commit=$(cat "$here/commit")
 	if [ -n "$earlier" ]; then
@@ -642,9 +662,9 @@ main() {
 	done
 	clock_end
 	printf 'took\t%d\n' $((SECONDS + took_before)) >>"$out/facts"
-	"$here/tests/gpu/report.sh" "$out" >"$out/$report"
+	"$here/tests/gpu/report.sh" "$out"
 	# Few files come back from some machines.
-	tar -C "$out" -czf "$out/logs.tar.gz" logs results suites.tsv bench.json facts && rm -rf "$out/logs"
+	tar -C "$out" -czf "$out/logs.tar.gz" logs results suites.tsv bench.json facts killed tests && rm -rf "$out/logs"
 	say "== in short ($SECONDS s)"
 	awk -F '\t' '{ printf "%-34s %-8s %4d passed %3d failed %3d skipped  %s\n", $1, $2, $3, $4, $5, $7 }' "$out/suites.tsv"
 	! grep -qE "$(printf '\t(FAILED|not run)\t')" "$out/suites.tsv"

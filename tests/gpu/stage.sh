@@ -81,10 +81,11 @@ strip_all() {
 copy_texts() {
 	cp "$top/tests/gpu/run.sh" "$stage/" || return 1
 	cp "$top/demo.sh" "$stage/" || return 1
-	mkdir -p "$stage/tests/support" "$stage/tests/conformance" "$stage/tests/gpu" || return 1
+	mkdir -p "$stage/tests/support" "$stage/tests/gpu" || return 1
 	cp "$top"/tests/support/common.sh "$top"/tests/support/*.awk "$stage/tests/support/" || return 1
-	cp "$top/tests/conformance/rows.txt" "$stage/tests/conformance/" || return 1
 	cp "$top"/tests/gpu/report.sh "$top"/tests/gpu/under_mps.sh "$top"/tests/gpu/*.awk "$stage/tests/gpu/" || return 1
+	# Which tests a program has, to say of one that is killed.
+	"$top/tests/support/suite_tests.sh" "$build" >"$stage/suite-tests" || return 1
 	# What was compiled in as a path leads here: run.sh makes it so.
 	printf '%s\n' "$build" >"$stage/build-folder"
 	commit >"$stage/commit"
@@ -94,7 +95,7 @@ copy_texts() {
 commit() {
 	local id
 	id=$(git -C "$top" rev-parse --short=12 HEAD 2>/dev/null) || id=unknown
-	! git -C "$top" status --porcelain 2>/dev/null | grep -qv ' tests/gpu/last-run[a-z-]*\.md$' || id="$id with changes"
+	! git -C "$top" status --porcelain 2>/dev/null | grep -qvE ' tests/gpu/(results|figures)\.tsv$' || id="$id with changes"
 	printf '%s\n' "$id"
 }
 

@@ -1,20 +1,31 @@
-# The table of requirement rows: awk -v gpus=N -v document=FILE -f rows.awk rows.txt RESULTS [LAST-RUN.md ...]
-# RESULTS has lines "pass|fail|skip TESTNAME" (results.awk). A row is shown by the tests that carry its id in their name.
-# LAST-RUN.md is what gpu/run.sh wrote: such lines between ```results and ```, and the lines "| date | TIME |" and
-# "| commit | ID |". It shows the rows that need a GPU where there is none; a test that passed without one does not show them.
-# Of a test that several pages tell of, the youngest page counts. A pass is told with the commit of the page that has it: a suite that
-# a younger page did not get to the end of, or not to at all, has passed there, and not at the younger page's commit.
+# The table of requirement rows: awk -v gpus=N -v document=FILE -v tests=FILE -v sources=FILE -v history=FILE -f rows.awk rows.txt RESULTS [TABLE]
+# RESULTS has lines "pass|fail|skip|killed|flaky TESTNAME" of this machine (results.awk, rows.sh). A row is shown by the tests that carry its
+# id in their name. TABLE is ../gpu/results.tsv: it shows the rows that need a GPU where there is none; a test that passed without one does not
+# show them. "killed" is of every test of a suite that did not come to its end: all their rows fail. "flaky" passed only when run again.
+# `tests` (row_tests.txt) has "ROW TEST" for each test that must exist, `sources` those that do. `history` (history.sh) has "COMMIT AGE": what is
+# told of a commit that is not in the history does not count.
 BEGIN {
 	while ((getline line <document) > 0) {
 		count = split(line, words, /[^A-Z0-9]+/)
 		for (i = 1; i <= count; i++)
 			documented[words[i]] = 1
 	}
+	while ((getline line <sources) > 0)
+		exists[line] = 1
+	while ((getline line <tests) > 0) {
+		split(line, words, " ")
+		listed[words[1]]++
+		listed_test[words[1], listed[words[1]]] = words[2]
+		if (!(words[2] in exists) && !(words[1] in gone))
+			gone[words[1]] = words[2]
+	}
+	while ((getline line <history) > 0) {
+		split(line, words, " ")
+		age[words[1]] = words[2]
+	}
 }
 FNR == 1 {
 	file = FILENAME == ARGV[1] ? 1 : (FILENAME == ARGV[2] ? 2 : 3)
-	in_results = 0
-	commit = date = ""
 }
 file == 1 && /^[A-Z][0-9]+ \|/ {
 	split($0, part, / \| /)
@@ -26,26 +37,43 @@ file == 1 && /^[A-Z][0-9]+ \|/ {
 file == 2 {
 	take_result("here", $1, $2, "")
 }
-file > 2 && /^\| commit \| / {
-	commit = $0
-	sub(/^\| commit \| */, "", commit)
-	sub(/ *\|.*/, "", commit)
+file == 3 && !/^#/ && split($0, field, "\t") > 4 {
+	take_line(field[1] "::" field[2], field[3], field[4], field[5])
 }
-file > 2 && /^```/ {
-	in_results = /^```results/
-}
-file > 2 && /^\| date \| / {
-	date = $4
-}
-file > 2 && in_results && /^(pass|fail|skip) / && !($2 in date_of && date_of[$2] > date) {
-	if ($2 in date_of && date_of[$2] < date)
-		delete found[$2]
-	date_of[$2] = date
-	if (commit == "")
-		commit = "unknown"
-	found[$2] = found[$2] $1 ";" commit ";"
-	if (!(commit in commit_date) || commit_date[commit] < date)
+
+# Of a test the youngest counts. A skip says nothing: what is older stands.
+function take_line(name, result, commit, date) {
+	if (date > commit_date[commit])
 		commit_date[commit] = date
+	if (!is_in_history(commit)) {
+		if (result == "pass" && (!(name in elsewhere) || date >= elsewhere_date[name])) {
+			elsewhere[name] = commit
+			elsewhere_date[name] = date
+		}
+		return
+	}
+	if (name in found && (result == "skip" || (found[name] != "skip" && date < date_of[name])))
+		return
+	if (found[name] == "killed" && date == date_of[name])
+		return
+	found[name] = result
+	date_of[name] = date
+	commit_of[name] = commit
+}
+
+function is_in_history(commit) {
+	sub(/ .*/, "", commit)
+	return age[commit] != "-"
+}
+
+# "commit X, 3 commits old"
+function said_commit(commit,    id, old) {
+	id = commit
+	sub(/ .*/, "", id)
+	old = age[id]
+	if (old == "" || old == "?")
+		return "commit " commit ", there is no history here to say how old"
+	return "commit " commit ", " old (old == 1 ? " commit old" : " commits old")
 }
 
 # On what a suite runs, by its name: "" is no device, or does not matter.
@@ -83,11 +111,13 @@ function shows(row, place) {
 	return place == "2 GPUs" || where[row] != "2G"
 }
 
-# `commit`: of the page that tells of it, "" of this machine's.
-function take_result(run, result, name, commit,    count, words, i, row, place) {
-	place = name
+# `commit`: of the run that tells of it, "" of this machine's.
+function take_result(run, result, name, commit,    count, words, i, row, place, short) {
+	place = short = name
 	sub(/::.*/, "", place)
 	place = place_of(run, place)
+	sub(/^[^:]*::/, "", short)
+	has_result[name] = has_result[short] = 1
 	count = split(name, words, /_|::|\.|\//)
 	for (i = 1; i <= count; i++) {
 		row = words[i]
@@ -107,7 +137,21 @@ function take_result(run, result, name, commit,    count, words, i, row, place) 
 	}
 }
 
-# The youngest page's, of that the first by name, whatever the order in which they come.
+# A pass at a commit that is not in the history: it is said and not counted.
+function take_elsewhere(name, commit,    count, words, i, place) {
+	place = name
+	sub(/::.*/, "", place)
+	place = place_of("gpu", place)
+	count = split(name, words, /_|::|\.|\//)
+	for (i = 1; i <= count; i++)
+		if (words[i] in known && shows(words[i], place)) {
+			number_elsewhere[words[i]]++
+			if (commit_date[commit] >= commit_date[commit_elsewhere[words[i]]])
+				commit_elsewhere[words[i]] = commit
+		}
+}
+
+# The youngest run's, of that the first by name, whatever the order in which they come.
 function is_better_example(key, name, commit) {
 	if (!(key in example) || commit == "" || commit_date[commit] > commit_date[example_commit[key]])
 		return 1
@@ -125,11 +169,11 @@ function out_of_reach(place,    count, ways, i, needed) {
 	return needed == 2 ? "needs two GPUs" : "needs a GPU"
 }
 
-function tests(count) {
+function tests_said(count) {
 	return count (count == 1 ? " test" : " tests")
 }
 
-# "2 tests, commit A; 1 test, commit B": what passed and where, the youngest commit first.
+# "2 tests, commit A, 1 commit old; 1 test, commit B, 30 commits old": what passed and where, the youngest first.
 function passed_at(id,    count, list, i, j, swap, said) {
 	count = split(commits[id, "pass"], list, ";") - 1 # behind the last one is nothing
 	for (i = 2; i <= count; i++)
@@ -139,50 +183,78 @@ function passed_at(id,    count, list, i, j, swap, said) {
 			list[j - 1] = swap
 		}
 	for (i = 1; i <= count; i++)
-		said = said (i > 1 ? "; " : "") tests(number_at[id, "pass", list[i]]) ", commit " list[i]
+		said = said (i > 1 ? "; " : "") tests_said(number_at[id, "pass", list[i]]) ", " said_commit(list[i])
 	return said
 }
 
-function state(id,    reason) {
-	reason = out_of_reach(where[id])
-	if (number["here", id, "fail"])
-		return "FAIL (" example["here", id, "fail"] ")"
-	if (number["gpu", id, "fail"])
-		return "FAIL on a GPU (" example["gpu", id, "fail"] ", commit " example_commit["gpu", id, "fail"] ")"
-	if (number["gpu", id, "pass"] && (reason != "" || !number["here", id, "pass"]))
-		return "pass on a GPU (" passed_at(id) ")"
-	if (reason != "" && number["here", id, "pass"])
-		return "out of reach here: " reason ", " tests(number["here", id, "pass"]) " without"
-	if (number["here", id, "pass"])
-		return "pass (" tests(number["here", id, "pass"]) ")"
-	if (where[id] == "doc")
-		return id in documented ? "pass (documented)" : "not documented yet"
-	if (reason != "")
-		return "out of reach here: " reason
-	if (number["here", id, "skip"])
-		return "skipped (" example["here", id, "skip"] ")"
-	return "no test yet"
+# "", or how many of the tests that the row lists have no result at all.
+function without_result(id,    i, count) {
+	for (i = 1; i <= listed[id]; i++)
+		if (!(listed_test[id, i] in has_result))
+			count++
+	return count ? ", " count " of its " tests_said(listed[id]) (count == 1 ? " has" : " have") " no result" : ""
 }
 
-# What GPUs showed, when all pages are read.
-function take_pages(    name, count, results, i) {
-	for (name in found) {
-		count = split(found[name], results, ";")
-		for (i = 1; i < count; i += 2)
-			take_result("gpu", results[i], name, results[i + 1])
-	}
+function suite_of(name) {
+	sub(/::.*/, "", name)
+	return name
+}
+
+function failure(id) {
+	if (id in gone)
+		return "FAIL (" gone[id] " is listed and is gone)"
+	if (number["here", id, "fail"])
+		return "FAIL (" example["here", id, "fail"] ")"
+	if (number["here", id, "killed"])
+		return "FAIL (" suite_of(example["here", id, "killed"]) " was killed or failed as a whole)"
+	if (number["gpu", id, "fail"])
+		return "FAIL on a GPU (" example["gpu", id, "fail"] ", " said_commit(example_commit["gpu", id, "fail"]) ")"
+	if (number["gpu", id, "killed"])
+		return "FAIL on a GPU (" suite_of(example["gpu", id, "killed"]) " was killed or failed as a whole, " \
+			said_commit(example_commit["gpu", id, "killed"]) ")"
+	return ""
+}
+
+function state(id,    reason, said) {
+	said = failure(id)
+	if (said != "")
+		return said
+	if (number["here", id, "flaky"])
+		return "flaky (" example["here", id, "flaky"] " passed only when run again)"
+	reason = out_of_reach(where[id])
+	if (number["gpu", id, "pass"] && (reason != "" || !number["here", id, "pass"]))
+		return "pass on a GPU (" passed_at(id) without_result(id) ")"
+	if (reason != "" && number["here", id, "pass"])
+		said = ", " tests_said(number["here", id, "pass"]) " without"
+	else if (number["here", id, "pass"])
+		return "pass (" tests_said(number["here", id, "pass"]) without_result(id) ")"
+	if (where[id] == "doc")
+		return id in documented ? "pass (documented)" : "not documented yet"
+	if (!listed[id])
+		return "no test yet"
+	if (number_elsewhere[id])
+		said = said ", " tests_said(number_elsewhere[id]) " passed on one at commit " commit_elsewhere[id] ", which is not in the history"
+	if (reason != "")
+		return "out of reach here: " reason said
+	if (number["here", id, "skip"])
+		return "skipped (" example["here", id, "skip"] ")"
+	return "no result" said without_result(id)
 }
 
 END {
-	take_pages()
+	for (name in found)
+		take_result("gpu", found[name], name, commit_of[name])
+	for (name in elsewhere)
+		take_elsewhere(name, elsewhere[name])
 	for (i = 1; i <= rows; i++) {
 		s = state(order[i])
 		printf "%-4s %-42s %s", order[i], s, text[order[i]]
 		printf places_of(order[i]) == "" ? "\n" : "\n     %s\n", places_of(order[i])
-		kind = s ~ /^FAIL/ ? "fail" : (s ~ /^pass/ ? "pass" : (s ~ /^out/ ? "out" : (s ~ /^skip/ ? "skipped" : "none")))
+		kind = s ~ /^no test/ ? "none" : s
+		sub(/ .*/, "", kind)
 		total[kind]++
 	}
-	printf "%d rows: %d pass, %d fail, %d skipped, %d no test yet, %d out of reach here\n", rows, total["pass"], total["fail"],
-		total["skipped"], total["none"], total["out"]
-	exit total["fail"] > 0
+	printf "%d rows: %d pass, %d fail, %d flaky, %d skipped, %d no result, %d no test yet, %d out of reach here\n", rows, total["pass"],
+		total["FAIL"], total["flaky"], total["skipped"], total["no"], total["none"] + total["not"], total["out"]
+	exit total["FAIL"] > 0
 }

@@ -1,0 +1,98 @@
+#!/bin/sh
+# What run.sh and report.sh make of suites, with a stage made up here whose one program is a script: report_check.sh GPU-FOLDER
+set -u
+gpu=$(cd "$1" && pwd) || exit 1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+# Nobody looks for libraries.
+export SYCLD_TEST_CUBLAS_FOLDER=/nonexistent
+stage=$folder/stage out=$folder/out tables=$folder/tree/tests/gpu
+bad=0
+
+mkdir -p "$stage/build/bin" "$stage/build/tests" "$stage/build/lib" "$stage/tests/gpu" "$stage/tests/support" "$tables" \
+	"$folder/tree/tests/support"
+cp "$gpu/run.sh" "$stage/"
+cp "$gpu/report.sh" "$gpu"/*.awk "$stage/tests/gpu/"
+cp "$gpu/report.sh" "$gpu"/*.awk "$tables/"
+cp "$gpu/../support"/*.awk "$stage/tests/support/"
+cp "$gpu/../support/history.sh" "$folder/tree/tests/support/"
+echo "$stage/build" >"$stage/build-folder"
+echo 0123456789ab >"$stage/commit"
+printf 'conformance_cuda_chains chains::F5_one\nconformance_cuda_chains chains::F5_two\nconformance_cuda_chains chains::no_row\n' >"$stage/suite-tests"
+printf '#\n' >"$tables/results.tsv"
+printf '#\n' >"$tables/figures.tsv"
+
+# program LINE...: what it does; $tap is the file for its results.
+program() {
+	{
+		# shellcheck disable=SC2016  # for the script that is written here
+		printf '#!/bin/sh\nfor word; do case $word in --tap=*) tap=${word#--tap=} ;; esac; done\n'
+		printf '%s\n' "$@"
+	} >"$stage/build/tests/conformance_cuda_chains"
+	chmod +x "$stage/build/tests/conformance_cuda_chains"
+}
+
+# run OPTION...
+run() {
+	rm -rf "$out"
+	"$stage/run.sh" --tests --only conformance_cuda_chains --seconds 60 --out "$out" "$@" >"$folder/log" 2>&1
+}
+
+# expect FILE LINE...: "SUITE TEST RESULT" of each line, and the commit.
+expect() {
+	file=$1
+	shift
+	printf '%s 0123456789ab\n' "$@" | LC_ALL=C sort >"$folder/wanted"
+	grep -v '^#' "$file" | cut -f 1-4 | tr '\t' ' ' | LC_ALL=C sort | diff "$folder/wanted" - || {
+		echo "$file"
+		cat "$folder/log"
+		bad=1
+	}
+}
+
+# shellcheck disable=SC2016
+program 'printf "ok - chains::F5_one (1s)\nok - chains::F5_two (1s)\nok - chains::no_row (1s)\n" >$tap'
+run || bad=1
+s=conformance_cuda_chains
+expect "$out/results.tsv" "$s - pass" "$s chains::F5_one pass" "$s chains::F5_two pass"
+"$tables/report.sh" --merge "$out" || bad=1
+expect "$tables/results.tsv" "$s - pass" "$s chains::F5_one pass" "$s chains::F5_two pass"
+
+# shellcheck disable=SC2016
+program 'printf "ok - chains::F5_one (1s)\nnot ok - chains::no_row (1s)\n" >$tap; exit 1'
+! run || bad=1
+expect "$out/results.tsv" "$s - fail" "$s chains::F5_one pass" "$s chains::no_row fail"
+
+# Killed: all its tests' failure, whatever had passed. What ran once more counts instead.
+# shellcheck disable=SC2016
+program 'echo "[PASS] chains::F5_one: (1s)"; kill -ABRT $$'
+! run || bad=1
+expect "$out/results.tsv" "$s - killed" "$s chains::F5_one killed" "$s chains::F5_two killed"
+"$tables/report.sh" --merge "$out" || bad=1
+sort "$tables/results.tsv" | grep -q 'F5_two	killed' || {
+	echo "a killed suite is not in the table"
+	bad=1
+}
+# shellcheck disable=SC2016
+program 'printf "ok - chains::F5_one (1s)\n" >$tap'
+cp "$out/logs.tar.gz" "$folder/before.tar.gz"
+run --after "$folder/before.tar.gz" || bad=1
+expect "$out/results.tsv" "$s - pass" "$s chains::F5_one pass"
+
+# Figures, of one commit the youngest.
+figure() {
+	printf '{"row":"TG1","name":"TG1.p50","value":%s,"unit":"us","baseline":8.5,"ratio":0.9,"target":"ratio <= 1","met":true,"spread":0.1,"note":"n"}\n' "$1"
+}
+figure 7.5 >"$out/bench.json"
+sed -i 's/^date\t.*/date\t2026-01-02T10:00Z/; s/^gpu\t.*/gpu\t1 x GPU, 1.0, 5 MiB/' "$out/facts"
+"$tables/report.sh" "$out" && "$tables/report.sh" --merge "$out" || bad=1
+figure 6.5 >"$out/bench.json"
+sed -i 's/T10:00Z/T11:00Z/' "$out/facts"
+"$tables/report.sh" "$out" && "$tables/report.sh" --merge "$out" || bad=1
+wanted='TG1.p50	6.500	us	8.500	0.900	ratio <= 1	yes	10 %	n	0123456789ab	2026-01-02T11:00Z	1 x GPU	1.0'
+got=$(grep -v '^#' "$tables/figures.tsv")
+[ "$got" = "$wanted" ] || {
+	echo "figures: '$got'"
+	bad=1
+}
+exit "$bad"
