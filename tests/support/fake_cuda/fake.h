@@ -228,6 +228,7 @@ struct fake_state {
 	unsigned holding;         /* calls that hold up all launches */
 	bool eager;               /* loading of modules */
 	uint64_t event_tick_ns;
+	uint64_t (*stamp)(void); /* NULL: CLOCK_MONOTONIC */
 	uint64_t copy_ns_per_mib;
 	bool block_implicit, strict_print, launch_blocking;
 	uint64_t lazy;     /* state of the random numbers by which streams dawdle; 0: they do not */

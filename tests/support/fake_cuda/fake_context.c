@@ -188,7 +188,7 @@ uint64_t fake_gpu_now(int device)
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	uint64_t ns = fake.stamp ? fake.stamp() : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	return (uint64_t)((int64_t)ns + at->clock_offset_ns + (int64_t)((double)ns * at->clock_drift));
 }
 

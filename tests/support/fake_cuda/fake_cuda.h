@@ -76,6 +76,12 @@ struct fake_cuda_control {
 
 	/* What a CUDA_* variable was when the driver was initialised; NULL: not set. */
 	const char *(*environment)(const char *name);
+
+	/*
+	 * What stamps events instead of CLOCK_MONOTONIC, before `clock` and `drift`. Called with the double's lock, once for each record, by
+	 * the stream's thread; must not call the driver. NULL: CLOCK_MONOTONIC again.
+	 */
+	void (*stamp_with)(uint64_t (*now_ns)(void));
 };
 
 typedef const struct fake_cuda_control *fake_cuda_control_function(void);

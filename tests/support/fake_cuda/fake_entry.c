@@ -186,6 +186,12 @@ static const char *control_environment(const char *name)
 	return fake_environment(name);
 }
 
+static void control_stamp_with(uint64_t (*now_ns)(void))
+{
+	LOCKED();
+	fake.stamp = now_ns;
+}
+
 __attribute__((visibility("default"))) fake_cuda_control_function fake_cuda_control;
 
 const struct fake_cuda_control *fake_cuda_control(void)
@@ -200,6 +206,7 @@ const struct fake_cuda_control *fake_cuda_control(void)
 		.memory = fake_kernel_memory,
 		.fault = fake_kernel_fault,
 		.environment = control_environment,
+		.stamp_with = control_stamp_with,
 	};
 	return &control;
 }
