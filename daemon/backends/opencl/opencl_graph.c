@@ -94,6 +94,7 @@ void opencl_graph_free(struct backend_graph *graph)
 	for (uint32_t i = 0; i < graph->node_count; i++)
 		opencl_node_clear(graph->device, &graph->nodes[i]);
 	free(graph->nodes);
+	free(graph->growths);
 	free(graph);
 }
 
@@ -243,12 +244,39 @@ int opencl_graph_add(struct backend_graph *graph, const struct backend_command *
 	return 0;
 }
 
+/* What the launches need, each kernel and work-group size once. */
+static int find_growths(struct backend_graph *graph, struct backend_fault *fault_out)
+{
+	graph->growths = calloc(graph->node_count + 1u, sizeof(*graph->growths));
+	if (!graph->growths)
+		return no_memory(fault_out);
+	for (uint32_t n = 0; n < graph->node_count; n++) {
+		struct opencl_growth_user user = {.growth = NULL};
+		uint32_t i = 0;
+		if (graph->nodes[n].kind == OPENCL_NODE_LAUNCH &&
+		    opencl_growth_find(graph->nodes[n].kernel, &graph->nodes[n].geometry, &user) < 0)
+			return no_memory(fault_out);
+		if (!user.growth)
+			continue;
+		while (i < graph->growth_count && graph->growths[i].growth != user.growth)
+			i++;
+		if (i < graph->growth_count)
+			opencl_growth_merge(&graph->growths[i].need, &user.need);
+		else
+			graph->growths[graph->growth_count++] = user;
+	}
+	return 0;
+}
+
 int opencl_graph_finish(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out)
 {
 	(void)updatable; /* no driver of today changes what was recorded */
 	if (graph->is_finished || graph->is_broken)
 		return invalid(fault_out, graph->is_broken ? "a part of the graph was not recorded"
 							   : "the graph is finished already");
+	int error = graph->growths ? 0 : find_growths(graph, fault_out);
+	if (error < 0)
+		return error;
 	cl_int code = graph->device->graphs->buffers.finalize(graph->buffer);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "finish a command buffer");
@@ -258,8 +286,18 @@ int opencl_graph_finish(struct backend_graph *graph, bool updatable, struct back
 
 /* --- launching ----------------------------------------------------------------------------------------------------- */
 
-int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph, cl_uint wait_count, const cl_event *waits,
-		      cl_event *event_out, cl_event *start_out, struct backend_fault *fault_out)
+/* What leads is told when the graph is sent; so both are walked twice. */
+static int join_growths(struct backend_lane *lane, struct backend_graph *graph, struct opencl_waits *waits, bool *leads)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; error == 0 && i < graph->growth_count; i++)
+		error = opencl_growth_join(lane, &graph->growths[i], waits, &leads[i]);
+	return error;
+}
+
+int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph, struct opencl_waits *waits, cl_event *event_out,
+		      cl_event *start_out, struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 	cl_command_queue queue = lane->queue;
@@ -267,7 +305,10 @@ int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph, cl
 
 	if (!graph || !graph->is_finished || graph->device != lane->device)
 		return invalid(fault_out, "a finished graph of this device is launched");
-	cl_int code = cl->EnqueueMarkerWithWaitList(queue, wait_count, waits, &start);
+	CLEANUP(free_pointer) bool *leads = calloc(graph->growth_count + 1u, sizeof(bool));
+	if (!leads || join_growths(lane, graph, waits, leads) < 0)
+		return no_memory(fault_out);
+	cl_int code = cl->EnqueueMarkerWithWaitList(queue, waits->count, waits->events, &start);
 	if (code == CL_SUCCESS)
 		code = lane->device->graphs->buffers.enqueue(1, &queue, graph->buffer, 0, NULL, event_out);
 	if (code != CL_SUCCESS) {
@@ -275,6 +316,9 @@ int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph, cl
 			(void)cl->ReleaseEvent(start);
 		return opencl_fault_code(fault_out, code, "launch a graph");
 	}
+	for (uint32_t i = 0; i < graph->growth_count; i++)
+		if (leads[i])
+			opencl_growth_led(lane->device, &graph->growths[i], *event_out);
 	*start_out = start;
 	return 0;
 }

@@ -11,7 +11,9 @@
 
 #include "opencl_command_buffer.h"
 #include "opencl_objects.h"
+#include "opencl_growth.h"
 #include "opencl_submit.h"
+#include "opencl_waits.h"
 #include "protocol_limits.h"
 
 /* Of a device that has graphs. */
@@ -44,6 +46,8 @@ struct backend_graph {
 	struct opencl_node *nodes; /* in order; those of graphs in it among them */
 	uint32_t node_count, node_capacity;
 	uint32_t count; /* as the table counts */
+	struct opencl_growth_user *growths; /* opencl_growth.h: what its launches need; when it is finished */
+	uint32_t growth_count;
 	bool is_finished, is_broken; /* broken: something was recorded that should not be there */
 	bool has_native;
 };
@@ -63,8 +67,8 @@ void opencl_graph_free(struct backend_graph *graph);
  * Put a launch on the lane's queue. Its own event tells of the buffer's end alone, so an event before it is the beginning:
  * *start_out, the caller's.
  */
-int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph, cl_uint wait_count, const cl_event *waits,
-		      cl_event *event_out, cl_event *start_out, struct backend_fault *fault_out);
+int opencl_graph_send(struct backend_lane *lane, struct backend_graph *graph, struct opencl_waits *waits, cl_event *event_out,
+		      cl_event *start_out, struct backend_fault *fault_out);
 
 /* opencl_graph_node.c: what a command is as a node; released by opencl_node_clear. -EOPNOTSUPP: it cannot be one. */
 int opencl_node_make(struct backend_device *device, const struct backend_command *command, struct opencl_node *node_out,

@@ -33,6 +33,7 @@ struct backend_device {
 	cl_context context;
 	bool profiling;
 	bool compiles_each_size; /* a kernel again for each work-group size: PoCL */
+	uint64_t growth_leaders; /* opencl_growth.h: so many so far */
 	struct opencl_clock clock;
 	bool shares_programs; /* they have no variables of their own, so equal ones cannot be told apart */
 	struct backend_program *programs; /* all, linked by `next` */
@@ -61,6 +62,8 @@ struct opencl_flight {
 	cl_event event;
 	cl_event start;                /* whose end is the beginning, of a graph; NULL: `event` tells it */
 	struct backend_kernel *kernel; /* of a launch; a reference */
+	const struct opencl_growth *growth; /* of a launch; NULL: nothing to keep apart (opencl_growth.h) */
+	const struct backend_graph *graph;  /* of a graph */
 	void *staging;                 /* host bytes that the command reads; NULL: none */
 	uint64_t period_ns;            /* estimate for what is no launch */
 };
@@ -95,6 +98,7 @@ struct backend_program {
 	unsigned references; /* the engine's, one for each time it was loaded; and one per kernel */
 	struct opencl_binary *binary;
 	cl_program programs[OPENCL_VARIANTS]; /* by variant of the binary; NULL: not needed so far */
+	struct opencl_growth *growths; /* linked by `next` */
 	/* Of the application's programs, retained: programs[0] is what was made of them, or the only one, which is retained once. */
 	cl_program *natives;
 	uint32_t native_count; /* 0: it was built here */
@@ -127,6 +131,7 @@ struct backend_kernel {
 	struct backend_argument_facts *arguments;
 	struct opencl_place *places; /* by argument: which of the driver's */
 	cl_mem *temporaries; /* room for one per argument, used within one submit */
+	struct opencl_growth *growth; /* of the program, used last; NULL: none so far */
 	uint64_t usm_changes[OPENCL_VARIANTS]; /* of the device, as the driver was told of them */
 	uint64_t period_ns;  /* how long one launch keeps a lane busy, lately; UINT64_MAX: not known yet */
 };

@@ -1,6 +1,7 @@
 #include "opencl_program.h"
 
 #include "opencl_fault.h"
+#include "opencl_growth.h"
 #include "opencl_native_program.h"
 #include "status.h"
 
@@ -139,6 +140,7 @@ void opencl_program_drop(struct backend_program *program)
 	if (!program || --program->references > 0)
 		return;
 	unlink_program(program);
+	opencl_growths_free(program);
 	if (program->native_count > 0 && program->programs[0] == program->natives[0])
 		program->programs[0] = NULL; /* released once */
 	for (uint32_t i = 0; i < OPENCL_VARIANTS; i++)

@@ -4,6 +4,7 @@
 #include "opencl_fault.h"
 #include "opencl_fill.h"
 #include "opencl_graph.h"
+#include "opencl_growth.h"
 #include "opencl_image.h"
 #include "opencl_kernel.h"
 #include "opencl_lane.h"
@@ -11,38 +12,23 @@
 #include "opencl_native_command.h"
 #include "opencl_rect.h"
 #include "opencl_usm.h"
+#include "opencl_waits.h"
 #include "status.h"
-
-#define OPENCL_WAITS_INLINE 16u
 
 /* Host bytes that a device moves in a nanosecond, roughly; only to guess when to look for completion. */
 #define OPENCL_BYTES_PER_NS 4u
 
-struct wait_list {
-	cl_event inline_events[OPENCL_WAITS_INLINE];
-	cl_event *events; /* NULL when there are none, as OpenCL wants it */
-	cl_uint count;
-};
-
-static void wait_list_cleanup(struct wait_list *list)
+static int no_memory(struct backend_fault *fault_out)
 {
-	if (list->events != list->inline_events)
-		free(list->events);
+	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
+	return -ENOMEM;
 }
 
-static int wait_list_fill(struct wait_list *list, const struct backend_lane *lane, const struct backend_wait *waits,
-			  uint32_t count, struct backend_fault *fault_out)
+static int fill_waits(struct opencl_waits *list, const struct backend_lane *lane, const struct backend_wait *waits, uint32_t count,
+		      struct backend_fault *fault_out)
 {
-	cl_event *events = list->inline_events, before = NULL;
+	cl_event before = NULL;
 
-	if (count >= OPENCL_WAITS_INLINE) {
-		events = calloc(count + 1u, sizeof(cl_event));
-		if (!events) {
-			opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-			return -ENOMEM;
-		}
-		list->events = events;
-	}
 	for (uint32_t i = 0; i < count; i++) {
 		cl_event event = NULL;
 		int error = opencl_lane_event(waits[i].lane, waits[i].sequence, &event);
@@ -50,15 +36,12 @@ static int wait_list_fill(struct wait_list *list, const struct backend_lane *lan
 			opencl_fault_words(fault_out, STATUS_EVENT, "a command waits for one that was not submitted");
 			return error;
 		}
-		if (event)
-			events[list->count++] = event;
+		if (event && opencl_waits_add(list, event) < 0)
+			return no_memory(fault_out);
 	}
-	if (lane->is_out_of_order && opencl_lane_event(lane, lane->last_sequence, &before) == 0 && before)
-		events[list->count++] = before;
-	if (list->count > 0)
-		list->events = events;
-	else if (list->events)
-		free_pointer(&list->events);
+	if (lane->is_out_of_order && opencl_lane_event(lane, lane->last_sequence, &before) == 0 && before &&
+	    opencl_waits_add(list, before) < 0)
+		return no_memory(fault_out);
 	return 0;
 }
 
@@ -102,16 +85,23 @@ int opencl_geometry_make(const struct backend_kernel *kernel, const struct backe
 	return 0;
 }
 
-static int launch(struct backend_lane *lane, const struct backend_command *command, const struct wait_list *list,
+static int launch(struct backend_lane *lane, const struct backend_command *command, struct opencl_waits *list,
 		  struct opencl_flight *flight, struct backend_fault *fault_out)
 {
 	struct backend_kernel *kernel = command->launch.kernel;
+	struct opencl_growth_user user;
 	struct opencl_geometry geometry;
 	cl_kernel prepared = NULL;
+	bool leads = false;
 
 	int error = opencl_geometry_make(kernel, command, &geometry, fault_out);
 	if (error < 0)
 		return error;
+	error = opencl_growth_find(kernel, &geometry, &user);
+	if (error == 0 && user.growth)
+		error = opencl_growth_join(lane, &user, list, &leads);
+	if (error < 0)
+		return no_memory(fault_out);
 	error = opencl_kernel_prepare(kernel, geometry.dimensions, command->launch.arguments,
 				      command->launch.argument_count, &prepared, fault_out);
 	if (error == 0) {
@@ -123,14 +113,17 @@ static int launch(struct backend_lane *lane, const struct backend_command *comma
 			error = opencl_fault_code(fault_out, code, "start the kernel");
 	}
 	opencl_kernel_drop_temporaries(kernel);
-	if (error == 0) {
-		flight->kernel = kernel;
-		kernel->references++;
-	}
-	return error;
+	if (error < 0)
+		return error;
+	if (leads)
+		opencl_growth_led(lane->device, &user, flight->event);
+	flight->growth = user.growth;
+	flight->kernel = kernel;
+	kernel->references++;
+	return 0;
 }
 
-static int copy(struct backend_lane *lane, const struct backend_command *command, const struct wait_list *list,
+static int copy(struct backend_lane *lane, const struct backend_command *command, struct opencl_waits *list,
 		struct opencl_flight *flight, struct backend_fault *fault_out)
 {
 	flight->period_ns = command->copy.size_bytes / OPENCL_BYTES_PER_NS;
@@ -143,7 +136,7 @@ static int copy(struct backend_lane *lane, const struct backend_command *command
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy");
 }
 
-static int marker(struct backend_lane *lane, const struct wait_list *list, struct opencl_flight *flight,
+static int marker(struct backend_lane *lane, struct opencl_waits *list, struct opencl_flight *flight,
 		  struct backend_fault *fault_out)
 {
 	cl_int code =
@@ -152,7 +145,7 @@ static int marker(struct backend_lane *lane, const struct wait_list *list, struc
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "mark the queue");
 }
 
-static int transfer(struct backend_lane *lane, const struct backend_command *command, const struct wait_list *list,
+static int transfer(struct backend_lane *lane, const struct backend_command *command, struct opencl_waits *list,
 		    struct opencl_flight *flight, struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
@@ -178,7 +171,7 @@ static int transfer(struct backend_lane *lane, const struct backend_command *com
 				 command->kind == BACKEND_COMMAND_WRITE ? "write a buffer" : "read a buffer");
 }
 
-static int fill(struct backend_lane *lane, const struct backend_command *command, const struct wait_list *list,
+static int fill(struct backend_lane *lane, const struct backend_command *command, struct opencl_waits *list,
 		struct opencl_flight *flight, struct backend_fault *fault_out)
 {
 	const struct opencl_fill_request request = {
@@ -199,7 +192,7 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		  uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
 		  struct backend_fault *fault_out)
 {
-	CLEANUP(wait_list_cleanup) struct wait_list list = {.events = NULL};
+	CLEANUP(opencl_waits_cleanup) struct opencl_waits list = {.events = NULL};
 	struct opencl_flight flight = {.sequence = sequence, .submit_ns = clock_now_ns()};
 
 	(void)completion; /* only with a feature that no OpenCL device has */
@@ -209,11 +202,9 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 				   (unsigned long long)sequence, (unsigned long long)lane->last_sequence);
 		return -EINVAL;
 	}
-	if (opencl_lane_reserve(lane) < 0) {
-		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
-		return -ENOMEM;
-	}
-	int error = wait_list_fill(&list, lane, waits, wait_count, fault_out);
+	if (opencl_lane_reserve(lane) < 0)
+		return no_memory(fault_out);
+	int error = fill_waits(&list, lane, waits, wait_count, fault_out);
 	if (error < 0)
 		return error;
 	if (opencl_image_is_meant(command)) {
@@ -249,8 +240,8 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 		break;
 	case BACKEND_COMMAND_GRAPH:
 		flight.period_ns = OPENCL_WINDOW_NS; /* how long is not known: it is asked for by itself */
-		error = opencl_graph_send(lane, command->graph, list.count, list.events, &flight.event, &flight.start,
-					  fault_out);
+		error = opencl_graph_send(lane, command->graph, &list, &flight.event, &flight.start, fault_out);
+		flight.graph = command->graph;
 		break;
 	case BACKEND_COMMAND_NATIVE:
 		flight.period_ns = OPENCL_WINDOW_NS;
