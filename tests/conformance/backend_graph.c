@@ -105,7 +105,7 @@ Test(graphs, K19_the_aspect_is_told_where_native_commands_can_be_nodes)
 }
 
 /* Both arms of the diamond read what the first node wrote, and the last node what both arms did; again and again. */
-Test(graphs, L9_a_diamond_runs_as_its_edges_say)
+Test(graphs, a_diamond_runs_as_its_edges_say)
 {
 	struct stage stage;
 	uint32_t node[6];
@@ -699,7 +699,7 @@ static void both_ways(struct stage *stage, const struct backend_command *command
 	stage->fixture.ops->graph_free(graph);
 }
 
-Test(graphs, C16_patterns_and_boxes_are_as_without_a_graph)
+Test(graphs, patterns_and_boxes_are_as_without_a_graph)
 {
 	struct stage stage;
 	static uint32_t words[GRAPH_WORDS];

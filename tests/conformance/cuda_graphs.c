@@ -451,7 +451,7 @@ static void settle_launches(void)
 	}
 }
 
-Test(cuda_graphs, L17_F1_graphs_share_what_the_device_keeps_for_them_and_give_it_back)
+Test(cuda_graphs, L17_graphs_share_what_the_device_keeps_for_them_and_give_it_back)
 {
 	enum { BYTES = 8 << 20 };
 	struct stage stage;
@@ -488,7 +488,7 @@ Test(cuda_graphs, L17_F1_graphs_share_what_the_device_keeps_for_them_and_give_it
 }
 
 /* No other has been finished: there is nothing to give back, and no reason to ask for a quiet moment again and again. */
-Test(cuda_graphs, F1_a_graph_that_is_given_up_leaves_nothing_to_do)
+Test(cuda_graphs, a_graph_that_is_given_up_leaves_nothing_to_do)
 {
 	struct stage stage;
 	struct backend_fault fault = {0};

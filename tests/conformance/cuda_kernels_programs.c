@@ -48,7 +48,7 @@ Test(cuda_programs, M6_ptx_that_does_not_assemble_fails_with_the_line)
 	fixture_close(&fixture);
 }
 
-Test(cuda_programs, J20_sources_of_other_languages_are_refused)
+Test(cuda_programs, sources_of_other_languages_are_refused)
 {
 	static const enum backend_source_kind kinds[] = {BACKEND_SOURCE_OPENCL_C, BACKEND_SOURCE_BUILTIN};
 	struct fixture fixture = {.wake_fd = -1};

@@ -260,7 +260,7 @@ Test(cuda_native, I3_A8_a_device_in_its_primary_context)
 }
 
 /* Open in both contexts at one time, and copies from one to the other: they are two devices, as far as memory goes. */
-Test(cuda_native, I3_A11_two_contexts_of_one_device_side_by_side)
+Test(cuda_native, I3_two_contexts_of_one_device_side_by_side)
 {
 	struct fixture own = {.wake_fd = -1}, theirs;
 

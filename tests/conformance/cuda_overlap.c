@@ -97,7 +97,7 @@ static void launch_rows(struct row *row, struct backend_kernel *const *kernels, 
 	cr_assert_eq(fixture->device->lanes->chains_refused, 0);
 }
 
-Test(cuda_overlap, F1_L9_kernels_in_a_row_see_what_those_before_them_wrote)
+Test(cuda_overlap, F1_kernels_in_a_row_see_what_those_before_them_wrote)
 {
 	static const uint32_t counts[] = {1, 1000, 100000};
 
@@ -115,7 +115,7 @@ Test(cuda_overlap, F1_L9_kernels_in_a_row_see_what_those_before_them_wrote)
 }
 
 /* A kernel that does not wait by itself is started when the one before it is over, also between others that do. */
-Test(cuda_overlap, F1_L9_a_kernel_that_does_not_wait_begins_when_all_before_it_is_over)
+Test(cuda_overlap, F1_a_kernel_that_does_not_wait_begins_when_all_before_it_is_over)
 {
 	struct row row;
 	struct backend_fault fault = {0};
@@ -138,7 +138,7 @@ Test(cuda_overlap, F1_L9_a_kernel_that_does_not_wait_begins_when_all_before_it_i
 }
 
 /* A row, in the middle of which two kernels come after one and one after two: there every edge is a whole one. */
-Test(cuda_overlap, L14_kernels_of_a_graph_see_what_those_before_them_wrote)
+Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 {
 	struct row row;
 	const uint64_t global = 1000;

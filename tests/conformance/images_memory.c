@@ -81,7 +81,7 @@ Test(image_memory, G4_C16_what_is_no_image_is_refused)
 	images_close(&images);
 }
 
-Test(image_memory, A15_larger_than_the_device_allows_is_refused)
+Test(image_memory, larger_than_the_device_allows_is_refused)
 {
 	struct images images;
 

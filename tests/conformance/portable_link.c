@@ -76,7 +76,7 @@ static void check_kernels(struct run *run, uint32_t dimensions)
 	run->fixture.ops->memory_free(memory);
 }
 
-Test(portable_link, E2_a_function_of_another_object)
+Test(portable_link, a_function_of_another_object)
 {
 	struct run run = {.fixture = {.wake_fd = -1}};
 	struct backend_fault fault = {0};

@@ -52,7 +52,7 @@ Test(portable_stream, E14_records_are_whole_and_apart)
 }
 
 /* Room for five of them: nothing is written behind it. */
-Test(portable_stream, M12_what_finds_no_room_is_counted)
+Test(portable_stream, what_finds_no_room_is_counted)
 {
 	static uint32_t words[WORDS];
 	struct run run;

@@ -32,7 +32,7 @@ static void check_longs(const char *source, const int64_t *expected, int count)
 		check_longs(source, expected_, (int)(sizeof(expected_) / sizeof(*expected_)));                         \
 	} while (0)
 
-Test(portable_vectors, E1_elements_operators_and_layout)
+Test(portable_vectors, elements_operators_and_layout)
 {
 	static const char source[] =
 		"SYCL_KERNEL void fill(SYCL_GLOBAL(long) o) {\n"
@@ -58,7 +58,7 @@ Test(portable_vectors, E1_elements_operators_and_layout)
 	      7006, 15, -1);
 }
 
-Test(portable_vectors, E1_memory_functions_and_conversions)
+Test(portable_vectors, memory_functions_and_conversions)
 {
 	static const char source[] =
 		"SYCL_KERNEL void fill(SYCL_GLOBAL(long) o) {\n"

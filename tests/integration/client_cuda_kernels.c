@@ -190,7 +190,7 @@ Test(client_cuda_kernels, M6_the_drivers_words_about_ptx_are_the_log)
 	close_all();
 }
 
-Test(client_cuda_kernels, J20_what_the_backend_does_not_take_is_refused)
+Test(client_cuda_kernels, what_the_backend_does_not_take_is_refused)
 {
 	static const unsigned char bytes[64] = {1, 2, 3};
 	sycl_kernel_bundle bundle = NULL;

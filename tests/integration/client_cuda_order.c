@@ -433,7 +433,7 @@ static sycl_executable_graph hand_on(sycl_queue queue, sycl_buffer temporary, sy
 }
 
 /* Temporaries of graphs lie in memory of the driver's graphs, and nothing of it is left. */
-Test(client_cuda_order, L9_L17_F1_temporaries_are_memory_of_the_drivers_graph)
+Test(client_cuda_order, L17_temporaries_are_memory_of_the_drivers_graph)
 {
 	enum { LAUNCHES = 20 };
 	uint32_t expected = 7;

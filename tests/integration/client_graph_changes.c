@@ -218,7 +218,7 @@ static void fail_on(sycl_buffer buffer)
 	MUST(sycl_kernel_release(fail));
 }
 
-Test(graph_changes, M9_L9_of_a_graph_only_what_needs_lost_contents_fails)
+Test(graph_changes, M9_of_a_graph_only_what_needs_lost_contents_fails)
 {
 	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer lost = words_buffer(platform, 0), sound = words_buffer(platform, 0);

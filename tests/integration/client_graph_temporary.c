@@ -59,7 +59,7 @@ static sycl_executable_graph two_steps(sycl_buffer first, sycl_buffer second, sy
 	return executable;
 }
 
-Test(graph_temporary, L7_F1_each_launch_hands_its_own_contents_on)
+Test(graph_temporary, L7_each_launch_hands_its_own_contents_on)
 {
 	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES), result = plain_buffer(platform);
 	sycl_executable_graph executable = two_steps(first, second, result, 41, 0, NULL, NULL);

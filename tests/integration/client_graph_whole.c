@@ -180,7 +180,7 @@ Test(graph_whole, L13_B12_another_buffer_brings_the_order_that_it_needs)
 	MUST(sycl_kernel_release(increment));
 }
 
-Test(graph_whole, L9_what_the_driver_refuses_is_launched_node_by_node)
+Test(graph_whole, what_the_driver_refuses_is_launched_node_by_node)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
@@ -263,7 +263,7 @@ Test(graph_whole, L16_D16_a_graph_that_is_released_ends_behind_its_launches)
 }
 
 /* Between launches the contents are on the host, and on another device. */
-Test(graph_whole, L9_contents_come_from_wherever_they_are)
+Test(graph_whole, contents_come_from_wherever_they_are)
 {
 	sycl_device other = portable_device(platform, 1);
 	sycl_queue beside = NULL;
@@ -320,7 +320,7 @@ Test(graph_whole, L15_C12_memory_of_the_program_is_read_at_each_launch)
 }
 
 /* What a graph names is looked at again when something of that kind has gone; what it does not name is of no interest. */
-Test(graph_whole, L9_E22_releases_of_others_leave_it_as_it_is)
+Test(graph_whole, releases_of_others_leave_it_as_it_is)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);

@@ -303,7 +303,7 @@ Test(client_groups, E13_an_offset_arrives_or_is_refused)
 }
 
 /* Nothing tells the program what became of its word, but that what cannot be is refused. */
-Test(client_groups, E1_a_launch_may_be_said_to_be_splittable)
+Test(client_groups, a_launch_may_be_said_to_be_splittable)
 {
 	sycl_kernel ids = fake_kernel(queue, "linear_id_u32");
 	sycl_buffer buffer = plain_buffer();

@@ -337,7 +337,7 @@ Test(images, E14_E22_arguments_of_another_kind_are_refused)
 	cr_assert(eq(ptr, integers, NULL));
 }
 
-Test(images, A15_larger_than_the_device_allows_is_refused_at_the_call)
+Test(images, larger_than_the_device_allows_is_refused_at_the_call)
 {
 	sycl_device device = portable_device(platform, 0);
 	uint64_t width = 0;

@@ -36,7 +36,7 @@ static sycl_kernel_bundle compiled(sycl_context context, const char *source, con
 }
 
 /* A function of one source and a kernel of another; the option makes the one special (E2: in 2 dimensions, too). */
-Test(kernels, E2_J19_a_function_comes_from_another_object)
+Test(kernels, J19_a_function_comes_from_another_object)
 {
 	static const char function[] =
 		"int place(void) { return (int)(sycl_global_id(0) * ROW + sycl_global_id(1)); }\n";

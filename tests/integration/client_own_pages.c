@@ -119,7 +119,7 @@ static void see_first_part(uint32_t part)
 	first_part_was_there = fake_wait_ended(FAKE_ANY_DEVICE, 1, LONG_NS);
 }
 
-Test(client_own_pages, D9_the_device_has_one_part_before_the_last_one_is_read)
+Test(client_own_pages, the_device_has_one_part_before_the_last_one_is_read)
 {
 	struct fake_counters counters;
 	make_pages();
@@ -180,7 +180,7 @@ Test(client_own_pages_lanes, D9_one_part_is_written_back_while_the_device_gives_
 	cr_assert(seen);
 }
 
-Test(client_own_pages_lanes, D9_F1_parts_come_and_go_beside_a_kernel_of_another_group)
+Test(client_own_pages_lanes, D9_parts_come_and_go_beside_a_kernel_of_another_group)
 {
 	sycl_kernel hold = fake_kernel(queue, "hold");
 	sycl_queue other = fake_queue(platform, 0);
@@ -243,7 +243,7 @@ static void copy_by_two(const struct sycl_open_options *options)
 	drop_pages();
 }
 
-Test(client_own_pages, D9_helper_threads_copy_parts_both_ways)
+Test(client_own_pages, helper_threads_copy_parts_both_ways)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	options.helper_threads = 2;
@@ -292,7 +292,7 @@ static void copy_threads_are_gone(void)
 		(void)sched_yield();
 }
 
-Test(client_own_pages, D9_copy_threads_copy_parts_both_ways_and_end_with_the_connection)
+Test(client_own_pages, copy_threads_copy_parts_both_ways_and_end_with_the_connection)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	options.copy_threads = 1;
@@ -316,7 +316,7 @@ static void there_and_back(sycl_platform by)
 	drop_pages();
 }
 
-Test(client_own_pages, D9_there_are_as_many_copy_threads_as_the_parts_want_and_what_is_small_has_none)
+Test(client_own_pages, there_are_as_many_copy_threads_as_the_parts_want_and_what_is_small_has_none)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	sycl_platform many = NULL;
@@ -336,7 +336,7 @@ Test(client_own_pages, D9_there_are_as_many_copy_threads_as_the_parts_want_and_w
 	copy_threads_are_gone();
 }
 
-Test(client_own_pages, D9_with_helper_threads_there_are_no_more_than_that_many_together)
+Test(client_own_pages, with_helper_threads_there_are_no_more_than_that_many_together)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	sycl_platform helped = NULL;
@@ -349,7 +349,7 @@ Test(client_own_pages, D9_with_helper_threads_there_are_no_more_than_that_many_t
 	MUST(sycl_platform_release(helped));
 }
 
-Test(client_own_pages, D9_nobody_who_may_use_one_processor_only_gets_copy_threads)
+Test(client_own_pages, nobody_who_may_use_one_processor_only_gets_copy_threads)
 {
 	cpu_set_t all, one;
 	int first = 0;
@@ -365,7 +365,7 @@ Test(client_own_pages, D9_nobody_who_may_use_one_processor_only_gets_copy_thread
 	cr_assert(zero(u32, threads_made));
 }
 
-Test(client_own_pages, D9_where_there_are_processors_copy_threads_come_by_themselves)
+Test(client_own_pages, where_there_are_processors_copy_threads_come_by_themselves)
 {
 	cpu_set_t all;
 	cr_assert(zero(int, unsetenv("SYCLD_COPY_THREADS")));
@@ -380,7 +380,7 @@ Test(client_own_pages, D9_where_there_are_processors_copy_threads_come_by_themse
 }
 
 /* Whoever has no room for another thread copies alone. */
-Test(client_own_pages, D9_copy_threads_that_cannot_be_started_are_not_missed)
+Test(client_own_pages, copy_threads_that_cannot_be_started_are_not_missed)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	sycl_platform alone = NULL;
@@ -398,7 +398,7 @@ Test(client_own_pages, D9_copy_threads_that_cannot_be_started_are_not_missed)
 }
 
 /* A child has none of its parent's, and its own connection's are its own. */
-Test(client_own_pages, D9_a_forked_child_copies_by_threads_of_its_own)
+Test(client_own_pages, a_forked_child_copies_by_threads_of_its_own)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	sycl_platform parents = NULL;
@@ -533,7 +533,7 @@ static void run_host_task(sycl_queue on, sycl_buffer requires, sycl_host_task_fu
 }
 
 /* It is begun before the release, and submitted by a host task that runs while the release waits. */
-Test(client_own_pages, D9_F1_a_group_that_comes_while_the_release_waits_comes_after_it)
+Test(client_own_pages, D9_a_group_that_comes_while_the_release_waits_comes_after_it)
 {
 	sycl_kernel kernel = fake_kernel(queue, "increment_u32");
 	sycl_handler late = NULL;

@@ -3,7 +3,7 @@
 
 TestSuite(client_programs, .init = with_service, .fini = without_service, .timeout = 60);
 
-Test(client_programs, E19_J20_programs_of_another_backend_are_refused)
+Test(client_programs, E19_programs_of_another_backend_are_refused)
 {
 	static const unsigned char bytes[] = {0x7f, 'E', 'L', 'F'};
 	sycl_kernel_bundle bundle = NULL;

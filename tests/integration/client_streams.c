@@ -100,7 +100,7 @@ Test(streams, E14_values_of_every_type)
 }
 
 /* What finds no room is counted, and what did is whole. */
-Test(streams, M12_a_full_stream_counts_what_it_loses)
+Test(streams, a_full_stream_counts_what_it_loses)
 {
 	enum { ITEMS = 1000 };
 	sycl_kernel print = kernel_of("print");

@@ -142,7 +142,7 @@ static void start_without_cache(void)
 }
 
 /* By its own build helper, as nothing is found anywhere. */
-Test(processes_cuda_standby, M10_a_standby_that_became_its_own_users_engine_builds, .fini = teardown)
+Test(processes_cuda_standby, a_standby_that_became_its_own_users_engine_builds, .fini = teardown)
 {
 	struct child guilty, again;
 	start_without_cache();
@@ -172,7 +172,7 @@ static int kept_builds(unsigned uid)
 }
 
 /* What its user has built before is there, though it was nobody's when it started. */
-Test(processes_cuda_standby, M10_a_standby_that_became_an_engine_has_its_users_builds, .fini = teardown)
+Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_builds, .fini = teardown)
 {
 	struct child guilty, again;
 	start("", "", geteuid() == 0);

@@ -191,7 +191,7 @@ Test(groups, B16_groups_that_come_together_have_the_limits_of_those_that_come_al
 }
 
 /* The first of them are good groups, and run; the one that is wrong is found as if it had come alone. */
-Test(groups, N3_a_record_among_others_that_is_wrong_closes_the_session)
+Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 {
 	static const struct {
 		int32_t shape, generation, rest, group;

@@ -120,7 +120,7 @@ static void wide(struct build *build, Sycl__V1__Requirement *requirements, Sycl_
 }
 
 /* What the changed node takes fits, and what all nodes require together does not. */
-Test(groups, L13_M12_a_change_that_cannot_be_paid_for_is_never_launched_as_one)
+Test(groups, L13_a_change_that_cannot_be_paid_for_is_never_launched_as_one)
 {
 	struct build narrow, changed;
 	Sycl__V1__Requirement requirements[WIDE], *list[WIDE];

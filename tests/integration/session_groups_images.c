@@ -309,7 +309,7 @@ Test(groups, E14_G5_S1_samplers_are_checked)
 	groups_stop();
 }
 
-Test(groups, A15_an_image_larger_than_the_device_takes_is_refused)
+Test(groups, an_image_larger_than_the_device_takes_is_refused)
 {
 	static const uint64_t row[] = {16385};
 	struct image_build b;

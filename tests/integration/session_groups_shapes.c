@@ -279,7 +279,7 @@ Test(groups, shapes_have_numbers_up_to_their_limit)
 }
 
 /* What a shape names is looked up each time: an object that was released is none. */
-Test(groups, N3_a_shape_keeps_nothing_alive)
+Test(groups, a_shape_keeps_nothing_alive)
 {
 	static const struct {
 		enum object_type type;

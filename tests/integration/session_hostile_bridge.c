@@ -363,7 +363,7 @@ Test(hostile, S8_F10_an_early_event_is_of_the_queues_device)
 	hostile_expect_alive();
 }
 
-Test(hostile, S8_N3_an_early_event_that_is_no_event_closes_the_session)
+Test(hostile, S8_an_early_event_that_is_no_event_closes_the_session)
 {
 	start(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
 	send_early_task(1, shared_id(), true, shared_id());

@@ -116,7 +116,7 @@ static void destroy_arena(uint32_t arena)
 	raw_round_trip(hostile);
 }
 
-Test(hostile, L9_L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_from_it)
+Test(hostile, L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_from_it)
 {
 	with_graphs();
 	raw_arena(hostile, 1, 65536);

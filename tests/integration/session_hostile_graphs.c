@@ -112,7 +112,7 @@ static void send_done(uint64_t number, uint32_t node)
 	(void)raw_send(hostile, &command);
 }
 
-Test(hostile, L1_L9_a_graph_is_sent_once_and_launched_often)
+Test(hostile, L1_a_graph_is_sent_once_and_launched_often)
 {
 	with_graphs();
 	uint32_t first[] = {0};
@@ -533,7 +533,7 @@ static void send_reader(uint64_t graph, uint32_t requirements)
 	free(list);
 }
 
-Test(hostile, L1_F1_a_launch_over_too_many_parts_of_buffers_is_refused_with_a_sentence)
+Test(hostile, L1_a_launch_over_too_many_parts_of_buffers_is_refused_with_a_sentence)
 {
 	enum { PARTS = 1000, NODES = 12, NAMED = 60 };
 	with_graphs();

@@ -358,7 +358,7 @@ Test(hostile, L7_a_node_that_needs_contents_first_gets_undefined_ones)
 
 /* --- limits -------------------------------------------------------------------------------------------------------- */
 
-Test(hostile, F1_temporaries_count_to_the_buffers_of_a_session)
+Test(hostile, temporaries_count_to_the_buffers_of_a_session)
 {
 	struct engine_options options;
 	fixture_options(&options);
@@ -403,17 +403,17 @@ static void expect_quota(bool whole)
 	hostile_expect_alive();
 }
 
-Test(hostile, F1_what_graphs_have_for_temporaries_counts_on_devices)
+Test(hostile, what_graphs_have_for_temporaries_counts_on_devices)
 {
 	expect_quota(true);
 }
 
-Test(hostile, F1_what_graphs_have_for_temporaries_counts_node_by_node)
+Test(hostile, what_graphs_have_for_temporaries_counts_node_by_node)
 {
 	expect_quota(false);
 }
 
-Test(hostile, F1_a_graph_of_too_many_temporaries_is_refused)
+Test(hostile, a_graph_of_too_many_temporaries_is_refused)
 {
 	start(NULL, false);
 	create(graph_id(0), GRAPH_TEMPORARIES_MAX + 1);

@@ -74,7 +74,7 @@ Test(hostile, D3_N6_groups_that_wait_for_many_host_accessors_each_are_bounded)
 	hostile_expect_alive();
 }
 
-Test(hostile, B12_N6_a_buffer_named_a_thousand_times_by_each_of_many_groups)
+Test(hostile, B12_a_buffer_named_a_thousand_times_by_each_of_many_groups)
 {
 	enum { READERS = 60 };
 	start_small();

@@ -438,7 +438,7 @@ static int try_as(uid_t uid)
 }
 
 /* What sessions of one engine share with each other, such as cudaIpc handles, stays in one uid. */
-Test(process, F10_a_session_of_another_uid_is_refused)
+Test(process, a_session_of_another_uid_is_refused)
 {
 	start(NULL);
 	struct raw_client foreign, own;
@@ -455,7 +455,7 @@ Test(process, F10_a_session_of_another_uid_is_refused)
 	cr_assert(eq(int, wait_end(), 0));
 }
 
-Test(process, M10_as_root_it_becomes_its_tenant_for_good)
+Test(process, as_root_it_becomes_its_tenant_for_good)
 {
 	static const char *const as_tenant[] = {"--uid", "54321", "--gid", "54321", NULL};
 	if (getuid() != 0) {
@@ -535,14 +535,14 @@ static void must_serve(uid_t uid)
 	cr_assert(eq(int, wait_end(), 0));
 }
 
-Test(process, M10_a_standby_becomes_an_engine_of_its_own_user)
+Test(process, a_standby_becomes_an_engine_of_its_own_user)
 {
 	stand_by("own");
 	send_adopt(false, 0);
 	must_serve(getuid());
 }
 
-Test(process, M10_as_root_a_standby_becomes_an_engine_of_any_user)
+Test(process, as_root_a_standby_becomes_an_engine_of_any_user)
 {
 	if (getuid() != 0) {
 		/* Without the right to change its uid there is none. */

@@ -666,7 +666,7 @@ static void await_log(const char *text, unsigned times)
 	cr_assert(wait_until(is_logged, &logged), "'%s' is not logged %u times", text, times);
 }
 
-Test(engines, M10_the_standby_becomes_the_next_engine)
+Test(engines, the_standby_becomes_the_next_engine)
 {
 	start_with("double", "");
 	int socket = -1;
@@ -780,7 +780,7 @@ Test(engines, whoever_waits_for_a_standby_that_hangs_gets_an_ordinary_engine)
 }
 
 /* Else whoever may not use a GPU could take the standby, again and again, from those who may. */
-Test(engines, M10_a_standby_is_offered_once_to_who_may_not_have_its_devices)
+Test(engines, a_standby_is_offered_once_to_who_may_not_have_its_devices)
 {
 	start_with("forbidden", "");
 	int socket = -1;

@@ -60,7 +60,7 @@ static void times(sem_t *semaphore, uint32_t count, int (*call)(sem_t *))
 		cr_assert(zero(int, call(semaphore)));
 }
 
-Test(client_copiers, D9_as_many_work_at_once_as_were_started_and_the_same_ones_again)
+Test(client_copiers, as_many_work_at_once_as_were_started_and_the_same_ones_again)
 {
 	begin();
 	copiers_start(&copiers, 3);
@@ -76,7 +76,7 @@ Test(client_copiers, D9_as_many_work_at_once_as_were_started_and_the_same_ones_a
 	copiers_fini(&copiers);
 }
 
-Test(client_copiers, D9_who_rests_for_too_long_ends_and_another_one_is_started)
+Test(client_copiers, who_rests_for_too_long_ends_and_another_one_is_started)
 {
 	begin();
 	copiers.idle_ns = 1;
@@ -92,7 +92,7 @@ Test(client_copiers, D9_who_rests_for_too_long_ends_and_another_one_is_started)
 	copiers_fini(&copiers);
 }
 
-Test(client_copiers, D9_none_is_left_when_they_are_ended_resting_or_not)
+Test(client_copiers, none_is_left_when_they_are_ended_resting_or_not)
 {
 	begin();
 	copiers_fini(&copiers); /* never started */
@@ -122,7 +122,7 @@ static bool look_at_thread(void *context)
 	return first;
 }
 
-Test(client_copiers, D9_signals_are_the_programs_but_for_faults_of_the_thread_itself)
+Test(client_copiers, signals_are_the_programs_but_for_faults_of_the_thread_itself)
 {
 	sigset_t mine;
 	begin();
@@ -141,7 +141,7 @@ Test(client_copiers, D9_signals_are_the_programs_but_for_faults_of_the_thread_it
 	cr_expect(zero(int, sigismember(&mine, SIGUSR1)), "the starting thread has its mask again");
 }
 
-Test(client_copiers, D9_fewer_than_four_processors_have_none_and_none_has_more_than_four)
+Test(client_copiers, fewer_than_four_processors_have_none_and_none_has_more_than_four)
 {
 	static const uint32_t expected[] = {0, 0, 0, 0, 2, 2, 3, 3, 4, 4};
 	for (uint32_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
@@ -149,7 +149,7 @@ Test(client_copiers, D9_fewer_than_four_processors_have_none_and_none_has_more_t
 	cr_expect(eq(u32, copy_threads_for(UINT32_MAX), 4));
 }
 
-Test(client_copiers, D9_the_programs_word_comes_before_the_environments)
+Test(client_copiers, the_programs_word_comes_before_the_environments)
 {
 	uint32_t wanted = 77;
 	cr_assert(zero(int, unsetenv("SYCLD_COPY_THREADS")));

@@ -84,7 +84,7 @@ Test(client_stream, kinds_that_differ_are_converted)
 	expect_one("%d", 9, 12, "12");
 }
 
-Test(client_stream, M12_what_is_no_conversion_stands_for_itself)
+Test(client_stream, what_is_no_conversion_stands_for_itself)
 {
 	expect_one("%n|%s", SIGNED, 1, "%n|%s"); /* the second has no value */
 	expect_one("%", SIGNED, 1, "%");
@@ -95,7 +95,7 @@ Test(client_stream, M12_what_is_no_conversion_stands_for_itself)
 }
 
 /* A width of millions would be an output of gigabytes. */
-Test(client_stream, M12_widths_are_bounded)
+Test(client_stream, widths_are_bounded)
 {
 	struct records records = {.count = 0};
 	const uint64_t values[] = {1, 2};
@@ -119,7 +119,7 @@ Test(client_stream, several_records_and_values)
 }
 
 /* Cut anywhere, or with any word changed, it is read inside its bounds, up to the first record that is none. */
-Test(client_stream, M12_damaged_records_end_the_text)
+Test(client_stream, damaged_records_end_the_text)
 {
 	struct records whole = {.count = 0};
 	const uint64_t value = 7;

@@ -119,7 +119,7 @@ Test(cuda_clock, H8_time_slices_cost_a_microsecond)
 }
 
 /* What is learned between two commands moves the clock by what it was wrong: never so that the second began too early. */
-Test(cuda_clock, L9_a_command_never_begins_before_the_one_that_it_followed_has_ended)
+Test(cuda_clock, a_command_never_begins_before_the_one_that_it_followed_has_ended)
 {
 	static struct simulation simulation;
 	for (uint64_t seed = 1; seed <= 50; seed++) {

@@ -253,7 +253,7 @@ static uint64_t kept(const struct scene *scene)
 	return bytes;
 }
 
-Test(cuda_double_graphs, F1_memory_of_a_graph_is_there_between_its_nodes)
+Test(cuda_double_graphs, memory_of_a_graph_is_there_between_its_nodes)
 {
 	struct scene scene;
 	CUgraphNode node = NULL;
@@ -288,7 +288,7 @@ Test(cuda_double_graphs, F1_memory_of_a_graph_is_there_between_its_nodes)
 	cr_assert_neq(scene.driver.cu.cuMemsetD32Async(memory, 1, 4, scene.driver.stream), CUDA_SUCCESS);
 }
 
-Test(cuda_double_graphs, F1_what_was_not_freed_cannot_be_launched_again)
+Test(cuda_double_graphs, what_was_not_freed_cannot_be_launched_again)
 {
 	struct scene scene;
 
@@ -302,7 +302,7 @@ Test(cuda_double_graphs, F1_what_was_not_freed_cannot_be_launched_again)
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
 }
 
-Test(cuda_double_graphs, F1_a_trim_gives_back_what_no_launch_needs)
+Test(cuda_double_graphs, a_trim_gives_back_what_no_launch_needs)
 {
 	enum { BYTES = 4 << 20 };
 	struct scene scene;

@@ -307,7 +307,7 @@ static char *with_waits(const char *text, int compute_major)
 	".func f() { ret; }\n.entry declared();\n.entry b .maxntid 32 { griddepcontrol.wait;  { ret; } }\n"
 
 /* At the beginning of each kernel, in no line of its own; version and target rise to what the instruction needs, and never fall. */
-Test(cuda_ptx, F1_kernels_are_given_a_wait)
+Test(cuda_ptx, kernels_are_given_a_wait)
 {
 	static const char *const heads[][2] = {
 		{".version 8.1\n.target sm_90a\n.address_size 64\n", ".version 8.1\n.target sm_90a\n.address_size 64\n"},
@@ -328,7 +328,7 @@ Test(cuda_ptx, F1_kernels_are_given_a_wait)
 }
 
 /* The same words mean something else there, or the text says more than this reads: it stays what it is. */
-Test(cuda_ptx, F1_texts_that_are_given_no_wait)
+Test(cuda_ptx, texts_that_are_given_no_wait)
 {
 	static const char *const heads[] = {
 		".version 6.0\n.target sm_61\n", ".version 5.0\n.target sm_70\n",  ".version 8.0\n.target sm_80a\n",
@@ -349,7 +349,7 @@ Test(cuda_ptx, F1_texts_that_are_given_no_wait)
 }
 
 /* What a compiler takes for a comment or a string this must take for one, too: else a kernel is listed that was given no wait. */
-Test(cuda_ptx, F1_E15_a_header_ends_where_its_words_end)
+Test(cuda_ptx, E15_a_header_ends_where_its_words_end)
 {
 	static const char hidden[] = ".version 7.8\n.target /*\n.entry evil() { } \"\n*/ sm_90 /* \n */ , debug\n.address_size 64\n"
 				     ".entry evil() { ret; }\n// \"\n";

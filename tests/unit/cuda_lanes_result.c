@@ -138,7 +138,7 @@ Test(cuda_lanes_result, times_that_are_not_known_yet_are_asked_for_again)
 }
 
 /* The clock learned meanwhile that it was late. */
-Test(cuda_lanes_result, L9_nothing_begins_before_the_one_before_it_on_its_stream_has_ended)
+Test(cuda_lanes_result, nothing_begins_before_the_one_before_it_on_its_stream_has_ended)
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);

@@ -51,7 +51,7 @@ static void open_device(uint32_t index)
 	backend_cuda_ops.close(backend);
 }
 
-Test(cuda_preload, M10_the_context_is_there_for_who_opens_the_device)
+Test(cuda_preload, the_context_is_there_for_who_opens_the_device)
 {
 	struct backend_fault fault = {0};
 	load("devices 3");
@@ -66,7 +66,7 @@ Test(cuda_preload, M10_the_context_is_there_for_who_opens_the_device)
 }
 
 /* What takes time is made there too, used by who opens the device, and given back with the device. */
-Test(cuda_preload, M10_what_a_device_needs_first_is_there_and_is_not_made_again)
+Test(cuda_preload, what_a_device_needs_first_is_there_and_is_not_made_again)
 {
 	struct backend_fault fault = {0};
 	load("devices 2");

@@ -177,7 +177,7 @@ Test(pool, TC7_a_few_that_stay_in_use_keep_nothing_else)
 	finish();
 }
 
-Test(pool, B16_there_is_a_bound_for_what_rests)
+Test(pool, there_is_a_bound_for_what_rests)
 {
 	for (uint64_t i = 1; i <= 3; i++) {
 		burst(BURST_LARGE);
@@ -199,7 +199,7 @@ Test(pool, TC8_a_rest_is_short)
 	finish();
 }
 
-Test(pool, B16_what_was_reserved_and_not_taken_goes)
+Test(pool, what_was_reserved_and_not_taken_goes)
 {
 	cr_assert(eq(int, pool_reserve(&pool, BURST_LARGE), 0));
 	cr_expect(eq(u32, pool.spare, BURST_LARGE));

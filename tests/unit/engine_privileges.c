@@ -69,7 +69,7 @@ static int with_threads(void)
 	return r < 0 ? r : become();
 }
 
-Test(engine_privileges, M10_all_threads_become_the_user, .init = needs_root)
+Test(engine_privileges, all_threads_become_the_user, .init = needs_root)
 {
 	cr_assert_eq(in_child(with_threads), 0);
 }

@@ -41,7 +41,7 @@ Test(read_ahead, B30_with_nothing_on_a_device_it_is_never_held)
 	cr_expect(not(read_ahead_holds(&ahead, 1000000, false, START + 1)));
 }
 
-Test(read_ahead, B16_a_hold_ends_by_itself_and_does_not_come_again_soon)
+Test(read_ahead, a_hold_ends_by_itself_and_does_not_come_again_soon)
 {
 	struct read_ahead ahead = {.most = READ_AHEAD_ALONE};
 	cr_expect(holds(&ahead, READ_AHEAD_ALONE, START));

@@ -67,7 +67,7 @@ static int submit_repeated(uint32_t mode, uint32_t count, struct probe *probe)
 	return task_submit(h.scheduler, &request, &task);
 }
 
-Test(account, B12_N6_a_buffer_named_a_thousand_times_is_waited_for_once)
+Test(account, B12_a_buffer_named_a_thousand_times_is_waited_for_once)
 {
 	enum { READERS = 40 };
 	static struct probe holder, readers[READERS], writer;
@@ -142,7 +142,7 @@ static void cut_buffer(struct probe *probes)
 	}
 }
 
-Test(account, C8_N6_too_many_parts_in_one_task_are_refused)
+Test(account, C8_too_many_parts_in_one_task_are_refused)
 {
 	static struct probe writers[PARTS], reader;
 	open_account(64u << 20);
@@ -160,7 +160,7 @@ Test(account, C8_N6_too_many_parts_in_one_task_are_refused)
 }
 
 /* All of a task's accesses count before any of them is entered. */
-Test(account, C8_N6_links_of_one_task_are_limited_together)
+Test(account, C8_links_of_one_task_are_limited_together)
 {
 	static struct probe writers[PARTS], reader;
 	open_account(64u << 20);

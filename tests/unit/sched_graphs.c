@@ -271,7 +271,7 @@ Test(sched_graphs, L16_a_graph_that_is_released_while_it_is_made_is_told_to_nobo
 	finish();
 }
 
-Test(sched_graphs, L9_M9_what_the_backend_refuses_is_said_once)
+Test(sched_graphs, M9_what_the_backend_refuses_is_said_once)
 {
 	struct words words;
 	struct probe built;

@@ -133,7 +133,7 @@ static void expect_moved(uint32_t device, uint64_t written, uint64_t read)
 }
 
 /* A buffer of the same device would be used where it lies. */
-Test(sched_images, C18_G4_a_device_with_the_hosts_memory_has_images_of_its_own)
+Test(sched_images, G4_a_device_with_the_hosts_memory_has_images_of_its_own)
 {
 	struct words x, y;
 	make_image(&x, true, 3);
@@ -152,7 +152,7 @@ Test(sched_images, C18_G4_a_device_with_the_hosts_memory_has_images_of_its_own)
 	finish();
 }
 
-Test(sched_images, C18_between_devices_an_image_goes_by_the_host_and_never_past_it)
+Test(sched_images, between_devices_an_image_goes_by_the_host_and_never_past_it)
 {
 	struct words x, y;
 	make_image(&x, true, 7);

@@ -306,7 +306,7 @@ Test(split, F8_a_part_leaves_nothing_of_the_one_before_in_its_lane)
 }
 
 /* Not sent behind a part either, on whatever lane. */
-Test(split, C4_B10_what_depends_on_it_begins_after_its_last_part)
+Test(split, what_depends_on_it_begins_after_its_last_part)
 {
 	struct launch launch = long_launch(4900);
 	struct words words;
@@ -341,7 +341,7 @@ Test(split, C4_B10_what_depends_on_it_begins_after_its_last_part)
 	finish();
 }
 
-Test(split, C4_what_comes_while_it_runs_waits_for_its_last_part)
+Test(split, what_comes_while_it_runs_waits_for_its_last_part)
 {
 	struct launch launch = long_launch(4900);
 	struct fake_log_entry parts[32], after[8];

@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-Test(processors, D9_processors_are_those_that_the_calling_thread_may_run_on)
+Test(processors, processors_are_those_that_the_calling_thread_may_run_on)
 {
 	cpu_set_t all, one;
 	cr_assert(zero(int, sched_getaffinity(0, sizeof(all), &all)));
@@ -21,7 +21,7 @@ Test(processors, D9_processors_are_those_that_the_calling_thread_may_run_on)
 	cr_expect(eq(u32, processors_here(), 1), "whatever its control group has");
 }
 
-Test(processors, D9_a_control_groups_share_of_the_processors)
+Test(processors, a_control_groups_share_of_the_processors)
 {
 	static const struct {
 		const char *text;
@@ -37,7 +37,7 @@ Test(processors, D9_a_control_groups_share_of_the_processors)
 		cr_expect(eq(u32, processors_parse_quota(cases[i].text), cases[i].processors), "%s", cases[i].text);
 }
 
-Test(processors, D9_there_is_at_least_one_and_never_more_than_either_gives)
+Test(processors, there_is_at_least_one_and_never_more_than_either_gives)
 {
 	cr_expect(ge(u32, processors_quota(), 1));
 	cr_expect(ge(u32, processors_here(), 1));
@@ -45,7 +45,7 @@ Test(processors, D9_there_is_at_least_one_and_never_more_than_either_gives)
 	cr_expect(le(u32, processors_here(), processors_quota()));
 }
 
-Test(processors, D9_what_the_environment_says_counts_if_it_is_a_number)
+Test(processors, what_the_environment_says_counts_if_it_is_a_number)
 {
 	static const char *const bad[] = {"", "0", "-1", " 3", "3 ", "4097", "99999999999999999999", "two"};
 	uint32_t count = 77, here = processors_here();
