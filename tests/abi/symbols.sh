@@ -1,9 +1,13 @@
 #!/bin/sh
-# The library exports what symbols.txt lists, each with a version node, and nothing else: symbols.sh LIBRARY SYMBOLS
+# The library exports what symbols.txt lists, each with a version node, and nothing else; and these are the functions that the public headers
+# declare: symbols.sh LIBRARY SYMBOLS HEADER-FOLDER...
 set -u
-actual=$(nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort) || exit 1
+library=$1
+symbols=$2
+shift 2
+actual=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort) || exit 1
 plain=$(printf '%s\n' "$actual" | sed 's/@.*//')
-if ! printf '%s\n' "$plain" | diff -u "$2" -; then
+if ! printf '%s\n' "$plain" | diff -u "$symbols" -; then
 	echo "The exported symbols are not those of symbols.txt. A new one needs a line there, a doc comment and a test."
 	exit 1
 fi
@@ -11,9 +15,16 @@ if printf '%s\n' "$actual" | grep -v '@@SYCLCLIENT_'; then
 	echo "These symbols have no version node."
 	exit 1
 fi
-soname=$(readelf -d "$1" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 [ "$soname" = libsyclclient.so.0 ] || {
 	echo "soname is '$soname'"
 	exit 1
 }
+# What a header declares for programs. One that the .map has not would be found by whoever links a program that calls it.
+declared=$(find "$@" -type f \( -name '*.h' -o -name '*.h.in' \) -exec cat {} + | tr '\n' ' ' | grep -oE 'SYCL_API [^;(]*[^a-z0-9_]sycl_[a-z0-9_]+ *\(' |
+	sed 's/ *($//; s/.*[^a-z0-9_]//' | LC_ALL=C sort -u)
+if ! printf '%s\n' "$declared" | diff -u "$symbols" -; then
+	echo "The functions with SYCL_API in the public headers are not those of symbols.txt and libsyclclient.map."
+	exit 1
+fi
 echo "$(printf '%s\n' "$plain" | wc -l) symbols"
