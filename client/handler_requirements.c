@@ -12,18 +12,34 @@ static bool is_same_place(struct buffer *a, struct buffer *b)
 			  a->size_bytes == b->size_bytes);
 }
 
-/* C4: over all targets of a buffer, one may write. */
-static sycl_result unite(struct handler_requirement *requirement, uint32_t mode, sycl_target target)
+/* Do they share bytes of one root? */
+static bool overlaps(struct buffer *a, struct buffer *b)
 {
-	uint32_t united = access_mode_union(requirement->modes[target], mode);
-	for (uint32_t i = 0; i < HANDLER_TARGETS; i++)
-		if (i != (uint32_t)target && access_mode_writes(united) && access_mode_writes(requirement->modes[i]))
-			return error_set_object(
-				SYCL_ERROR_INVALID, requirement->buffer->remote.id,
-				"two targets would write one buffer in one command group: at most one may");
-	requirement->modes[target] = united;
-	requirement->mode = access_mode_union(requirement->mode, mode);
+	return buffer_root(a) == buffer_root(b) && a->origin_bytes < b->origin_bytes + b->size_bytes &&
+	       b->origin_bytes < a->origin_bytes + a->size_bytes;
+}
+
+/* C4: of the targets that name a byte of a buffer, by the buffer or by any of its parts, one may write. */
+static sycl_result check_writers(const struct handler *handler, const struct handler_demand *demand)
+{
+	if (!access_mode_writes(demand->mode))
+		return SYCL_SUCCESS;
+	for (uint32_t i = 0; i < handler->requirements.count; i++) {
+		const struct handler_requirement *present = handler_requirement_at(handler, i);
+		bool is_met = present->buffer == demand->buffer || overlaps(present->buffer, demand->buffer);
+		for (uint32_t t = 0; is_met && t < HANDLER_TARGETS; t++)
+			if (t != (uint32_t)demand->target && access_mode_writes(present->modes[t]))
+				return error_set_object(
+					SYCL_ERROR_INVALID, demand->buffer->remote.id,
+					"two targets would write one buffer in one command group: at most one may");
+	}
 	return SYCL_SUCCESS;
+}
+
+static void unite(struct handler_requirement *requirement, uint32_t mode, sycl_target target)
+{
+	requirement->modes[target] = access_mode_union(requirement->modes[target], mode);
+	requirement->mode = access_mode_union(requirement->mode, mode);
 }
 
 /* What lies between two parts was not asked for: it stays, also when nothing else does (C7). */
@@ -61,15 +77,15 @@ sycl_result handler_require(struct handler *handler, const struct handler_demand
 	struct buffer *buffer = demand->buffer;
 	uint64_t begin = demand->offset_bytes, end = begin + demand->size_bytes;
 	sycl_result result = handler_check_demand(handler, demand);
+	if (!result)
+		result = check_writers(handler, demand);
 	if (result)
 		return result;
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		struct handler_requirement *present = handler_requirement_at(handler, i);
 		if (!is_same_place(present->buffer, buffer))
 			continue;
-		result = unite(present, demand->mode, demand->target);
-		if (result)
-			return result;
+		unite(present, demand->mode, demand->target);
 		widen(present, begin, end);
 		*index_out = i;
 		return SYCL_SUCCESS;

@@ -288,6 +288,39 @@ Test(parts, C7_an_empty_range_without_contents_loses_nothing)
 	MUST(sycl_kernel_release(fill));
 }
 
+/* However the bytes are named, and in whatever order. */
+Test(parts, C4_one_target_may_write_where_parts_overlap)
+{
+	sycl_buffer buffer = words_buffer(platform, 1);
+	sycl_buffer low = sub(buffer, 0, WORDS_BYTES / 2), middle = sub(buffer, WORDS_BYTES / 4, WORDS_BYTES / 2),
+		    high = sub(buffer, WORDS_BYTES / 2, WORDS_BYTES / 2);
+	const struct {
+		sycl_buffer first, second;
+		bool good;
+	} cases[] = {{buffer, low, false},  {low, buffer, false},  {low, middle, false}, {middle, high, false},
+		     {high, buffer, false}, {low, high, true},     {high, low, true}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		sycl_handler handler = NULL;
+		MUST(sycl_handler_begin(queue, &handler));
+		MUST(sycl_handler_require_target(handler, cases[i].first, SYCL_ACCESS_READ_WRITE, SYCL_TARGET_DEVICE));
+		/* Reading is allowed in any case, and writing by the same target. */
+		MUST(sycl_handler_require_target(handler, cases[i].second, SYCL_ACCESS_READ, SYCL_TARGET_HOST_TASK));
+		MUST(sycl_handler_require_target(handler, cases[i].second, SYCL_ACCESS_WRITE, SYCL_TARGET_DEVICE));
+		MUST(sycl_handler_discard(handler));
+		MUST(sycl_handler_begin(queue, &handler));
+		MUST(sycl_handler_require_target(handler, cases[i].first, SYCL_ACCESS_READ_WRITE, SYCL_TARGET_DEVICE));
+		sycl_result result =
+			sycl_handler_require_target(handler, cases[i].second, SYCL_ACCESS_WRITE, SYCL_TARGET_HOST_TASK);
+		cr_assert(eq(int, result, cases[i].good ? 0 : SYCL_ERROR_INVALID), "case %zu", i);
+		MUST(sycl_handler_discard(handler));
+	}
+	MUST(sycl_buffer_release(high));
+	MUST(sycl_buffer_release(middle));
+	MUST(sycl_buffer_release(low));
+	MUST(sycl_buffer_release(buffer));
+}
+
 Test(parts, C4_one_target_may_write)
 {
 	sycl_buffer buffer = words_buffer(platform, 1), part = sub(buffer, 0, WORDS_BYTES);
