@@ -7,7 +7,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 # shellcheck source=tests/support/long.sh
 . "$top/tests/support/long.sh"
 
-passed=0 failed=0 skipped=0 started=$SECONDS
+passed=0 failed=0 skipped=0 flaky=0 started=$SECONDS
 jobs=$(nproc)
 
 usage() {
@@ -57,14 +57,6 @@ find_cuda() {
 	mapfile -t cuda < <("$top/tests/support/cuda_toolkit.sh" "$top/build/cuda-toolkit")
 }
 
-# again FOLDER: one or two that failed, once more and alone: a condition that did not come in time beside everything else may be the machine's doing.
-# A crash, a hang and what a sanitizer tells are never that. What passes so is said, not hidden.
-again() {
-	local folder=$1
-	! grep -qE 'Sanitizer|runtime error:|Crashing: [1-9]|\*\*\*(Timeout|Exception|Not Run)|Subprocess (aborted|killed)' "$folder/ctest.log" &&
-		ctest --test-dir "$folder" --rerun-failed -j 1 --output-on-failure --no-tests=error >"$folder/again.log" 2>&1 </dev/null
-}
-
 # ahead COMMAND...: builds of later lanes, with what the tests that run now leave of the processors. Those lanes' own builds wait for them
 # (the lock of a folder) and say what is wrong. A process group of its own: whoever stops this script stops that, too.
 ahead() {
@@ -87,7 +79,7 @@ tests() {
 	local name=$1 folder=$top/$2 start=$SECONDS counts pass fail skip alone=
 	shift 2
 	[ -e "$folder/CTestTestfile.cmake" ] || return 0
-	rm -f "$folder"/tests/*.tap "$folder/junit.xml"
+	rm -f "$folder"/tests/*.tap "$folder/junit.xml" "$folder/flaky"
 	ctest --test-dir "$folder" -j "$((jobs + 1))" --output-on-failure --no-tests=error --output-junit "$folder/junit.xml" "$@" \
 		>"$folder/ctest.log" 2>&1 </dev/null
 	counts=$(awk -f "$top/tests/support/results.awk" "$folder/junit.xml" 2>/dev/null |
@@ -100,8 +92,10 @@ tests() {
 		# What the failed tests said; the whole is in the log.
 		grep -vE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* Passed|^ +Start ' "$folder/ctest.log" | tail -n 80
 		printf '(all of it: %s)\n' "$folder/ctest.log"
-		if [ "$fail" -le 2 ] && again "$folder"; then
-			alone=" ($fail of them alone, after a failure beside others: above)"
+		# One or two: a condition that did not come in time beside everything else may be the machine's doing. It is a defect all the same.
+		if [ "$fail" -le 2 ] && "$top/tests/support/again.sh" "$folder"; then
+			alone=" (flaky, passed only when run again: $(tr '\n' ' ' <"$folder/flaky" | sed 's/ $//'))"
+			flaky=$((flaky + $(wc -l <"$folder/flaky")))
 			pass=$((pass + fail)) fail=0
 		fi
 	fi
@@ -233,6 +227,7 @@ everything() {
 sum() {
 	local line="$passed passed, $failed failed"
 	[ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
+	[ "$flaky" -eq 0 ] || line="$line, $flaky flaky"
 	# What this machine could not build has no test that could fail.
 	sed -n 's/^-- Left out: /left out: /p' "$top/build/configure.log" 2>/dev/null
 	printf '(%d s)\n%s\n' $((SECONDS - started)) "$line"
