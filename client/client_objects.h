@@ -198,9 +198,12 @@ struct event {
 	/* What it depends on, references, while somebody can ask for it. Under the state lock, but for a look at whether. */
 	_Atomic(struct event **) waits;
 	uint32_t wait_count;
-	/* Of one that was made of native events: those, held. Set before it is handed out. */
+	/*
+	 * Native events, held: those that it was made of, set before it is handed out; or the one that was asked for of a command, set
+	 * once under the state lock (event_native.c).
+	 */
 	struct shared_event **natives;
-	uint32_t native_count;
+	_Atomic uint32_t native_count;
 };
 
 struct command_group {
@@ -287,7 +290,9 @@ typedef sycl_result queue_announce(const struct queue *queue, void *what);
 sycl_result queue_make(struct context *context, struct device *device, const struct sycl_queue_options *options,
 		       queue_announce *announce, void *what, sycl_queue *queue_out);
 /* shared_event.c: one with a name, not told of. One user reference. */
-sycl_result shared_event_new(struct device *device, struct shared_event **event_out);
+sycl_result shared_event_new(struct connection *connection, uint32_t device, struct shared_event **event_out);
+/* event_native.c: how many native events are behind it; that of a command is made when it is first asked for. A round trip then. */
+uint32_t event_natives(struct event *event);
 
 /* context.c: shared by the queues of a device that were made without one; a reference for the caller. */
 sycl_result context_implicit(struct device *device, struct context **context_out);

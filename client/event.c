@@ -246,7 +246,7 @@ SYCL_API sycl_result sycl_event_has_native_event(sycl_event handle, uint32_t *ha
 {
 	PIN(event, event, handle);
 	REQUIRE_OUTPUT(has_out);
-	*has_out = event->native_count > 0; /* otherwise the engine tells completion without one */
+	*has_out = event_natives(event) > 0; /* otherwise the engine tells completion without one */
 	return SYCL_SUCCESS;
 }
 
@@ -254,7 +254,7 @@ SYCL_API sycl_result sycl_event_get_native(sycl_event handle, void **native_out)
 {
 	PIN(event, event, handle);
 	REQUIRE_OUTPUT(native_out);
-	if (event->native_count == 1) {
+	if (event_natives(event) == 1) {
 		uint64_t native = 0;
 		uint32_t count = 0;
 		sycl_result result = sycl_event_get_natives(handle, (sycl_backend)event->line->backend, 1, &native, &count);

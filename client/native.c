@@ -370,10 +370,12 @@ SYCL_API sycl_result sycl_event_get_natives(sycl_event handle, sycl_backend back
 {
 	PIN(event, event, handle);
 	struct connection *c = event->object.connection;
-	struct native_list list = {.count = event->native_count};
+	struct native_list list = {.count = 0};
 	sycl_result result = native_check_outputs(capacity, natives_out, count_out);
 	if (!result)
 		result = native_check(c, event->line->backend, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT);
+	if (!result)
+		list.count = event_natives(event);
 	for (uint32_t i = 0; !result && i < list.count && i < capacity; i++) {
 		Sycl__V1__NativeGet get;
 		get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT, event->natives[i]->remote.id);

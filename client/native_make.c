@@ -197,7 +197,7 @@ static sycl_result take_event(struct context *context, uint64_t native, struct s
 	struct shared_event *event = NULL;
 	if (native == 0)
 		return error_set(SYCL_ERROR_INVALID, "a native event is NULL");
-	sycl_result result = shared_event_new(device, &event);
+	sycl_result result = shared_event_new(device->object.connection, device->facts->device, &event);
 	if (result)
 		return result;
 	object_keep(&event->object);

@@ -46,13 +46,12 @@ static sycl_result ask(struct shared_event *event, const uint8_t *handle)
 	return connection_request(event->object.connection, &command, &pending, UINT64_MAX);
 }
 
-sycl_result shared_event_new(struct device *device, struct shared_event **event_out)
+sycl_result shared_event_new(struct connection *c, uint32_t device, struct shared_event **event_out)
 {
-	struct connection *c = device->object.connection;
 	struct shared_event *event = object_new(sizeof(*event), c);
 	if (!event)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
-	event->device = device->facts->device;
+	event->device = device;
 	sycl_result result = remote_name(c, OBJECT_SHARED_EVENT, &event->remote);
 	if (!result && handle_create(&event->object, HANDLE_SHARED_EVENT, shared_event_destroy) < 0) {
 		remote_forget(c, &event->remote);
@@ -73,7 +72,7 @@ static sycl_result make(struct device *device, const uint8_t *handle, sycl_share
 	if (!(device->facts->features & DEVICE_FEATURE_SHARED_EVENT))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no events that processes share",
 				 device->facts->name);
-	sycl_result result = shared_event_new(device, &event);
+	sycl_result result = shared_event_new(device->object.connection, device->facts->device, &event);
 	if (result)
 		return result;
 	result = ask(event, handle);

@@ -633,6 +633,8 @@ struct backend_ops {
 	int (*event_open)(struct backend_device *device, const uint8_t handle[64], struct backend_event **event_out,
 			  struct backend_fault *fault_out);
 	void (*event_free)(struct backend_event *event);
+	/* Optional (SHARED_EVENT). Record it now, behind all that the lane was given: no command, and nothing is told of it. */
+	int (*event_record)(struct backend_lane *lane, struct backend_event *event, struct backend_fault *fault_out);
 
 	/*
 	 * Optional (NATIVE), in an application's own process only. The vendor's handle of an object (a lane, a memory, a program, a

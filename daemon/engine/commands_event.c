@@ -2,6 +2,7 @@
 #include "session.h"
 #include "shares.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static void reply_ready(const struct shared_event *event)
@@ -82,9 +83,77 @@ static int start(struct session *session, uint64_t id, uint32_t device, const ui
 	return 0;
 }
 
+/*
+ * Where the group's command is, for an event that is recorded behind it: *task_out, NULL: it is over, and so is an event that was never
+ * recorded. 0; 1: there is no such event, with the reason.
+ */
+static int find_command(struct session *session, const Sycl__V1__SharedEventCreate *message, struct queue **queue_out,
+			const struct task **task_out, struct backend_fault *fault)
+{
+	if (!session_has_natives(session))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "native events of commands are for programs with an engine of their own in their process");
+	int r = command_find_queue(session, message->queue, queue_out, fault);
+	if (r != 0)
+		return r;
+	struct queue *queue = *queue_out;
+	if (message->group == 0 || message->group > queue->window.last)
+		return session_violation(session, "an event of command group %" PRIu64 " of a queue that has had %" PRIu64,
+					 message->group, queue->window.last);
+	const struct window_entry *entry = group_window_find(&queue->window, message->group);
+	*task_out = entry ? list_entry(entry, struct group, entry)->task : NULL;
+	if (entry && (!*task_out || !task_has_lane_of(*task_out, queue->device)))
+		return fault_set(fault, STATUS_EVENT, "the command is not on one lane of its device now: it has no native event");
+	return 0;
+}
+
+static int make_behind(struct shared_event *event, struct queue *queue, const struct task *task, struct backend_fault *fault)
+{
+	struct engine *engine = event->object.session->engine;
+	if (!(queue->facts->features & BACKEND_FEATURE_SHARED_EVENT))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device has no such events");
+	int r = shared_event_admit(event, fault);
+	if (r != 0)
+		return r;
+	struct event_share *share = event_share_create(engine, queue->device_index, NULL);
+	r = -ENOMEM;
+	if (share)
+		r = task ? sched_event_create_behind(engine->scheduler, task, share, &share->sched)
+			 : sched_event_create(engine->scheduler, queue->device, share, &share->sched);
+	if (r < 0) {
+		if (share)
+			event_share_free(share);
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the event of a command could not be made: %s", strerror(-r));
+	}
+	event->object.backend = queue->object.backend;
+	event->context = queue->context;
+	(void)object_ref(&queue->context->object);
+	share->is_native = true; /* who recorded it again would change what it means */
+	shared_event_attach(event, share);
+	return 0;
+}
+
+static int start_behind(struct session *session, const Sycl__V1__SharedEventCreate *message)
+{
+	struct shared_event *event;
+	struct queue *queue = NULL;
+	const struct task *task = NULL;
+	struct backend_fault fault;
+	int r = object_new(session, message->event, OBJECT_SHARED_EVENT, session->record, &event);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	event->number = session->record;
+	r = find_command(session, message, &queue, &task, &fault);
+	if (r == 0)
+		r = make_behind(event, queue, task, &fault);
+	if (r > 0)
+		object_fail(&event->object, session->record, &fault);
+	return r < 0 ? r : 0;
+}
+
 int command_shared_event_create(struct session *session, const Sycl__V1__SharedEventCreate *message)
 {
-	return start(session, message->event, message->device, NULL);
+	return message->queue ? start_behind(session, message) : start(session, message->event, message->device, NULL);
 }
 
 int command_shared_event_open(struct session *session, const Sycl__V1__SharedEventOpen *message)

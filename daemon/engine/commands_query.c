@@ -88,8 +88,7 @@ static int fill_profile(struct session *session, const struct queue *queue, uint
 	return 0;
 }
 
-/* 0: a queue that is known, released or not. 1: gone, and what was kept with it; failed or beyond the limit. Negative: a violation. */
-static int find_queue(struct session *session, uint64_t id, struct queue **queue_out, struct backend_fault *fault)
+int command_find_queue(struct session *session, uint64_t id, struct queue **queue_out, struct backend_fault *fault)
 {
 	if (object_id_type(id) == OBJECT_QUEUE) {
 		struct object *known = object_table_find(&session->objects, id);
@@ -110,7 +109,7 @@ int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery 
 	struct backend_fault fault;
 	Sycl__V1__Profile profile = SYCL__V1__PROFILE__INIT;
 	profile.state = STATE_COMPLETE;
-	int r = find_queue(session, message->queue, &queue, &fault);
+	int r = command_find_queue(session, message->queue, &queue, &fault);
 	if (r < 0)
 		return r;
 	if (r == 0 && (message->group == 0 || message->group > queue->window.last))

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static int make(struct scheduler *scheduler, struct scheduler_device *device, const uint8_t *handle, uint64_t native,
-		void *owner, struct sched_event **event_out)
+		const struct task *behind, void *owner, struct sched_event **event_out)
 {
 	struct sched_event *event = malloc(sizeof(*event));
 	if (!event)
@@ -26,6 +26,9 @@ static int make(struct scheduler *scheduler, struct scheduler_device *device, co
 		.opened = handle != NULL || native,
 		.native = native,
 		.is_watched = native && device->ops->event_watch,
+		.is_behind = behind != NULL,
+		.lane = behind ? behind->send.lane : 0,
+		.sequence = behind ? behind->send.sequence : 0,
 	};
 	if (handle)
 		memcpy(event->bytes, handle, sizeof(event->bytes));
@@ -37,19 +40,24 @@ static int make(struct scheduler *scheduler, struct scheduler_device *device, co
 int sched_event_create(struct scheduler *scheduler, struct scheduler_device *device, void *owner,
 		       struct sched_event **event_out)
 {
-	return make(scheduler, device, NULL, 0, owner, event_out);
+	return make(scheduler, device, NULL, 0, NULL, owner, event_out);
+}
+
+int sched_event_create_behind(struct scheduler *scheduler, const struct task *task, void *owner, struct sched_event **event_out)
+{
+	return make(scheduler, task->device, NULL, 0, task, owner, event_out);
 }
 
 int sched_event_make_native(struct scheduler *scheduler, struct scheduler_device *device, uint64_t native, void *owner,
 			    struct sched_event **event_out)
 {
-	return make(scheduler, device, NULL, native, owner, event_out);
+	return make(scheduler, device, NULL, native, NULL, owner, event_out);
 }
 
 int sched_event_open(struct scheduler *scheduler, struct scheduler_device *device, const uint8_t handle[64],
 		     void *owner, struct sched_event **event_out)
 {
-	return make(scheduler, device, handle, 0, owner, event_out);
+	return make(scheduler, device, handle, 0, NULL, owner, event_out);
 }
 
 void sched_event_release(struct sched_event *event)

@@ -308,6 +308,9 @@ struct sched_event {
 	bool has_happened;
 	struct sched_cause *failed; /* it never will; NULL: it has */
 	struct task *waiting;       /* held until then, by list_next */
+	bool is_behind;             /* recorded as it is made, on `lane`, which has `sequence` by then */
+	uint32_t lane;
+	uint64_t sequence;
 	struct sched_notice notice;
 	/* under scheduler.happened_lock */
 	struct sched_event *happened_next;

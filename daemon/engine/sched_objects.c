@@ -71,6 +71,19 @@ static int make_native_event(struct scheduler_device *device, struct sched_event
 	return result;
 }
 
+/* It tells the truth only when what it is to come behind is on the lane. */
+static int record_behind(struct scheduler_device *device, struct sched_event *event)
+{
+	const struct backend_ops *ops = device->ops;
+	int result = -EAGAIN;
+	if (!sched_spill_is_aside(device, event->lane, event->sequence) && device->worker.lanes[event->lane].handle)
+		result = ops->event_record ? ops->event_record(device->worker.lanes[event->lane].handle, event->handle, &event->fault)
+					   : -EOPNOTSUPP;
+	if (result < 0)
+		ops->event_free(event->handle);
+	return result;
+}
+
 static void make_event(struct scheduler_device *device, struct sched_event *event)
 {
 	const struct backend_ops *ops = device->ops;
@@ -87,6 +100,8 @@ static void make_event(struct scheduler_device *device, struct sched_event *even
 		result = ops->event_open(device->handle, event->bytes, &event->handle, &event->fault);
 	else if (!event->opened && ops->event_create)
 		result = ops->event_create(device->handle, &event->handle, event->bytes, &event->fault);
+	if (result == 0 && event->is_behind)
+		result = record_behind(device, event);
 	if (result == 0) {
 		event->fault = (struct backend_fault){.status = STATUS_SUCCESS};
 		return;

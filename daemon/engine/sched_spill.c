@@ -391,6 +391,12 @@ void sched_spill_set_aside(struct scheduler_device *device, struct sched_message
 		spill->aside_from[send->lane] = send->sequence - sched_launches(send) + 1;
 }
 
+bool sched_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence)
+{
+	const struct sched_spill *spill = spill_of(device);
+	return spill->aside_from[lane] != 0 && sequence >= spill->aside_from[lane];
+}
+
 static bool is_behind(const struct sched_spill *spill, const struct task_send *send)
 {
 	if (spill->aside_from[send->lane] != 0)

@@ -146,6 +146,8 @@ void sched_spill_unpin(struct scheduler_device *device, struct sched_memory *mem
 bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memory);
 /* Must the message wait behind others? Then it is set aside. */
 bool sched_spill_holds(struct scheduler_device *device, struct sched_message *message);
+/* Is what has this number on the lane among those that were set aside? */
+bool sched_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence);
 void sched_spill_set_aside(struct scheduler_device *device, struct sched_message *message);
 /* Try again, if something has come back or the time is over. True: somebody was. */
 bool sched_spill_step(struct scheduler_device *device);

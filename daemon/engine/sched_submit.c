@@ -236,6 +236,12 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	return 0;
 }
 
+bool task_has_lane_of(const struct task *task, const struct scheduler_device *device)
+{
+	return task->state == TASK_SENT && task->device == device && !task->held_by_host && !task->split.begun &&
+	       !atomic_load(&task->is_aside);
+}
+
 bool task_running(const struct task *task)
 {
 	if (task->held_by_host)

@@ -330,6 +330,11 @@ int sched_event_create(struct scheduler *scheduler, struct scheduler_device *dev
 		       struct sched_event **event_out);
 int sched_event_open(struct scheduler *scheduler, struct scheduler_device *device, const uint8_t handle[64],
 		     void *owner, struct sched_event **event_out);
+/*
+ * As sched_event_create, and recorded at once on the lane of a task that has been sent, behind all that was sent to it. When the task
+ * turns out not to be on the lane yet, on_event_ready tells a fault.
+ */
+int sched_event_create_behind(struct scheduler *scheduler, const struct task *task, void *owner, struct sched_event **event_out);
 void sched_event_release(struct sched_event *event);
 
 /*
@@ -685,6 +690,8 @@ uint32_t sched_kernel_burst(const struct sched_kernel *kernel);
 
 /* Is it running on its device, or held, now (1), waiting (0)? For event status. */
 bool task_running(const struct task *task);
+/* Is it a command, whole, on one lane of this device, as far as the front knows? */
+bool task_has_lane_of(const struct task *task, const struct scheduler_device *device);
 
 /*
  * Has a command of a client run for longer than its session may have one (`deadline`: ns, 0: for ever)? To be asked again and again: it

@@ -308,6 +308,8 @@ int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *m
 int command_host_access(struct session *session, const Sycl__V1__HostAccess *message);
 int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message);
 int command_usage_query(struct session *session);
+/* 0: a queue that is known, released or not. 1: gone, and what was kept with it; failed or beyond the limit. Negative: a violation. */
+int command_find_queue(struct session *session, uint64_t id, struct queue **queue_out, struct backend_fault *fault);
 int command_profile_query(struct session *session, const Sycl__V1__ProfileQuery *message);
 int command_ping(struct session *session);
 int command_native_describe(struct session *session, const Sycl__V1__NativeDescribe *message);

@@ -133,7 +133,7 @@ static inline sycl_result sycl_cuda_get_native_queue(sycl_queue queue, CUstream 
 }
 
 /**
- * As sycl_event_get_natives: the event that this one was made of; NULL if there is none, as with most (I7, H10).
+ * As sycl_event_get_natives: the event that this one was made of, or that of its command; NULL if there is none (I7, H10, R2).
  * @since 0.1
  */
 static inline sycl_result sycl_cuda_get_native_event(sycl_event event, CUevent *native_out)

@@ -97,8 +97,12 @@ typedef enum sycl_profiling {
 SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling what, uint64_t *ns_out);
 
 /**
- * Is there an event of the vendor's behind this one? Mostly not: the service tells completion without one (H10). Waiting works all
- * the same (H11). There is behind one that was made of native events (native.h). Never blocks.
+ * Is there an event of the vendor's behind this one? There is behind one that was made of native events (native.h). Commands are told
+ * without one (H10); waiting works all the same (H11). Where the engine is in this process ("embedded:"), a command on a CUDA device has
+ * one from when it is first asked for (R2): it happens when all is over that the device's stream had by then, so it never tells
+ * too early; that of a command that is over has happened. None: the command is not on the device yet, is spread over several streams
+ * or is a launch of a graph; or 1024 events of the connection have one. Then it may be asked for again. It stays while the SYCL event
+ * does. A round trip for such a command, else none.
  *
  * @param[out] has_out  1 or 0.
  * @since 0.1

@@ -107,8 +107,9 @@ SYCL_API sycl_result sycl_kernel_bundle_get_native(sycl_kernel_bundle bundle, sy
 SYCL_API sycl_result sycl_kernel_get_native(sycl_kernel kernel, sycl_backend backend, uint64_t *native_out);
 
 /**
- * The native events behind an event: those that it was made of, else none (B31, H10). Parameters and errors as of
- * sycl_context_get_native. A round trip for each.
+ * The native events behind an event: those that it was made of; of a command of CUDA one that is recorded when it is first asked for,
+ * as sycl_event_has_native_event says; else none (B31, H10, R2). Parameters and errors as of sycl_context_get_native. A round trip for
+ * each.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_event_get_natives(sycl_event event, sycl_backend backend, uint32_t capacity,

@@ -1,6 +1,6 @@
 # Native interop and native commands, by a program that links the library and calls the driver itself; over the double, too.
 if(TARGET sycl_cuda_headers)
-  sycl_test(gpu_native SOURCES native_commands.c native_fixture.c native_graphs.c native_interop.c native_libraries.c native_ownership.c
+  sycl_test(gpu_native SOURCES native_commands.c native_events.c native_fixture.c native_graphs.c native_interop.c native_libraries.c native_ownership.c
     order_fixture.c
     ${CMAKE_CURRENT_SOURCE_DIR}/../bench/gpu_driver.c
     LIBS syclclient sycl_cuda_headers m ${CMAKE_DL_LIBS} Threads::Threads TIMEOUT 300)

@@ -79,6 +79,20 @@ Test(hostile, I18_native_handles_are_refused_and_not_looked_at)
 	hostile_expect_alive();
 }
 
+Test(hostile, R2_the_native_event_of_a_command_is_not_for_another_process)
+{
+	hostile_start_with_objects(NULL);
+	Sycl__V1__SharedEventCreate message = SYCL__V1__SHARED_EVENT_CREATE__INIT;
+	message.event = raw_id(OBJECT_SHARED_EVENT, 20);
+	message.queue = NOT_HERE;
+	message.group = UINT64_MAX;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_SHARED_EVENT_CREATE;
+	command.shared_event_create = &message;
+	expect_refused(raw_send(hostile, &command));
+	hostile_expect_alive();
+}
+
 Test(hostile, I18_what_is_made_of_nothing_native_closes_the_session)
 {
 	hostile_start_with_objects(NULL);

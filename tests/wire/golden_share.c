@@ -116,6 +116,25 @@ Test(golden_share, command_with_shared_event_create_bytes_never_change)
 	assert_golden(&message.base, BYTES_OF(command_with_shared_event_create_v0_1));
 }
 
+static const uint8_t command_with_shared_event_create_behind_v0_1[] = {
+	0x8a, 0x01, 0x16, /* shared_event_create: */
+		0x08, 0x82, 0x80, 0x80, 0x80, 0x90, 0x80, 0x80, 0x80, 0x07, /* event = 0x700000100000002 */
+		0x18, 0x83, 0x80, 0x80, 0x80, 0x90, 0x80, 0x80, 0x80, 0x02, /* queue = 0x200000100000003 */
+		0x20, 0x05, /* group = 5 */
+};
+
+Test(golden_share, command_with_shared_event_create_behind_bytes_never_change)
+{
+	Sycl__V1__Command message = SYCL__V1__COMMAND__INIT;
+	Sycl__V1__SharedEventCreate shared_event_create = SYCL__V1__SHARED_EVENT_CREATE__INIT;
+	message.body_case = SYCL__V1__COMMAND__BODY_SHARED_EVENT_CREATE;
+	shared_event_create.event = 0x700000100000002ull;
+	shared_event_create.queue = 0x200000100000003ull;
+	shared_event_create.group = 5;
+	message.shared_event_create = &shared_event_create;
+	assert_golden(&message.base, BYTES_OF(command_with_shared_event_create_behind_v0_1));
+}
+
 static const uint8_t command_with_shared_event_open_v0_1[] = {
 	0x92, 0x01, 0x4e, /* shared_event_open: */
 		0x08, 0x82, 0x80, 0x80, 0x80, 0x90, 0x80, 0x80, 0x80, 0x07, /* event = 0x700000100000002 */

@@ -107,6 +107,7 @@ const struct backend_ops backend_cuda_ops = {
 	.event_create = cuda_event_create,
 	.event_open = cuda_event_open,
 	.event_free = cuda_event_free,
+	.event_record = cuda_event_record,
 	.native_get = cuda_native_get,
 	.native_devices = cuda_native_devices,
 	.device_open_native = cuda_device_open_native,

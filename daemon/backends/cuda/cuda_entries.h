@@ -77,6 +77,7 @@ int cuda_event_create(struct backend_device *device, struct backend_event **even
 int cuda_event_open(struct backend_device *device, const uint8_t handle[64], struct backend_event **event_out,
 		    struct backend_fault *fault_out);
 void cuda_event_free(struct backend_event *event);
+int cuda_event_record(struct backend_lane *lane, struct backend_event *event, struct backend_fault *fault_out);
 /* EVENT_RECORD and EVENT_WAIT: put it on the lane's stream, after all that is on it. */
 int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		       struct backend_fault *fault_out);

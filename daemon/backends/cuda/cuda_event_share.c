@@ -3,6 +3,7 @@
  * wants them made for it, without times.
  */
 #include "cuda_entries.h"
+#include "cuda_lane.h"
 #include "status.h"
 
 #include <assert.h>
@@ -85,6 +86,18 @@ void cuda_event_free(struct backend_event *event)
 	if (event->event && !event->is_foreign)
 		(void)event->device->backend->library.cuEventDestroy(event->event);
 	free(event);
+}
+
+int cuda_event_record(struct backend_lane *lane, struct backend_event *event, struct backend_fault *fault_out)
+{
+	const struct cuda_library *cuda = &lane->device->backend->library;
+	int error = cuda_enter(lane->device, fault_out);
+
+	if (error < 0)
+		return error;
+	cuda_lane_send(lane->state);
+	CUresult result = cuda->cuEventRecord(event->event, lane->stream);
+	return result == CUDA_SUCCESS ? 0 : cuda_fault(lane->device, cuda, result, fault_out, "cannot record an event");
 }
 
 int cuda_event_enqueue(struct backend_lane *lane, const struct backend_command *command,
