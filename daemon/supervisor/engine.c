@@ -290,6 +290,7 @@ static void engine_gone(struct engine *engine, int wait_status)
 	engine_move_sessions(engine);
 	engine_end_sessions(engine);
 	close_handles(engine);
+	orphans_end(tenant->supervisor);
 	succession_changed(tenant->supervisor);
 	supervisor_engine_ended(tenant->supervisor);
 	standby_review(tenant->supervisor);

@@ -326,6 +326,7 @@ static int start(struct supervisor *supervisor)
 	supervisor->idle.data = supervisor;
 	supervisor->stop_deadline.data = supervisor;
 	standby_init(supervisor);
+	orphans_init(supervisor);
 	sharing_init(supervisor);
 	trace_init(supervisor);
 	int r = unsettled_open(supervisor);
@@ -363,6 +364,7 @@ static void finish(struct supervisor *supervisor)
 	succession_close(supervisor);
 	report_drop_all(supervisor);
 	admin_close(supervisor);
+	orphans_end_now(supervisor); /* while it is known which engines go on */
 	struct tenant *tenant;
 	struct engine *engine;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)

@@ -10,6 +10,7 @@
 #include "listener.h"
 #include "notify.h"
 #include "options.h"
+#include "orphans.h"
 #include "packet.h"
 #include "report.h"
 #include "runtime_directory.h"
@@ -40,6 +41,7 @@ struct supervisor {
 	unsigned engine_count; /* without the standby */
 	unsigned held_count;   /* of these, that are held (engine_lost.h) */
 	struct standby_keeper keeper;
+	struct orphans orphans;
 	struct sharing sharing;
 	unsigned session_count;
 	struct unsettled unsettled;

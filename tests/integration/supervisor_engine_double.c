@@ -44,7 +44,7 @@
  *
  * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2" (two entries),
  * "lose" (an entry and a fault; hangs up on everybody, and stays), "open" (it has one more device open, answered by a Wake),
- * "reopen" (says a hundred times that it has), "want" (says a hundred times that it wants a device), "lie" (claims all that it can of
+ * "breed" (starts processes that outlive it, and tells their numbers), "reopen" (says a hundred times that it has), "want" (says a hundred times that it wants a device), "lie" (claims all that it can of
  * devices' time), "harm" (exits if it could harm the pages for that), "ping" (answered by a Wake).
  */
 #include "cleanup.h"
@@ -316,6 +316,28 @@ static void lose(uint64_t session)
 		(void)pause();
 }
 
+/* A child in a session of its own, and one of whom the parent has ended; the first ends no sooner than the client's hang-up. */
+static void breed(int socket)
+{
+	pid_t pids[2] = { 0 };
+	int pipes[2];
+	if (pipe(pipes) < 0)
+		exit(16);
+	pids[0] = fork();
+	if (pids[0] == 0) {
+		(void)setsid();
+		pid_t grandchild = fork();
+		if (grandchild != 0)
+			(void)!write(pipes[1], &grandchild, sizeof(grandchild));
+		for (;;)
+			(void)pause();
+	}
+	if (read(pipes[0], &pids[1], sizeof(pids[1])) != sizeof(pids[1]))
+		exit(17);
+	(void)snprintf(facts, sizeof(facts), "child=%ld grandchild=%ld", (long)pids[0], (long)pids[1]);
+	welcome(socket, 0);
+}
+
 /* False: the session is gone, and another one is in its place. */
 static bool serve(unsigned i)
 {
@@ -340,6 +362,8 @@ static bool serve(unsigned i)
 		crash(2, me.sessions[i].id);
 	} else if (!strcmp(text, "lose")) {
 		lose(me.sessions[i].id);
+	} else if (!strcmp(text, "breed")) {
+		breed(me.sessions[i].socket);
 	} else if (!strcmp(text, "open")) {
 		open_device(me.sessions[i].socket);
 	} else if (!strcmp(text, "reopen")) {

@@ -67,6 +67,54 @@ Test(engines, one_serves_all_sessions_of_a_tenant)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* What a kernel on the CPU does: it is native code of its user. */
+static void breed(int *socket_out, long *child_out, long *grandchild_out)
+{
+	CLEANUP(free_pointer) char *facts = client_open(&service, socket_out);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(eq(long, send(*socket_out, "breed", 5, MSG_NOSIGNAL), 5));
+	Sycl__V1__Packet *packet = client_receive(*socket_out);
+	cr_assert(ne(ptr, packet, NULL));
+	*child_out = fact(packet->welcome->service_version, "child=");
+	*grandchild_out = fact(packet->welcome->service_version, "grandchild=");
+	packet_free(packet);
+	cr_assert(gt(long, *child_out, 0));
+	cr_assert(gt(long, *grandchild_out, 0));
+	cr_assert(eq(int, kill((pid_t)*child_out, 0), 0));
+	cr_assert(eq(int, kill((pid_t)*grandchild_out, 0), 0));
+}
+
+static bool has_ended(void *context)
+{
+	const long *pid = context;
+	return kill((pid_t)*pid, 0) < 0;
+}
+
+Test(engines, what_an_engine_started_ends_with_it)
+{
+	start_with("double", "");
+	int socket = -1;
+	long child = 0, grandchild = 0;
+	breed(&socket, &child, &grandchild);
+	cr_assert(eq(long, send(socket, "crash", 5, MSG_NOSIGNAL), 5));
+	cr_assert(wait_until(has_ended, &child));
+	cr_assert(wait_until(has_ended, &grandchild));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, what_an_engine_started_ends_with_the_service)
+{
+	start_with("double", "");
+	int socket = -1;
+	long child = 0, grandchild = 0;
+	breed(&socket, &child, &grandchild);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+	cr_assert(has_ended(&child));
+	cr_assert(has_ended(&grandchild));
+}
+
 Test(engines, with_session_isolation_each_session_has_its_own)
 {
 	start_with("double", "[isolation]\nisolation = session\n");

@@ -1,0 +1,97 @@
+#include "orphans.h"
+
+#include "engine.h"
+#include "log.h"
+#include "supervisor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHILDREN_MAX = 4096, AGAIN_MS = 20, ROUNDS_AT_END = 200, ROUND_US = 5000 };
+
+static void file_close(FILE **file)
+{
+	if (*file)
+		(void)fclose(*file);
+}
+
+/* How many there are, at most `most`. None also where the kernel does not tell. */
+static unsigned children(pid_t *pids_out, unsigned most)
+{
+	char path[64];
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
+	CLEANUP(file_close) FILE *file = fopen(path, "re");
+	unsigned count = 0;
+	long pid;
+	while (file && count < most && fscanf(file, "%ld", &pid) == 1) // NOLINT(cert-err34-c): the kernel's own numbers
+		pids_out[count++] = (pid_t)pid;
+	return count;
+}
+
+static bool is_known(const struct supervisor *supervisor, pid_t pid)
+{
+	for (unsigned i = 0; i < supervisor->orphans.stranger_count; i++)
+		if (supervisor->orphans.strangers[i] == pid)
+			return true;
+	pid_t standby = -1;
+	uint64_t since_ns;
+	if (standby_look(supervisor, &standby, &since_ns) != STANDBY_NONE && standby == pid)
+		return true;
+	const struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
+		const struct engine *engine;
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->pid == pid)
+				return true;
+	}
+	return false;
+}
+
+/* How many are left. A child that was not waited for keeps its number, so no other process can be hit. */
+static unsigned end_round(const struct supervisor *supervisor)
+{
+	static pid_t pids[CHILDREN_MAX];
+	unsigned count = children(pids, CHILDREN_MAX), left = 0;
+	for (unsigned i = 0; i < count; i++) {
+		if (is_known(supervisor, pids[i]))
+			continue;
+		left++;
+		(void)kill(pids[i], SIGKILL);
+	}
+	/* After all have been told, or those that are left could go on making others. */
+	for (unsigned i = 0; i < count; i++)
+		if (!is_known(supervisor, pids[i]) && waitpid(pids[i], NULL, WNOHANG) == pids[i])
+			log_debug("engine", "ended pid %ld, which an engine had left behind", (long)pids[i]);
+	return left;
+}
+
+static void on_again(uv_timer_t *timer)
+{
+	orphans_end(timer->data);
+}
+
+void orphans_init(struct supervisor *supervisor)
+{
+	struct orphans *orphans = &supervisor->orphans;
+	(void)uv_timer_init(&supervisor->loop, &orphans->again);
+	orphans->again.data = supervisor;
+	orphans->stranger_count = children(orphans->strangers, ORPHANS_STRANGERS_MAX);
+	orphans->are_ours = getpid() != 1 && orphans->stranger_count < ORPHANS_STRANGERS_MAX &&
+			    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+}
+
+void orphans_end(struct supervisor *supervisor)
+{
+	if (supervisor->orphans.are_ours && end_round(supervisor) > 0)
+		(void)uv_timer_start(&supervisor->orphans.again, on_again, AGAIN_MS, 0);
+}
+
+void orphans_end_now(struct supervisor *supervisor)
+{
+	for (int round = 0; supervisor->orphans.are_ours && round < ROUNDS_AT_END && end_round(supervisor) > 0; round++)
+		(void)usleep(ROUND_US);
+}
