@@ -57,6 +57,14 @@ static void ask_accounts(Sycl__V1__AdminRequest *request)
 	request->accounts = &accounts_query;
 }
 
+static Sycl__V1__LimitsQuery limits_query = SYCL__V1__LIMITS_QUERY__INIT;
+
+static void ask_limits(Sycl__V1__AdminRequest *request)
+{
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_LIMITS;
+	request->limits = &limits_query;
+}
+
 static Sycl__V1__OrderCommand order = SYCL__V1__ORDER_COMMAND__INIT;
 
 static void ask_order(Sycl__V1__AdminRequest *request)
@@ -89,6 +97,8 @@ static const struct verb {
 	{ "drain", "--uid UID | --all", "let nobody new in", TIMEOUT_MS, ask_order, show_order, json_order },
 	{ "limit", "NAME=VALUE WHOSE", "change a limit (sycld.conf(5), [limits]); NAME=default", TIMEOUT_MS, ask_order,
 	  show_order, json_order },
+	{ "limits", NULL, "the limits that hold, and whether sycld.conf or an order says so", TIMEOUT_MS, ask_limits, show_limits,
+	  json_limits },
 	{ "trace", "FILE", "record what all sessions send to a device, for 'syclbench sched --trace FILE'", 0, NULL, NULL, NULL },
 	{ "version", NULL, "of this program and of the service", TIMEOUT_MS, ask_version, show_version, json_version },
 	{ "help", NULL, "this text", 0, NULL, NULL, NULL },

@@ -48,7 +48,7 @@ const char *engine_state_name(Sycl__V1__EngineState state)
 	}
 }
 
-const char *session_phase_name(Sycl__V1__SessionPhase phase)
+static const char *phase_name(Sycl__V1__SessionPhase phase)
 {
 	switch (phase) {
 	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_WAITING:
@@ -59,6 +59,26 @@ const char *session_phase_name(Sycl__V1__SessionPhase phase)
 		return "open";
 	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_OVER:
 		return "over";
+	default:
+		return "unknown";
+	}
+}
+
+const char *session_state_name(const Sycl__V1__SessionFacts *session)
+{
+	bool is_open = session->phase == SYCL__V1__SESSION_PHASE__SESSION_PHASE_OPEN;
+	return is_open && session->paused ? "paused" : phase_name(session->phase);
+}
+
+const char *limit_source_name(Sycl__V1__LimitSource source)
+{
+	switch (source) {
+	case SYCL__V1__LIMIT_SOURCE__LIMIT_SOURCE_DEFAULT:
+		return "default";
+	case SYCL__V1__LIMIT_SOURCE__LIMIT_SOURCE_CONFIGURATION:
+		return "sycld.conf";
+	case SYCL__V1__LIMIT_SOURCE__LIMIT_SOURCE_ORDER:
+		return "order";
 	default:
 		return "unknown";
 	}

@@ -47,7 +47,7 @@ static json_t *service_object(const Sycl__V1__ServiceFacts *service)
 		(void)json_array_append_new(endpoints, text(service->endpoints[i]));
 	char protocol[UNIT_TEXT_BYTES];
 	(void)snprintf(protocol, sizeof(protocol), "%u.%u", service->protocol >> 16, service->protocol & 0xffffu);
-	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:f, s:s, s:o, s:o, s:b, s:b, s:o, s:s}",
+	return json_pack("{s:I, s:I, s:o, s:s, s:o, s:f, s:s, s:o, s:o, s:b, s:b, s:b, s:o, s:s}",
 			 "pid", (json_int_t)service->pid,
 			 "uid", (json_int_t)service->uid,
 			 "version", text(service->version),
@@ -58,6 +58,7 @@ static json_t *service_object(const Sycl__V1__ServiceFacts *service)
 			 "runtime_directory", text(service->runtime_directory),
 			 "endpoints", endpoints,
 			 "stopping", (int)service->stopping,
+			 "drained", (int)service->drained,
 			 "filtered", (int)service->filtered,
 			 "standby", standby_object(service),
 			 "share_mode", share_mode_name(service->share_mode));
@@ -133,8 +134,9 @@ static json_t *graphs_object(const Sycl__V1__EngineFacts *engine)
 
 static json_t *tenant_object(const Sycl__V1__EngineFacts *engine)
 {
-	json_t *object = json_pack("{s:I, s:I, s:s, s:o, s:f, s:I, s:I, s:o, s:b}",
+	json_t *object = json_pack("{s:I, s:b, s:I, s:s, s:o, s:f, s:I, s:I, s:o, s:b}",
 				   "uid", (json_int_t)engine->uid,
+				   "drained", (int)engine->drained,
 				   "engine_pid", (json_int_t)engine->engine_pid,
 				   "state", engine_state_name(engine->state),
 				   "since", engine->engine_pid ? time_text(engine->since_unix_seconds) : json_null(),
@@ -194,7 +196,7 @@ static json_t *session_object(const Sycl__V1__SessionFacts *session)
 				   "uid", (json_int_t)session->uid,
 				   "pid", (json_int_t)session->pid,
 				   "command", text(session->command),
-				   "state", session_phase_name(session->phase),
+				   "state", session_state_name(session),
 				   "since", time_text(session->since_unix_seconds),
 				   "age_seconds", seconds(session->age_ns),
 				   "engine_pid", (json_int_t)session->engine_pid,

@@ -19,6 +19,8 @@ static void show_service(const Sycl__V1__ServiceFacts *service)
 	(void)printf("sycld %s: %s service, pid %u, uid %u, up %s%s\n", service->version,
 		     service_mode_name(service->mode), service->pid, service->uid, format_age(service->uptime_ns, age),
 		     service->stopping ? ", stopping" : "");
+	if (service->drained)
+		(void)printf("  drained   nobody new is let in until 'syclctl resume --all'\n");
 	(void)printf("  folder    %s\n", service->runtime_directory);
 	for (size_t i = 0; i < service->n_endpoints; i++)
 		(void)printf("  endpoint  %s\n", service->endpoints[i]);
@@ -116,6 +118,14 @@ static void print_spill(const Sycl__V1__EngineFacts *engine)
 		     format_bytes(engine->spilled_now_bytes, now));
 }
 
+/* Of a user once, who may have several engines; their rows lie side by side. */
+static void print_drained(const Sycl__V1__AdminReply *reply, size_t i)
+{
+	const Sycl__V1__EngineFacts *engine = reply->engines[i];
+	if (engine->drained && (i == 0 || reply->engines[i - 1]->uid != engine->uid))
+		(void)printf("  uid %u is drained: nobody new is let in until 'syclctl resume --uid %u'\n", engine->uid, engine->uid);
+}
+
 static void print_latency(const Sycl__V1__EngineFacts *engine)
 {
 	if (engine->latency_units > 0)
@@ -167,6 +177,8 @@ static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		claim_cells(&table, engine);
 	}
 	bool printed = table_print(&table, coloured, terminal_width());
+	for (size_t i = 0; i < reply->n_engines; i++)
+		print_drained(reply, i);
 	for (size_t i = 0; i < reply->n_engines; i++) {
 		print_spill(reply->engines[i]);
 		print_latency(reply->engines[i]);
@@ -230,7 +242,7 @@ static bool session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		table_cell(&table, COLOUR_NONE, "%u", session->uid);
 		table_cell(&table, COLOUR_NONE, "%u", session->pid);
 		table_cell(&table, COLOUR_NONE, "%s", session->command);
-		table_cell(&table, COLOUR_NONE, "%s", session_phase_name(session->phase));
+		table_cell(&table, COLOUR_NONE, "%s", session_state_name(session));
 		table_cell(&table, COLOUR_NONE, "%s", format_age(session->age_ns, text));
 		usage_cells(&table, session);
 	}

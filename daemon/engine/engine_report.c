@@ -35,6 +35,7 @@ static void fill_session(struct report_part *part, size_t index, const struct se
 	out->buffers = session->objects.counts[OBJECT_BUFFER];
 	out->objects = session->objects.count;
 	uint32_t class;
+	out->paused = session->paused;
 	session_rank(session, &class, &out->weight);
 	out->session_class = (Sycl__V1__SessionClass)class;
 	session_usage_fill(session, &part->usages[index]);

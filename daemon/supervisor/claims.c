@@ -60,6 +60,7 @@ static void keep_session(struct engine *engine, const Sycl__V1__SessionReport *r
 		.objects = report->objects,
 		.weight = report->weight,
 		.session_class = report->session_class,
+		.paused = report->paused,
 		.has_usage = report->usage != NULL,
 	};
 	if (report->usage) {

@@ -237,7 +237,7 @@ static int read_limit(struct reading *reading, const char *name, const char *val
 			return complain(reading, "%s wants a number%s from 1 to %llu, not '%.64s'", name,
 					bytes ? " of bytes (K, M, G, T allowed)" : "",
 					(unsigned long long)configuration_limit_most[i], value);
-		reading->configuration->limits[i] = (struct configuration_limit){ true, number };
+		reading->configuration->limits[i] = (struct configuration_limit){ .given = true, .value = number };
 		return 1;
 	}
 	return complain(reading, "no such limit: '%.64s'", name);

@@ -19,6 +19,7 @@ enum { CONFIGURATION_CUDA_OPTIONS = 10 };
 
 struct configuration_limit {
 	bool given;
+	bool ordered; /* by an operator, since it was read */
 	uint64_t value;
 };
 
@@ -65,6 +66,7 @@ struct configuration {
 	bool engine_per_session;      /* isolation = session */
 	unsigned engines;             /* at one time, at most */
 	unsigned sessions_per_tenant; /* at one time, at most */
+	bool sessions_ordered, shares_ordered; /* by an operator, since it was read: the one above, and shares.everybody */
 	char admin_group[64];
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	struct configuration_text cuda[CONFIGURATION_CUDA_OPTIONS]; /* as the backend takes them: numbers without units */

@@ -32,7 +32,7 @@
 
 #define MILLISECOND_NS 1000000ull
 
-enum { MESSAGES_PER_TURN = 64, MESSAGES_AT_END = 4096, STOP_GRACE_MS = 2000, ADOPTION_MS = 5000 };
+enum { MESSAGES_PER_TURN = 64, MESSAGES_AT_END = 4096, STOP_GRACE_MS = 2000, KILL_GRACE_MS = 1000, ADOPTION_MS = 5000 };
 
 /* The per-uid folder for built kernels, made if missing. False: the engine does without. */
 static bool cache_directory(const struct supervisor *supervisor, uid_t uid, gid_t gid, char *path_out, size_t size)
@@ -372,6 +372,10 @@ static void on_deadline(uv_timer_t *timer)
 		engine_stays_away(engine);
 		return;
 	}
+	if (engine->end_reason[0]) {
+		engine_kill(engine, engine->end_reason);
+		return;
+	}
 	bool is_standby = engine->state == ENGINE_STARTING && engine->adopted;
 	engine_kill(engine, engine->state == ENGINE_STARTING ? "it is not ready in time" : "it does not end in time");
 	if (is_standby)
@@ -624,6 +628,8 @@ void engine_session_closed(struct engine *engine, struct session *session)
 {
 	take_out(engine, session);
 	session_end(engine, session);
+	if (engine->end_reason[0] && engine->sessions_count == 0)
+		engine_kill(engine, engine->end_reason);
 	engine_check_idle(engine);
 }
 
@@ -724,6 +730,15 @@ void engine_kill(struct engine *engine, const char *reason)
 	engine->control_events = 0;
 	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0)
 		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid, strerror(errno));
+}
+
+void engine_kill_soon(struct engine *engine, const char *reason)
+{
+	engine_lost_let_go(engine);
+	if (engine->kill_reason[0] || engine->is_lost)
+		return;
+	(void)snprintf(engine->end_reason, sizeof(engine->end_reason), "%s", reason);
+	leave_service(engine, KILL_GRACE_MS);
 }
 
 void engine_control_lost(struct engine *engine, const char *reason)

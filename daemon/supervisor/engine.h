@@ -59,6 +59,7 @@ struct engine {
 	bool is_older;                         /* of another release: it serves whom it has, and nobody new */
 	unsigned returns_lost;
 	char kill_reason[ENGINE_REASON_BYTES]; /* why we sent SIGKILL; "" if we did not */
+	char end_reason[ENGINE_REASON_BYTES];  /* why we are going to; "" if that is not for an order */
 	pid_t pid;
 	int pidfd;
 	int control;
@@ -145,6 +146,9 @@ void engine_stop(struct engine *engine, uint64_t drain_ns);
 
 /* SIGKILL, for a reason that is logged. */
 void engine_kill(struct engine *engine, const char *reason);
+
+/* The same once its sessions have ended, or in a moment: it has been told to end them. Takes no new ones. */
+void engine_kill_soon(struct engine *engine, const char *reason);
 
 /* The service ends: let go of the process, which goes on; refuse who waits. Off its tenant's list already. */
 void engine_abandon(struct engine *engine);

@@ -4,6 +4,7 @@
 #include "engine.h"
 #include "engine_control.h"
 #include "log.h"
+#include "orders_file.h"
 #include "refusal.h"
 #include "status.h"
 #include "sharing.h"
@@ -133,14 +134,20 @@ static void drop_waiting(struct target *target)
 	engine_drop_waiting(engine, session, target->reason);
 }
 
+/* Engines tell their clients why, if they can: they have a moment for it. */
 static int kill_engines(struct target *target)
 {
 	struct engine *engine, *next;
 	for (engine = TAILQ_FIRST(&target->tenant->engines); engine; engine = next) {
 		next = TAILQ_NEXT(engine, link);
 		target->reached += engine->sessions_count;
+		bool is_told = engine->state == ENGINE_READY && engine->sessions_count &&
+			       engine_send_order(engine, 0, ACT_END, target->order->reason, 0) == 0;
 		engine->stop_asked = true;
-		engine_kill(engine, target->reason);
+		if (is_told)
+			engine_kill_soon(engine, target->reason);
+		else
+			engine_kill(engine, target->reason);
 	}
 	return 0;
 }
@@ -160,6 +167,16 @@ static int do_kill(struct target *target)
 	return tell(target, ACT_END, reason);
 }
 
+/* It holds in any case; the service that follows is to know of it. */
+static int remember_drained(struct target *target)
+{
+	int r = orders_file_save(target->supervisor);
+	if (r == 0)
+		return 0;
+	return refuse(target, STATUS_RUNTIME, "that is done, but cannot be written to %s, so that a restart would forget it: %s",
+		      target->supervisor->directory.path, strerror(-r));
+}
+
 static int do_drain(struct target *target)
 {
 	if (target->session)
@@ -168,7 +185,7 @@ static int do_drain(struct target *target)
 		target->tenant->drained = true;
 	else
 		target->supervisor->drained = true;
-	return 0;
+	return remember_drained(target);
 }
 
 static int do_resume(struct target *target)
@@ -177,7 +194,9 @@ static int do_resume(struct target *target)
 		target->tenant->drained = false;
 	else if (!target->session)
 		target->supervisor->drained = false;
-	return tell(target, ACT_RESUME, NULL);
+	int told = tell(target, ACT_RESUME, NULL);
+	int r = target->session ? 0 : remember_drained(target);
+	return told < 0 ? told : r;
 }
 
 /* The supervisor's own limit. */
@@ -192,6 +211,7 @@ static int limit_sessions(struct target *target)
 		target->tenant->sessions_most = (unsigned)value;
 	else
 		target->supervisor->configuration.sessions_per_tenant = (unsigned)value;
+	target->supervisor->configuration.sessions_ordered |= !target->tenant;
 	return 0;
 }
 
@@ -217,6 +237,7 @@ static int limit_share(struct target *target, bool is_most)
 		*everybody = (struct configuration_share){ true, share.least, value > 0 ? (unsigned)value : 100 };
 	else
 		*everybody = (struct configuration_share){ true, (unsigned)value, share.most };
+	target->supervisor->configuration.shares_ordered |= !target->tenant;
 	sharing_review(target->supervisor);
 	return 0;
 }
@@ -238,7 +259,7 @@ static int do_limit(struct target *target)
 			      (unsigned long long)configuration_limit_most[i]);
 	if (target->session && strncmp(order->limit, "tenant_", strlen("tenant_")) == 0)
 		return refuse(target, STATUS_INVALID, "%s is of users, not of a session", order->limit);
-	struct configuration_limit limit = { .given = order->value > 0, .value = order->value };
+	struct configuration_limit limit = { .given = order->value > 0, .ordered = true, .value = order->value };
 	target->limit = i;
 	if (!target->session && target->tenant)
 		target->tenant->limits[i] = limit;

@@ -184,6 +184,9 @@ static int kind_of(const Sycl__V1__AdminRequest *request, enum inquiry_kind *kin
 	case SYCL__V1__ADMIN_REQUEST__BODY_VERSION:
 		*kind_out = INQUIRY_VERSION;
 		return 0;
+	case SYCL__V1__ADMIN_REQUEST__BODY_LIMITS:
+		*kind_out = INQUIRY_LIMITS;
+		return 0;
 	case SYCL__V1__ADMIN_REQUEST__BODY_TRACE:
 		*kind_out = INQUIRY_TRACE;
 		return 0;
@@ -218,7 +221,7 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sy
 	inquiry->terms = terms;
 	if (discover)
 		begin_discovery(inquiry);
-	if (kind != INQUIRY_VERSION)
+	if (kind != INQUIRY_VERSION && kind != INQUIRY_LIMITS)
 		ask_engines(inquiry);
 	(void)uv_timer_start(&inquiry->timer, on_engines_late, ENGINE_WAIT_MS, 0);
 	finish_when_complete(inquiry);

@@ -7,6 +7,7 @@
 #include "log.h"
 #include "report.h"
 #include "report_devices.h"
+#include "report_limits.h"
 #include "sharing.h"
 #include "status.h"
 #include "supervisor.h"
@@ -39,6 +40,7 @@ struct reply {
 	Sycl__V1__ShareFacts *shares; /* SHARES_OF_ENGINE_MAX for each engine; those beyond are not shown */
 	Sycl__V1__ShareFacts **share_list;
 	struct account_query query;
+	struct report_limits limits;
 };
 
 static bool visible(const struct inquiry *inquiry, const struct tenant *tenant)
@@ -101,6 +103,7 @@ static void free_rows(struct reply *reply)
 	free(reply->shares);
 	free((void *)reply->share_list);
 	account_query_fini(&reply->query);
+	report_limits_fini(&reply->limits);
 }
 
 /* It is nobody's yet: those are told who see everything, and those who alone can get it. */
@@ -144,6 +147,11 @@ static void add_service(struct reply *reply)
 	service->n_endpoints = 1;
 	service->endpoints = reply->endpoints;
 	service->stopping = supervisor->stopping;
+	service->drained = supervisor->drained;
+	if (supervisor->sharing.is_on)
+		service->share_mode = supervisor->configuration.shares.exclusive
+					      ? SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE
+					      : SYCL__V1__SHARE_MODE__SHARE_MODE_CONCURRENT;
 	service->filtered = !reply->inquiry->asker.sees_all;
 	add_standby(reply, service);
 	reply->message.service = service;
@@ -213,6 +221,7 @@ static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant 
 	sycl__v1__engine_facts__init(facts);
 	facts->uid = tenant->uid;
 	facts->last_failure = tenant->last_failure;
+	facts->drained = tenant->drained;
 	reply->engine_list[index] = facts;
 	return facts;
 }
@@ -339,8 +348,6 @@ static void add_shares(struct reply *reply)
 	const struct engine *engine;
 	if (!supervisor->sharing.is_on)
 		return;
-	reply->service.share_mode = supervisor->configuration.shares.exclusive ? SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE
-									       : SYCL__V1__SHARE_MODE__SHARE_MODE_CONCURRENT;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
 		TAILQ_FOREACH (engine, &tenant->engines, link)
 			if (visible(reply->inquiry, tenant))
@@ -378,6 +385,7 @@ static void add_session(struct reply *reply, const struct engine *engine, struct
 	reply->session_usages[index] = claim->usage;
 	if (claim->has_usage)
 		facts->usage = &reply->session_usages[index];
+	facts->paused = claim->paused;
 	facts->session_class = claim->session_class;
 	facts->weight = claim->weight;
 }
@@ -408,6 +416,7 @@ void report_reply(struct inquiry *inquiry)
 	enum inquiry_kind kind = inquiry->kind;
 	bool tells_devices = kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES;
 	if (!allocate_rows(&reply) || (tells_devices && !report_devices_add(inquiry, &reply.devices, &reply.message)) ||
+	    (kind == INQUIRY_LIMITS && !report_limits_add(inquiry, &reply.limits, &reply.message)) ||
 	    (kind == INQUIRY_ACCOUNTS && !query_accounts(&reply))) {
 		free_rows(&reply);
 		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION, "the service has no memory");

@@ -8,6 +8,7 @@
 #include "engine_control.h"
 #include "engine_return.h"
 #include "log.h"
+#include "orders_file.h"
 #include "process_start.h"
 #include "process_uids.h"
 #include "supervisor.h"
@@ -315,6 +316,8 @@ int succession_open(struct supervisor *supervisor)
 	int r = begin(supervisor);
 	if (r == 0)
 		r = account_file_load(supervisor);
+	if (r == 0)
+		r = orders_file_load(supervisor);
 	if (r < 0)
 		return r;
 	r = listen_for_engines(supervisor);

@@ -16,6 +16,7 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   sycl_test(supervisor_engines SOURCES ${here}/supervisor_engines.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_succession SOURCES ${here}/supervisor_succession.c LIBS supervisor_harness TIMEOUT 300
     LABELS integration)
+  sycl_test(supervisor_orders SOURCES ${here}/supervisor_orders.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_unsettled SOURCES ${here}/supervisor_unsettled.c LIBS supervisor_harness TIMEOUT 240
     LABELS integration)
   sycl_test(supervisor_accounts SOURCES ${here}/supervisor_accounts.c LIBS supervisor_harness TIMEOUT 240

@@ -88,7 +88,7 @@ static struct {
 		uint64_t id;
 		Sycl__V1__SessionHandOff hand_off;
 		int socket;
-		bool welcomed;
+		bool welcomed, paused;
 	} sessions[SESSIONS_MAX];
 } me = { .control = 3, .manner = "double", .grants = -1 };
 
@@ -397,6 +397,7 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 		sycl__v1__session_report__init(&rows[i]);
 		rows[i].session = me.sessions[i].id;
 		rows[i].queues = 3;
+		rows[i].paused = me.sessions[i].paused;
 		rows[i].usage = usage;
 		rows[i].devices = devices;
 		rows[i].n_devices = device_count;
@@ -526,7 +527,7 @@ static void take_session(const Sycl__V1__SessionHandOff *hand_off, struct packet
 		exit(5);
 	me.sessions[me.count].id = hand_off->session;
 	me.sessions[me.count].hand_off = *hand_off;
-	me.sessions[me.count].welcomed = false;
+	me.sessions[me.count].welcomed = me.sessions[me.count].paused = false;
 	me.sessions[me.count++].socket = packet_fds_take(fds, 0);
 }
 
@@ -538,6 +539,33 @@ static bool comes_back(void)
 		if (manner(manners[i]))
 			return true;
 	return false;
+}
+
+static void say_ended(int socket, const char *reason)
+{
+	char text[256];
+	Sycl__V1__SessionError error = SYCL__V1__SESSION_ERROR__INIT;
+	(void)snprintf(text, sizeof(text), "ended by the operator: %s", reason);
+	error.code = -1;
+	error.text = text;
+	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+	packet.body_case = SYCL__V1__PACKET__BODY_ERROR;
+	packet.error = &error;
+	(void)message_send(socket, &packet.base, NULL, 0, MSG_DONTWAIT);
+}
+
+static void take_order(const Sycl__V1__SessionOrder *order)
+{
+	for (unsigned i = me.count; i-- > 0;) {
+		if (order->session != 0 && order->session != me.sessions[i].id)
+			continue;
+		if (order->act == SYCL__V1__SESSION_ORDER__ACT__ACT_END) {
+			say_ended(me.sessions[i].socket, order->reason);
+			end_session(i);
+		} else {
+			me.sessions[i].paused = order->act == SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE;
+		}
+	}
 }
 
 static void take_identity(const Sycl__V1__EngineIdentity *identity)
@@ -606,6 +634,8 @@ static void obey(void)
 		me.successor[0] = '\0';
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_TAKEN)
 		me.draining = false;
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_ORDER && !manner("stubborn"))
+		take_order(control->order);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_DIVISION)
 		take_division(&fds);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF)
