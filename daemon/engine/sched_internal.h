@@ -599,6 +599,7 @@ struct sched_worker {
 	bool losing, named; /* progress() said that the device is lost; and who may have been running */
 	struct backend_fault loss;
 	struct sched_pace pace;
+	bool looks; /* a device that calls wake is asked next without having called: sched_pace_look */
 	struct sched_expect expect;
 	struct sched_spill spill;
 	struct sched_worker_lane lanes[SCHED_LANES_ALL];

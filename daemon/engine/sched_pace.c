@@ -36,3 +36,13 @@ uint64_t sched_pace_rest(struct sched_pace *pace, uint64_t now_ns, bool in_fligh
 		return SCHED_PACE_STEP_MIN_NS;
 	return step > SCHED_PACE_STEP_MAX_NS ? SCHED_PACE_STEP_MAX_NS : step;
 }
+
+uint64_t sched_pace_look(struct sched_pace *pace, uint64_t now_ns)
+{
+	if (pace->quiet_since_ns == 0)
+		pace->quiet_since_ns = now_ns;
+	uint64_t step = (now_ns - pace->quiet_since_ns) / SCHED_PACE_LOOK_FRACTION;
+	if (step < SCHED_PACE_LOOK_MIN_NS)
+		return SCHED_PACE_LOOK_MIN_NS;
+	return step > SCHED_PACE_LOOK_MAX_NS ? SCHED_PACE_LOOK_MAX_NS : step;
+}

@@ -16,6 +16,11 @@
 #define SCHED_PACE_STEP_MAX_NS   1000000u
 #define SCHED_PACE_STEP_FRACTION 20u
 
+/* A device that calls wake, with several commands in flight. */
+#define SCHED_PACE_LOOK_MIN_NS   2000000u
+#define SCHED_PACE_LOOK_MAX_NS   100000000u
+#define SCHED_PACE_LOOK_FRACTION 4u
+
 struct sched_pace {
 	bool may_spin;
 	uint64_t most_ns;        /* spin_pace.h; its owner may change it */
@@ -29,5 +34,10 @@ void sched_pace_init(struct sched_pace *pace, bool may_spin);
 void sched_pace_found(struct sched_pace *pace, uint64_t now_ns);
 /* Nothing was. How long to sleep: 0: look again, UINT64_MAX: until woken. */
 uint64_t sched_pace_rest(struct sched_pace *pace, uint64_t now_ns, bool in_flight);
+/*
+ * Of a device that calls wake: when to ask it all the same. It may wake for several commands at one time, by what such took lately; where
+ * the last of them takes longer now, those before it are told late by a fraction of the time waited so far.
+ */
+uint64_t sched_pace_look(struct sched_pace *pace, uint64_t now_ns);
 
 #endif

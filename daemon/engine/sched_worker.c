@@ -53,8 +53,9 @@ static bool is_due(struct scheduler_device *device)
 {
 	if ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0)
 		return true;
-	return atomic_load_explicit(&device->poked, memory_order_relaxed) != 0 &&
-	       atomic_exchange(&device->poked, 0) != 0;
+	bool looks = device->worker.looks;
+	device->worker.looks = false;
+	return (atomic_load_explicit(&device->poked, memory_order_relaxed) != 0 && atomic_exchange(&device->poked, 0) != 0) || looks;
 }
 
 bool sched_worker_complete(struct scheduler_device *device)
@@ -241,6 +242,9 @@ static void rest(struct scheduler_device *device, bool held)
 		worker->pace.most_ns = sched_latency_spin_most_ns(device);
 		ns = sched_pace_rest(&worker->pace, now, worker->in_flight > 0);
 		ns = sched_expect_rest(ns, now, next_expected(worker), worker->pace.may_spin);
+	} else if (worker->in_flight > 1) {
+		ns = sched_pace_look(&worker->pace, clock_now_ns());
+		worker->looks = true;
 	}
 	/* A gate that is wanted and not given has times of its own. */
 	if (device->gate.quiet.state != SCHED_QUIET_NO && !device->gate.loader_has_it && ns > SCHED_PACE_STEP_MAX_NS)

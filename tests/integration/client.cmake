@@ -67,7 +67,7 @@ if(TARGET client_service)
     client_host_tasks.c client_order.c client_requisites.c client_access.c client_copies.c client_ends.c client_parts.c client_kernels_states.c
     client_graph_common.c client_graph_record.c client_graph_launch.c client_graph_nodes.c client_graph_temporary.c client_graph_update.c
     LIBS syclclient)
-  sycl_test_objects(model_real_objects SOURCES client_graph_usm.c client_kernels_real.c client_streams.c LIBS syclclient)
+  sycl_test_objects(model_real_objects SOURCES client_graph_usm.c client_held.c client_kernels_real.c client_streams.c LIBS syclclient)
   set(model_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:model_objects> client_blocking.c)
   sycl_test(client_model_fake SOURCES ${model_sources} portable_fake.c LIBS client_service TIMEOUT 900)
   sycl_test(client_graph_whole SOURCES client_graph_whole.c client_graph_changes.c client_graph_common.c $<TARGET_OBJECTS:portable_objects> portable_fake.c

@@ -122,3 +122,12 @@ Test(spin_pace, only_for_the_latency_class_and_where_there_are_processors)
 	cr_expect(eq(u64, spin_pace_most(true, SPIN_PACE_LATENCY_PROCESSORS - 1), SPIN_PACE_MAX_NS));
 	cr_expect(eq(u64, spin_pace_most(true, SPIN_PACE_LATENCY_PROCESSORS), SPIN_PACE_LATENCY_MAX_NS));
 }
+
+Test(pace, B18_a_device_that_wakes_is_asked_by_a_fraction_of_what_was_waited)
+{
+	cr_expect(eq(u64, sched_pace_look(&pace, START), SCHED_PACE_LOOK_MIN_NS));
+	cr_expect(eq(u64, sched_pace_look(&pace, START + 40000000), 10000000));
+	cr_expect(eq(u64, sched_pace_look(&pace, START + 60000000000ull), SCHED_PACE_LOOK_MAX_NS));
+	sched_pace_found(&pace, START + 60000000000ull);
+	cr_expect(eq(u64, sched_pace_look(&pace, START + 70000000000ull), SCHED_PACE_LOOK_MIN_NS));
+}

@@ -149,17 +149,25 @@ static void CL_CALLBACK completed(cl_event event, cl_int status, void *user_data
 	(void)pthread_mutex_unlock(&device->lock);
 }
 
+static uint64_t period_of(const struct opencl_flight *flight)
+{
+	return flight->kernel ? flight->kernel->period_ns : flight->period_ns;
+}
+
+/*
+ * The first command, and those behind it as long as all together stay within the window. One that is long, or of which nothing is known,
+ * is not waited for by those before it.
+ */
 static const struct opencl_flight *window_end(const struct backend_lane *lane)
 {
-	uint64_t sum = 0;
 	size_t at = lane->head;
+	uint64_t sum = period_of(&lane->flights[at & (lane->capacity - 1)]);
 
-	for (size_t count = 1; at + 1 != lane->tail && count < OPENCL_WINDOW_COMMANDS; count++, at++) {
-		const struct opencl_flight *flight = &lane->flights[at & (lane->capacity - 1)];
-		uint64_t period = flight->kernel ? flight->kernel->period_ns : flight->period_ns;
-		sum = period > OPENCL_WINDOW_NS ? OPENCL_WINDOW_NS : sum + period;
-		if (sum >= OPENCL_WINDOW_NS)
+	for (size_t count = 1; at + 1 != lane->tail && count < OPENCL_WINDOW_COMMANDS && sum < OPENCL_WINDOW_NS; count++, at++) {
+		uint64_t next = period_of(&lane->flights[(at + 1) & (lane->capacity - 1)]);
+		if (next > OPENCL_WINDOW_NS - sum)
 			break;
+		sum += next;
 	}
 	return &lane->flights[at & (lane->capacity - 1)];
 }
