@@ -144,6 +144,11 @@ static bool set_isolation(struct configuration *c, const char *value)
 	return set_choice(value, "tenant", "session", &c->engine_per_session);
 }
 
+static bool set_unknown_users(struct configuration *c, const char *value)
+{
+	return set_choice(value, "share", "refuse", &c->refuse_unknown);
+}
+
 static bool set_engines(struct configuration *c, const char *value)
 {
 	return set_count(value, &c->engines);
@@ -181,6 +186,7 @@ static const struct key {
 	{ "service", "engines_at_stop", "drain or leave", set_at_stop },
 	{ "service", "standby", "yes or no", set_standby },
 	{ "service", "engines", "a number from 1 to 1000000", set_engines },
+	{ "service", "unknown_users", "share or refuse", set_unknown_users },
 	{ "service", "sessions_per_tenant", "a number from 1 to 3000", set_sessions },
 	{ "service", "admin_group", "a group's name", set_admin_group },
 	{ "service", "spill", "yes or no", set_spill },

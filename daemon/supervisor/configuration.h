@@ -64,6 +64,7 @@ struct configuration {
 	uint64_t slice_us;            /* of a command group that is sent in parts; 0: none is */
 	bool standby;                 /* keep an engine ready for whoever needs one next */
 	bool engine_per_session;      /* isolation = session */
+	bool refuse_unknown;          /* serve no uid that the user database does not know */
 	unsigned engines;             /* at one time, at most */
 	unsigned sessions_per_tenant; /* at one time, at most */
 	bool sessions_ordered, shares_ordered; /* by an operator, since it was read: the one above, and shares.everybody */

@@ -160,16 +160,9 @@ static void close_handles(struct engine *engine)
 	close_handle((uv_handle_t *)&engine->idle);
 }
 
-static void leave_tenant(struct tenant *tenant, struct session *session)
-{
-	tenant->session_count--;
-	unsettled_remove(session);
-	supervisor_session_ended(tenant->supervisor);
-}
-
 static void session_end(struct engine *engine, struct session *session)
 {
-	leave_tenant(engine->tenant, session);
+	tenant_session_left(engine->tenant, session);
 	trace_session_ends(engine->tenant->supervisor, session);
 	(void)session_free(session);
 }
@@ -236,7 +229,7 @@ void engine_move_sessions(struct engine *engine)
 		engine->waiting_count++;
 	}
 	while ((session = take_waiting(engine))) {
-		leave_tenant(engine->tenant, session);
+		tenant_session_left(engine->tenant, session);
 		tenant_place(engine->tenant, session);
 	}
 }
@@ -276,6 +269,7 @@ void engine_settle(struct engine *engine, int wait_status)
 static void engine_gone(struct engine *engine, int wait_status)
 {
 	struct tenant *tenant = engine->tenant;
+	struct supervisor *supervisor = tenant->supervisor;
 	/* What it said before it died still counts. */
 	engine_receive(engine, MESSAGES_AT_END);
 	sharing_engine_gone(engine);
@@ -290,10 +284,10 @@ static void engine_gone(struct engine *engine, int wait_status)
 	engine_move_sessions(engine);
 	engine_end_sessions(engine);
 	close_handles(engine);
-	orphans_end(tenant->supervisor);
-	succession_changed(tenant->supervisor);
-	supervisor_engine_ended(tenant->supervisor);
-	standby_review(tenant->supervisor);
+	orphans_end(supervisor);
+	succession_changed(supervisor);
+	supervisor_engine_ended(supervisor); /* the tenant may be gone then */
+	standby_review(supervisor);
 }
 
 void engine_abandon(struct engine *engine)
@@ -569,8 +563,7 @@ void engine_session_returned(struct engine *engine, struct session *session)
 {
 	take_in(engine, session);
 	engine->had_session = true;
-	engine->tenant->session_count++;
-	supervisor_session_began(engine->tenant->supervisor);
+	tenant_session_joined(engine->tenant);
 }
 
 void engine_flush(struct engine *engine)
@@ -602,9 +595,8 @@ void engine_give(struct engine *engine, struct session *session)
 	session->phase = SESSION_WAITING;
 	TAILQ_INSERT_TAIL(&engine->waiting, session, link);
 	engine->waiting_count++;
-	engine->tenant->session_count++;
-	unsettled_add(engine, session);
-	supervisor_session_began(engine->tenant->supervisor);
+	tenant_session_joined(engine->tenant);
+	unsettled_add(engine->tenant, engine, session);
 	engine_flush(engine);
 }
 
@@ -639,6 +631,7 @@ void engine_check_idle(struct engine *engine)
 		return;
 	const struct configuration *configuration = &engine->tenant->supervisor->configuration;
 	bool served_its_one = engine->had_session && engine->tenant->current != engine;
+	engine->idle_since_ns = clock_now_ns();
 	uint64_t idle_ns = served_its_one ? 0 : configuration->engine_idle_ns;
 	(void)uv_timer_start(&engine->idle, on_idle, milliseconds(idle_ns), 0);
 }

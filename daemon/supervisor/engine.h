@@ -65,6 +65,7 @@ struct engine {
 	int control;
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
+	uint64_t idle_since_ns; /* if it has no session */
 
 	struct session_list waiting;  /* accepted, not handed on */
 	struct session_list sessions; /* handed on */

@@ -9,7 +9,9 @@
 #include "status.h"
 #include "sharing.h"
 #include "supervisor.h"
+#include "tenant_arrivals.h"
 #include "tenant_forget.h"
+#include "tenant_identity.h"
 #include "tenant_share.h"
 #include "text.h"
 
@@ -58,6 +60,9 @@ static struct session *waiting_session(struct engine *engine, uint64_t id)
 static int find_session(struct target *target)
 {
 	TAILQ_FOREACH (target->tenant, &target->supervisor->tenants, link) {
+		TAILQ_FOREACH (target->session, &target->tenant->arriving, link)
+			if (target->session->id == target->order->session)
+				return 0;
 		TAILQ_FOREACH (target->engine, &target->tenant->engines, link) {
 			target->session = engine_session(target->engine, target->order->session);
 			if (!target->session)
@@ -112,6 +117,8 @@ static int tell(struct target *target, int act, const char *text)
 	struct tenant *tenant;
 	struct engine *engine;
 	int r = 0;
+	if (target->session && !target->engine)
+		return refuse(target, STATUS_RUNTIME, "session %llu has no engine yet", (unsigned long long)target->session->id);
 	if (target->session)
 		return tell_engine(target, target->engine, act, text);
 	TAILQ_FOREACH (tenant, &target->supervisor->tenants, link) {
@@ -131,7 +138,10 @@ static void drop_waiting(struct target *target)
 	struct engine *engine = target->engine;
 	struct session *session = target->session;
 	target->reached = 1;
-	engine_drop_waiting(engine, session, target->reason);
+	if (engine)
+		engine_drop_waiting(engine, session, target->reason);
+	else
+		tenant_drop_arrival(target->tenant, session, target->reason);
 }
 
 /* Engines tell their clients why, if they can: they have a moment for it. */
@@ -160,7 +170,7 @@ static int do_kill(struct target *target)
 		return refuse(target, STATUS_INVALID, "whose sessions are to end is to be said: a session's number or a user's");
 	if (!target->session)
 		return kill_engines(target);
-	if (waiting_session(target->engine, target->session->id)) {
+	if (!target->engine || waiting_session(target->engine, target->session->id)) {
 		drop_waiting(target);
 		return 0;
 	}
@@ -373,12 +383,21 @@ static bool is_same(const struct configuration_limit *a, const struct configurat
 	return a->given == b->given && (!a->given || a->value == b->value);
 }
 
+/* Who is not here is asked about when they come. */
+static void tenant_reconsider(struct tenant *tenant)
+{
+	if (TAILQ_EMPTY(&tenant->engines) && !tenant->lookup)
+		tenant->is_identified = false;
+	else
+		tenant_identify_again(tenant);
+}
+
 void orders_reloaded(struct supervisor *supervisor, const struct configuration *before)
 {
 	struct tenant *tenant;
 	struct engine *engine;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		tenant_share_look_up(tenant);
+		tenant_reconsider(tenant);
 	sharing_review(supervisor);
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
 		TAILQ_FOREACH (engine, &tenant->engines, link)

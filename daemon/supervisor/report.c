@@ -36,7 +36,7 @@ static void inquiry_end(struct inquiry *inquiry)
 
 static void finish_when_complete(struct inquiry *inquiry)
 {
-	if (inquiry->awaited || inquiry->discovers)
+	if (inquiry->awaited || inquiry->discovers || inquiry->awaits_user)
 		return;
 	if (inquiry->kind == INQUIRY_TRACE)
 		trace_reply(inquiry);
@@ -50,6 +50,7 @@ static void on_late(uv_timer_t *timer)
 	struct inquiry *inquiry = timer->data;
 	inquiry->awaited = 0;
 	inquiry->discovers = NULL;
+	inquiry->awaits_user = false;
 	finish_when_complete(inquiry);
 }
 
@@ -57,7 +58,7 @@ static void on_engines_late(uv_timer_t *timer)
 {
 	struct inquiry *inquiry = timer->data;
 	inquiry->awaited = 0;
-	if (inquiry->discovers)
+	if (inquiry->discovers || inquiry->awaits_user)
 		(void)uv_timer_start(timer, on_late, DISCOVERY_WAIT_MS, 0);
 	finish_when_complete(inquiry);
 }
@@ -107,6 +108,7 @@ static void begin_discovery(struct inquiry *inquiry)
 	struct supervisor *supervisor = inquiry->supervisor;
 	struct refusal refusal = { .text = "" };
 	struct engine *engine = NULL;
+	int r = 0;
 	if (supervisor->stopping || (!supervisor->privileged && inquiry->asker.uid != geteuid()))
 		return;
 	struct tenant *tenant = tenant_get(supervisor, inquiry->asker.uid, &refusal);
@@ -115,14 +117,13 @@ static void begin_discovery(struct inquiry *inquiry)
 			if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY || tenant->current == engine)
 				break;
 		/* Not the standby: somebody's work needs it more. */
-		if (!engine && tenant_engine(tenant, false, &engine, &refusal) < 0)
+		if (!engine && (r = tenant_engine(tenant, false, &engine, &refusal)) < 0)
 			engine = NULL;
 	}
 	inquiry->discovers = engine;
-	if (!engine)
+	inquiry->awaits_user = r == -EINPROGRESS;
+	if (!engine && !inquiry->awaits_user)
 		(void)snprintf(inquiry->trouble, sizeof(inquiry->trouble), "%.120s", refusal.text);
-	if (tenant && !engine)
-		tenant_review(tenant);
 	if (engine && engine->was_ready)
 		ask_discovery(inquiry);
 }
@@ -221,6 +222,9 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sy
 	inquiry->terms = terms;
 	if (discover)
 		begin_discovery(inquiry);
+	struct tenant *tenant = discover ? tenant_find(supervisor, inquiry->asker.uid) : NULL;
+	if (tenant)
+		tenant_review(tenant);
 	if (kind != INQUIRY_VERSION && kind != INQUIRY_LIMITS)
 		ask_engines(inquiry);
 	(void)uv_timer_start(&inquiry->timer, on_engines_late, ENGINE_WAIT_MS, 0);
@@ -251,6 +255,19 @@ static void one_less(struct engine *engine, uint64_t request)
 void report_arrived(struct engine *engine, uint64_t request)
 {
 	one_less(engine, request);
+}
+
+void report_tenant_identified(const struct tenant *tenant)
+{
+	struct inquiry *inquiry = TAILQ_FIRST(&tenant->supervisor->inquiries);
+	while (inquiry) {
+		struct inquiry *next = TAILQ_NEXT(inquiry, link);
+		if (inquiry->awaits_user && inquiry->asker.uid == tenant->uid) {
+			begin_discovery(inquiry);
+			finish_when_complete(inquiry);
+		}
+		inquiry = next;
+	}
 }
 
 void report_engine_ready(struct engine *engine)

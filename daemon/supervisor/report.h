@@ -13,6 +13,7 @@
 
 struct engine;
 struct supervisor;
+struct tenant;
 
 enum inquiry_kind { INQUIRY_STATUS, INQUIRY_DEVICES, INQUIRY_SESSIONS, INQUIRY_VERSION, INQUIRY_ACCOUNTS, INQUIRY_TRACE, INQUIRY_LIMITS };
 
@@ -27,6 +28,7 @@ struct inquiry {
 	struct asker asker;
 	unsigned awaited;          /* engines asked that have not answered */
 	struct engine *discovers;  /* is waited for longer: it starts, or looks for devices; NULL: none */
+	bool awaits_user;          /* the same of the user database, which has to say who the asker is */
 	bool discovery_asked;
 	char trouble[128];         /* why there is no discovery; "" if there is none */
 	uv_timer_t timer;
@@ -43,6 +45,8 @@ struct inquiry *report_find(struct supervisor *supervisor, uint64_t id);
 /* An engine has answered a request; can be asked now; will never answer again. */
 void report_arrived(struct engine *engine, uint64_t request);
 void report_engine_ready(struct engine *engine);
+/* It is known now who that is, whose engine can be started. */
+void report_tenant_identified(const struct tenant *tenant);
 void report_engine_gone(struct engine *engine);
 
 /* Drop all that is not answered; the loop must run once more. */

@@ -63,6 +63,7 @@ static void count_capacities(struct reply *reply)
 		if (!visible(reply->inquiry, tenant))
 			continue;
 		reply->engine_capacity++; /* a tenant without an engine has a row too */
+		reply->session_capacity += tenant->arriving_count;
 		TAILQ_FOREACH (engine, &tenant->engines, link) {
 			reply->engine_capacity++;
 			reply->session_capacity += engine->waiting_count + engine->sessions_count;
@@ -374,6 +375,8 @@ static void add_session(struct reply *reply, const struct engine *engine, struct
 	facts->phase = phases[session->phase];
 	facts->since_unix_seconds = session->since_unix_seconds;
 	facts->age_ns = clock_now_ns() - session->since_ns;
+	if (!engine)
+		return; /* it waits until it can have one */
 	facts->engine_pid = (uint32_t)engine->pid;
 	const struct session_figures *claim = answered(reply, engine) ? claims_of(engine, session) : NULL;
 	if (!claim)
@@ -398,6 +401,8 @@ static void add_sessions(struct reply *reply)
 	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
 		if (!visible(reply->inquiry, tenant))
 			continue;
+		TAILQ_FOREACH (session, &tenant->arriving, link)
+			add_session(reply, NULL, session);
 		TAILQ_FOREACH (engine, &tenant->engines, link) {
 			TAILQ_FOREACH (session, &engine->sessions, link)
 				add_session(reply, engine, session);

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "foreign_socket.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -36,6 +37,12 @@ bool session_is_untouched(const struct session *session)
 	char byte;
 	return session->socket >= 0 &&
 	       recv(session->socket, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+bool session_has_hung_up(const struct session *session)
+{
+	struct pollfd ends[] = {{.fd = session->socket, .events = POLLRDHUP}, {.fd = session->peer.pidfd, .events = POLLIN}};
+	return poll(ends, 2, 0) > 0;
 }
 
 void session_let_go(struct session *session)

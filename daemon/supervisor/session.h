@@ -17,11 +17,13 @@ enum session_phase {
 };
 
 struct engine;
+struct tenant;
 
 struct session {
 	TAILQ_ENTRY(session) link; /* of its engine */
 	TAILQ_ENTRY(session) unsettled; /* unsettled.h */
-	struct engine *engine;          /* is_unsettled: whose it is */
+	struct tenant *tenant;          /* is_unsettled: whose it is, */
+	struct engine *engine;          /* and who is to open it; NULL: there can be none yet (tenant_arrivals.h) */
 	bool is_unsettled;
 	uint64_t unsettled_since_ns;
 	uint64_t id;               /* never used again */
@@ -32,6 +34,7 @@ struct session {
 	 * that it has not looked at takes nothing of it along, and the next engine gets it.
 	 */
 	int socket;
+	bool made_room;              /* WAITING: an engine was told to end for it, where each session has its own */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds; /* for people */
 	LIST_ENTRY(session) same_place; /* of its engine: where it is found by its number */
@@ -49,6 +52,9 @@ void session_back_date(struct session *session, uint64_t since_ns);
 
 /* Is there something of the client that no engine has read? Then it can still be handed to one. */
 bool session_is_untouched(const struct session *session);
+
+/* WAITING: the client has gone, by its connection or its process. */
+bool session_has_hung_up(const struct session *session);
 
 /* Close the supervisor's copies of the descriptors. */
 void session_let_go(struct session *session);

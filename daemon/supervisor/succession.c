@@ -12,6 +12,7 @@
 #include "process_start.h"
 #include "process_uids.h"
 #include "supervisor.h"
+#include "tenant_identity.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -216,6 +217,7 @@ static void expect(struct supervisor *supervisor, const struct service_state_eng
 	uint64_t now_ns = clock_now_ns();
 	engine->since_ns = entry->since_ns < now_ns ? entry->since_ns : now_ns;
 	engine->since_unix_seconds = entry->since_unix_seconds;
+	(void)tenant_identify(tenant, &refusal); /* its share, when it is back */
 	if (entry->refused) {
 		engine->is_refused = true;
 		engine_stays_away(engine);

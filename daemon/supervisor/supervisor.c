@@ -10,7 +10,10 @@
 #include "orders.h"
 #include "peer.h"
 #include "refusal.h"
+#include "tenant_arrivals.h"
 #include "tenant_forget.h"
+#include "tenant_identity.h"
+#include "user_lookup.h"
 #include "user_namespace.h"
 
 #include <errno.h>
@@ -108,6 +111,8 @@ bool supervisor_has_all_engines(const struct supervisor *supervisor)
 void supervisor_engine_ended(struct supervisor *supervisor)
 {
 	status_changed(supervisor);
+	if (!supervisor->stopping)
+		arrivals_continue(supervisor);
 	if (supervisor->stopping && !has_processes(supervisor))
 		end_loop(supervisor);
 }
@@ -199,6 +204,7 @@ static bool close_address(struct supervisor *supervisor)
 	log_info("service", "stopping: sessions %u, engines %u", supervisor->session_count, supervisor->engine_count);
 	(void)listener_retire(&supervisor->listener);
 	listener_close(&supervisor->listener);
+	arrivals_refuse(supervisor, "the service is stopping");
 	notify_stopping();
 	return true;
 }
@@ -325,6 +331,7 @@ static int start(struct supervisor *supervisor)
 	(void)uv_timer_init(loop, &supervisor->stop_deadline);
 	supervisor->idle.data = supervisor;
 	supervisor->stop_deadline.data = supervisor;
+	arrivals_init(supervisor);
 	standby_init(supervisor);
 	orphans_init(supervisor);
 	sharing_init(supervisor);
@@ -338,6 +345,8 @@ static int start(struct supervisor *supervisor)
 		r = watch_signal(supervisor, &supervisor->reload, on_reload, SIGHUP);
 	if (r == 0)
 		r = watch_signal(supervisor, &supervisor->hand_over, on_hand_over, SIGUSR2);
+	if (r == 0)
+		r = tenant_identity_open(supervisor);
 	/* Before the first client is accepted: its engine may be there already. */
 	if (r == 0)
 		r = succession_open(supervisor);
@@ -361,6 +370,8 @@ static void finish(struct supervisor *supervisor)
 	if (!supervisor->stopping)
 		(void)listener_retire(&supervisor->listener);
 	listener_close(&supervisor->listener);
+	arrivals_refuse(supervisor, "the service is stopping");
+	user_lookups_close();
 	succession_close(supervisor);
 	report_drop_all(supervisor);
 	admin_close(supervisor);

@@ -45,6 +45,8 @@ struct supervisor {
 	struct sharing sharing;
 	unsigned session_count;
 	struct unsettled unsettled;
+	unsigned arriving_count; /* tenant_arrivals.h, of all tenants */
+	uv_timer_t arrivals;
 	uint64_t last_session;
 	struct inquiry_list inquiries;
 	unsigned inquiry_count;

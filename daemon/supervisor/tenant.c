@@ -3,16 +3,18 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "engine.h"
+#include "engine_room.h"
 #include "log.h"
 #include "orders.h"
 #include "refusal.h"
 #include "supervisor.h"
 #include "tenant_forget.h"
-#include "tenant_share.h"
+#include "tenant_arrivals.h"
+#include "tenant_identity.h"
 #include "unsettled.h"
+#include "user_lookup.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,23 +29,7 @@ enum {
 	CRASH_WINDOW_SECONDS = 10,
 	CRASH_WAIT_SECONDS = 5,
 	LEAVING_MAX = 16,          /* engines that failed and are not gone: a driver may take long over each */
-	PASSWD_BYTES = 16384,
-	GID_NOGROUP = 65534,
 };
-
-/* False: the user database does not know the uid, which gets the group of nobody. May ask the network's user database. */
-static bool group_of(uid_t uid, gid_t *gid_out)
-{
-	struct passwd entry;
-	struct passwd *found = NULL;
-	char buffer[PASSWD_BYTES];
-	*gid_out = GID_NOGROUP;
-	if (uid == geteuid())
-		*gid_out = getegid();
-	else if (getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found) == 0 && found)
-		*gid_out = found->pw_gid;
-	return found || uid == geteuid();
-}
 
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid)
 {
@@ -58,6 +44,7 @@ void tenant_remove(struct tenant *tenant)
 {
 	TAILQ_REMOVE(&tenant->supervisor->tenants, tenant, link);
 	tenant->supervisor->tenant_count--;
+	tenant->lookup = user_lookup_drop(tenant->lookup);
 	account_table_fini(&tenant->ledger);
 	free(tenant);
 }
@@ -80,14 +67,9 @@ static struct tenant *tenant_new(struct supervisor *supervisor, uid_t uid)
 	tenant->supervisor = supervisor;
 	tenant->uid = uid;
 	TAILQ_INIT(&tenant->engines);
+	TAILQ_INIT(&tenant->arriving);
 	TAILQ_INSERT_TAIL(&supervisor->tenants, tenant, link);
 	supervisor->tenant_count++;
-	if (uid == TENANT_OTHERS)
-		return tenant;
-	tenant->is_unknown = !group_of(uid, &tenant->gid);
-	if (tenant->is_unknown)
-		tenants_join_unknown(tenant);
-	tenant_share_look_up(tenant);
 	return tenant;
 }
 
@@ -136,7 +118,6 @@ static unsigned count_leaving(const struct tenant *tenant)
 
 static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
 {
-	const struct supervisor *supervisor = tenant->supervisor;
 	uint64_t now = clock_now_ns();
 	if (now < tenant->retry_at_ns) {
 		refuse(refusal_out, STATUS_CONNECTION_LOST,
@@ -150,22 +131,20 @@ static int may_start(const struct tenant *tenant, struct refusal *refusal_out)
 		       LEAVING_MAX);
 		return -EAGAIN;
 	}
-	if (supervisor_has_all_engines(supervisor)) {
-		refuse(refusal_out, STATUS_QUOTA, "the service runs as many engines as it may (%u)",
-		       supervisor->configuration.engines);
-		return -EDQUOT;
-	}
-	return 0;
+	return engine_room_has(tenant, refusal_out) ? 0 : -EDQUOT;
 }
 
 int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out, struct refusal *refusal_out)
 {
 	bool shared = !tenant->supervisor->configuration.engine_per_session;
+	int r = tenant_identify(tenant, refusal_out);
+	if (r < 0)
+		return r;
 	if (shared && tenant->current) {
 		*engine_out = tenant->current;
 		return 0;
 	}
-	int r = may_start(tenant, refusal_out);
+	r = may_start(tenant, refusal_out);
 	if (r < 0)
 		return r;
 	r = engine_start(tenant, may_adopt, engine_out);
@@ -179,6 +158,7 @@ int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_
 	}
 	if (shared)
 		tenant->current = *engine_out;
+	tenant->made_room = false;
 	return 0;
 }
 
@@ -191,6 +171,27 @@ void tenant_replace_engine(struct tenant *tenant, uint64_t devices)
 	tenant->warm_devices = devices;
 	(void)tenant_engine(tenant, true, &engine, &refusal);
 	tenant->warm_devices = 0;
+}
+
+void tenant_session_joined(struct tenant *tenant)
+{
+	tenant->session_count++;
+	supervisor_session_began(tenant->supervisor);
+}
+
+void tenant_session_left(struct tenant *tenant, struct session *session)
+{
+	tenant->session_count--;
+	unsettled_remove(session);
+	supervisor_session_ended(tenant->supervisor);
+}
+
+/* Can there be an engine for it soon? */
+static bool may_wait(struct tenant *tenant, struct session *session, int r)
+{
+	bool shared = !tenant->supervisor->configuration.engine_per_session;
+	return r == -EINPROGRESS ||
+	       (r == -EDQUOT && engine_room_make(tenant, shared ? &tenant->made_room : &session->made_room));
 }
 
 void tenant_place(struct tenant *tenant, struct session *session)
@@ -208,11 +209,15 @@ void tenant_place(struct tenant *tenant, struct session *session)
 	} else if (tenant->session_count >= orders_sessions_most(tenant)) {
 		refuse(&refusal, STATUS_QUOTA, "this user has as many sessions as one may have (%u)",
 		       tenant->session_count);
-		r = -EDQUOT;
+		r = -EUSERS;
 	} else if (!unsettled_may_add(tenant, &refusal)) {
 		r = -EDQUOT;
 	} else {
 		r = tenant_engine(tenant, true, &engine, &refusal);
+		if (r < 0 && may_wait(tenant, session, r)) {
+			tenant_let_wait(tenant, session);
+			return;
+		}
 	}
 	if (r == 0) {
 		engine_give(engine, session);

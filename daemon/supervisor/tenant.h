@@ -8,6 +8,7 @@
 #include "account_table.h"
 #include "configuration.h"
 #include "service_state.h"
+#include "session.h"
 #include "status.h"
 
 #include <stdbool.h>
@@ -16,8 +17,8 @@
 #include <sys/types.h>
 
 struct engine;
-struct session;
 struct supervisor;
+struct user_lookup;
 
 /* tenant_forget.h: of all, and of uids that the user database does not know. */
 enum { TENANTS_MAX = 2048, TENANTS_UNKNOWN_MAX = 256, TENANT_FAILURE_BYTES = 448 };
@@ -32,7 +33,15 @@ struct tenant {
 	struct supervisor *supervisor;
 	uid_t uid;
 	gid_t gid; /* of the user database; never the peer's, who may have it from a set-group-id program */
-	bool is_unknown; /* to the user database, as far as it was asked */
+	/* tenant_identity.h */
+	struct user_lookup *lookup; /* what is being asked; NULL: nothing */
+	bool is_identified;         /* `gid`, `share` and the next are known */
+	bool is_unknown;            /* to the user database, as far as it was asked */
+	uint64_t identified_ns;
+	/* tenant_arrivals.h */
+	struct session_list arriving;
+	unsigned arriving_count;
+	bool made_room; /* an engine was told to end for one of this tenant's, where it has one for all sessions */
 	struct engine_list engines;
 	struct engine *current; /* takes new sessions; NULL: start one */
 	unsigned session_count;
@@ -84,7 +93,11 @@ struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
  */
 int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out, struct refusal *refusal_out);
 
-/* Hand a session to an engine, or refuse its client. Takes the session. */
+/* A session counts, and does not any more. */
+void tenant_session_joined(struct tenant *tenant);
+void tenant_session_left(struct tenant *tenant, struct session *session);
+
+/* Hand a session to an engine, let it wait until there can be one, or refuse its client. Takes the session. */
 void tenant_place(struct tenant *tenant, struct session *session);
 
 /*

@@ -13,7 +13,7 @@
 /* Nobody serves it, and nobody has said anything of it that must hold when it comes again. */
 static bool is_away(const struct tenant *tenant)
 {
-	return tenant->uid != TENANT_OTHERS && TAILQ_EMPTY(&tenant->engines) && tenant->session_count == 0 &&
+	return tenant->uid != TENANT_OTHERS && TAILQ_EMPTY(&tenant->engines) && tenant->session_count == 0 && !tenant->lookup &&
 	       tenant->retry_at_ns <= clock_now_ns() && !orders_hold(tenant);
 }
 

@@ -9,12 +9,7 @@
 struct supervisor;
 struct tenant;
 
-/*
- * Look up what the configuration says: of the user, by number or name, else of the first of [shares] that names one of their groups.
- * Asks the user database where names have to be known.
- */
-void tenant_share_look_up(struct tenant *tenant);
-/* With what was ordered. `given`: something was said, of this tenant or of everybody. */
+/* As the user database and [shares] have it (tenant_identity.h), with what was ordered. `given`: something was said, of this tenant or of everybody. */
 struct configuration_share tenant_share(const struct tenant *tenant);
 /* Is anything said of anybody, so that devices' time is to be divided? */
 bool tenant_shares_matter(const struct supervisor *supervisor);

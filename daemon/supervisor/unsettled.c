@@ -6,6 +6,7 @@
 #include "log.h"
 #include "refusal.h"
 #include "supervisor.h"
+#include "tenant_arrivals.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ static unsigned most_of_one(const struct supervisor *supervisor)
 /* Is there, or was there, an engine that could open it? What else waits for that is told by the engine's own deadlines. */
 static uint64_t due_ns(const struct session *session)
 {
-	const struct configuration *configuration = &session->engine->tenant->supervisor->configuration;
+	const struct configuration *configuration = &session->tenant->supervisor->configuration;
 	uint64_t start_ns = session->phase == SESSION_WAITING ? configuration->engine_start_ns : 0;
 	return session->unsettled_since_ns + start_ns + configuration->handshake_ns;
 }
@@ -62,6 +63,10 @@ static void give_up(struct session *session, const char *text)
 	struct engine *engine = session->engine;
 	log_debug("session", "%llu of uid %lu, pid %ld: %s", (unsigned long long)session->id,
 		  (unsigned long)session->peer.uid, (long)session->peer.pid, text);
+	if (!engine) {
+		tenant_drop_arrival(session->tenant, session, text);
+		return;
+	}
 	if (session->phase == SESSION_WAITING) {
 		engine_drop_waiting(engine, session, text);
 		engine_check_idle(engine);
@@ -125,15 +130,16 @@ void unsettled_close(struct supervisor *supervisor)
 	close_fd(&unsettled->processes);
 }
 
-void unsettled_add(struct engine *engine, struct session *session)
+void unsettled_add(struct tenant *tenant, struct engine *engine, struct session *session)
 {
-	struct unsettled *unsettled = &engine->tenant->supervisor->unsettled;
+	struct unsettled *unsettled = &tenant->supervisor->unsettled;
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = session };
+	session->tenant = tenant;
 	session->engine = engine;
 	session->is_unsettled = true;
 	session->unsettled_since_ns = clock_now_ns();
 	TAILQ_INSERT_TAIL(&unsettled->sessions, session, unsettled);
-	engine->tenant->unsettled_count++;
+	tenant->unsettled_count++;
 	/* Without memory for it the deadline is what ends it. */
 	(void)epoll_ctl(unsettled->processes, EPOLL_CTL_ADD, session->peer.pidfd, &event);
 	if (unsettled->count++ == 0)
@@ -150,7 +156,7 @@ void unsettled_remove(struct session *session)
 {
 	if (!session->is_unsettled)
 		return;
-	struct tenant *tenant = session->engine->tenant;
+	struct tenant *tenant = session->tenant;
 	struct unsettled *unsettled = &tenant->supervisor->unsettled;
 	session->is_unsettled = false;
 	TAILQ_REMOVE(&unsettled->sessions, session, unsettled);
@@ -179,7 +185,7 @@ static bool make_room(struct tenant *tenant)
 	if (most->unsettled_count <= tenant->unsettled_count + 1)
 		return false;
 	TAILQ_FOREACH (session, &supervisor->unsettled.sessions, unsettled)
-		if (session->engine->tenant == most)
+		if (session->tenant == most)
 			break;
 	give_up(session, "the service has no room for so many that connect at one time");
 	return true;

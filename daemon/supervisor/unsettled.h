@@ -30,8 +30,8 @@ int unsettled_open(struct supervisor *supervisor);
 /* No session may be left in it. The loop must run once more. */
 void unsettled_close(struct supervisor *supervisor);
 
-/* A session that waits for its engine, with its descriptors, or that its engine has just got: its time begins anew. */
-void unsettled_add(struct engine *engine, struct session *session);
+/* A session that waits for its engine, or until there can be one (NULL), with its descriptors, or that its engine has just got: its time begins anew. */
+void unsettled_add(struct tenant *tenant, struct engine *engine, struct session *session);
 void unsettled_handed_on(struct session *session);
 
 /* It is open, or is over: before its descriptors are closed. Does nothing where it is not among them. */

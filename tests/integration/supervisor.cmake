@@ -24,6 +24,16 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   sycl_test(supervisor_cli SOURCES ${here}/supervisor_cli.c LIBS supervisor_harness nng::nng TIMEOUT 240
     LABELS integration)
 
+  # A user database that waits, in the service's process. Without sanitizers, which want to be loaded first.
+  add_library(slow_user_database MODULE ${here}/../support/slow_user_database.c)
+  target_compile_definitions(slow_user_database PRIVATE _GNU_SOURCE)
+  set_target_properties(slow_user_database PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  sycl_test(supervisor_slow_users SOURCES ${here}/supervisor_slow_users.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  if(TARGET supervisor_slow_users)
+    target_compile_definitions(supervisor_slow_users PRIVATE SLOW_USER_DATABASE="$<TARGET_FILE:slow_user_database>")
+    add_dependencies(supervisor_slow_users slow_user_database)
+  endif()
+
   sycl_test(supervisor_user_database SOURCES ${here}/supervisor_user_database.c
     ${here}/../../daemon/supervisor/user_database.c TIMEOUT 30)
   if(TARGET supervisor_user_database)
@@ -69,6 +79,8 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   # The same of users who are many.
   add_executable(supervisor_uids_many ${here}/supervisor_uids_many.c)
   target_link_libraries(supervisor_uids_many PRIVATE sycl_flags supervisor_harness)
+  target_compile_definitions(supervisor_uids_many PRIVATE SLOW_USER_DATABASE="$<TARGET_FILE:slow_user_database>")
+  add_dependencies(supervisor_uids_many slow_user_database)
   set_target_properties(supervisor_uids_many PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME supervisor_uids_many COMMAND supervisor_uids_many)
   set_tests_properties(supervisor_uids_many PROPERTIES TIMEOUT 240 SKIP_RETURN_CODE 77 LABELS integration

@@ -259,6 +259,20 @@ void service_start(struct service *service, const char *const *arguments)
 	}
 }
 
+void service_start_slow(struct service *service, const char *const *arguments, const char *library, uid_t uid, const char *gate)
+{
+	char text[32], options[1024];
+	const char *before = getenv("ASAN_OPTIONS");
+	(void)snprintf(text, sizeof(text), "%lu", (unsigned long)uid);
+	(void)snprintf(options, sizeof(options), "%s:verify_asan_link_order=0", before ? before : "");
+	(void)setenv("SYCLD_TEST_SLOW_UID", text, 1);
+	(void)setenv("SYCLD_TEST_SLOW_GATE", gate, 1);
+	(void)setenv("ASAN_OPTIONS", options, 1);
+	(void)setenv("LD_PRELOAD", library, 1);
+	service_start(service, arguments);
+	(void)unsetenv("LD_PRELOAD");
+}
+
 struct waiting {
 	pid_t pid;
 	int status;

@@ -34,6 +34,9 @@ void service_launch(struct service *service, const char *const *arguments);
 /* As above, then wait until it is ready. */
 void service_start(struct service *service, const char *const *arguments);
 
+/* As service_start, with a user database (the library) that answers about `uid` only when somebody has opened the FIFO `gate` to write. */
+void service_start_slow(struct service *service, const char *const *arguments, const char *library, uid_t uid, const char *gate);
+
 /* Wait for READY=1. False: it ended, or the deadline passed. */
 bool service_wait_ready(struct service *service);
 

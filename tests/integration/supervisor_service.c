@@ -357,6 +357,7 @@ Test(service, configuration_errors_name_file_and_line)
 		{ "[limits]\nobjects = 1\nobjects = 2\n", ":3: ", "twice" },
 		{ "[limits]\nspeed = 1\n", ":2: ", "no such limit" },
 		{ "[isolation]\nisolation = process\n", ":2: ", "tenant or session" },
+		{ "[service]\nunknown_users = yes\n", ":2: ", "unknown_users wants share or refuse, not 'yes'" },
 		{ "engines = 1\n", ":1: ", "before the first" },
 		{ "[shares]\nmode = alternating\n", ":2: ", "wants concurrent or exclusive, not 'alternating'" },
 		{ "[shares]\nmode = exclusive\nmode = exclusive\n", ":3: ", "mode: is given twice" },

@@ -6,11 +6,13 @@
 
 #include "cleanup.h"
 
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Far from those that systems give to users and services. */
@@ -142,6 +144,132 @@ static void who_was_served_is_counted_for_ever(void)
 	end();
 }
 
+static bool one_waits(void *unused)
+{
+	(void)unused;
+	return ctl_session_count(&service) == 1;
+}
+
+static void who_is_looked_up_slowly_delays_nobody_else(void)
+{
+	char gate[HARNESS_PATH_BYTES * 2];
+	service_prepare(&service, "double");
+	(void)snprintf(gate, sizeof(gate), "%s/gate", service.folder);
+	if (mkfifo(gate, 0600) < 0)
+		abort();
+	service_start_slow(&service, NULL, SLOW_USER_DATABASE, UID_FIRST, gate);
+	be(UID_FIRST);
+	int slow = client_connect(&service);
+	be(0);
+	CHECK(wait_until(one_waits, NULL));
+	for (uid_t i = 1; i <= 20; i++)
+		one_session(UID_FIRST + i);
+	CLEANUP(close_fd) int opened = open(gate, O_RDWR | O_CLOEXEC);
+	Sycl__V1__Packet *packet = client_receive(slow);
+	CHECK(opened >= 0 && packet && packet->body_case == SYCL__V1__PACKET__BODY_WELCOME);
+	packet_free(packet);
+	close_fd(&slow);
+	end();
+}
+
+static void must_be_refused(uid_t uid, const char *words)
+{
+	char *why = NULL;
+	(void)open_as(uid, &why);
+	CHECK(why && strstr(why, words));
+	if (why && !strstr(why, words))
+		(void)fprintf(stderr, "uid %lu is refused: %s\n", (unsigned long)uid, why);
+	free(why);
+}
+
+/* Of that user; 0: it has none. */
+static json_int_t engine_of(uid_t uid)
+{
+	json_t *status = ctl_json(&service, "status"), *row;
+	json_int_t pid = 0;
+	size_t i;
+	json_array_foreach(json_object_get(status, "tenants"), i, row)
+		if (json_integer_value(json_object_get(row, "uid")) == uid && json_integer_value(json_object_get(row, "engine_pid")))
+			pid = json_integer_value(json_object_get(row, "engine_pid"));
+	json_decref(status);
+	return pid;
+}
+
+/* Whoever has a name has a quarter, all that have none have one together. */
+static void no_user_has_more_than_a_quarter(uid_t named)
+{
+	int sockets[5];
+	start_with("[service]\nengines = 8\n[isolation]\nisolation = session\n");
+	sockets[0] = open_as(named, NULL);
+	sockets[1] = open_as(named, NULL);
+	must_be_refused(named, "this user has as many engines as one may (2 of 8)");
+	sockets[2] = open_as(UID_FIRST, NULL);
+	sockets[3] = open_as(UID_FIRST + 1, NULL);
+	must_be_refused(UID_FIRST + 2, "together, as many engines as they may (2 of 8)");
+	sockets[4] = open_as(0, NULL);
+	for (int i = 0; i < 5; i++) {
+		CHECK(sockets[i] >= 0);
+		close_fd(&sockets[i]);
+	}
+	end();
+}
+
+static bool has_no_session(void *context)
+{
+	uid_t uid = *(const uid_t *)context;
+	return ended_sessions(uid) > 0;
+}
+
+/* A session whose engine then has nothing to do. */
+static void leave_idle(uid_t uid)
+{
+	one_session(uid);
+	CHECK(wait_until(has_no_session, &uid));
+}
+
+static void who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(uid_t one, uid_t two)
+{
+	start_with("[service]\nengines = 2\nengine_idle_seconds = 3600\n");
+	leave_idle(one);
+	leave_idle(two);
+	json_int_t kept = engine_of(two);
+	CHECK(engine_of(one) > 0 && kept > 0);
+	int held = open_as(0, NULL);
+	CHECK(held >= 0);
+	CHECK(engine_of(one) == 0 && engine_of(two) == kept);
+	int busy = open_as(two, NULL);
+	CHECK(busy >= 0 && engine_of(two) == kept);
+	must_be_refused(one, "as many engines as it may (2)");
+	close_fd(&busy);
+	close_fd(&held);
+	end();
+}
+
+/* Uids that nobody has take each other's places, and no user's. */
+static void who_is_many_has_one_part(uid_t named)
+{
+	start_with("[service]\nengines = 8\nengine_idle_seconds = 3600\n");
+	leave_idle(named);
+	json_int_t kept = engine_of(named);
+	for (uid_t i = 0; i < 20; i++)
+		leave_idle(UID_FIRST + i);
+	CHECK(kept > 0 && engine_of(named) == kept);
+	unsigned count = 0;
+	for (uid_t i = 0; i < 20; i++)
+		count += engine_of(UID_FIRST + i) > 0;
+	CHECK(count == 2);
+	end();
+}
+
+static void who_is_not_known_can_be_refused(uid_t named)
+{
+	start_with("[service]\nunknown_users = refuse\n");
+	must_be_refused(UID_FIRST, "the user database does not know uid 1500000000");
+	one_session(named);
+	one_session(0);
+	end();
+}
+
 int main(void)
 {
 	struct rlimit files = {FILES, FILES};
@@ -153,6 +281,18 @@ int main(void)
 		abort();
 	who_is_refused_leaves_nothing_behind();
 	who_was_served_is_counted_for_ever();
+	who_is_looked_up_slowly_delays_nobody_else();
+	const struct passwd *one = getpwnam("daemon"), *two;
+	uid_t named = one ? one->pw_uid : 0;
+	two = getpwnam("bin");
+	if (named && two) {
+		no_user_has_more_than_a_quarter(named);
+		who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(named, two->pw_uid);
+		who_is_many_has_one_part(named);
+		who_is_not_known_can_be_refused(named);
+	} else {
+		(void)fputs("left out: engines of users with names, as there is no user daemon or bin\n", stderr);
+	}
 	if (failures)
 		(void)fprintf(stderr, "%u failures\n", failures);
 	return failures ? 1 : 0;
