@@ -192,6 +192,8 @@ sycl_result handler_check_no_action(const struct handler *handler);
 sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel, const sycl_range *global,
 				const sycl_range *local);
 sycl_result handler_check_arguments(const struct handler *handler);
+/* Can its buffers be in the memory of the queue's device at one time, if nothing else is? (M7) */
+sycl_result handler_check_memory(const struct handler *handler);
 /* Of a launch that is not plain: does it have work-groups, do the clusters divide them, does the offset fit? */
 sycl_result handler_check_properties(const struct handler *handler);
 

@@ -219,3 +219,66 @@ sycl_result handler_check_arguments(const struct handler *handler)
 				 facts->max_parameter_bytes);
 	return SYCL_SUCCESS;
 }
+
+/* Actions that need all their buffers on the device at one time. */
+static bool is_held_on_device(const struct handler *handler)
+{
+	switch (handler->action) {
+	case HANDLER_ACTION_LAUNCH:
+		for (uint32_t i = 0; i < handler->dimensions; i++) {
+			if (handler->global[i] == 0)
+				return false; /* it runs nothing, and is ordered all the same (B22) */
+		}
+		return true;
+	case HANDLER_ACTION_FILL:
+	case HANDLER_ACTION_NATIVE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Shared ones are not counted: two of them can be the same memory. */
+static uint64_t root_bytes(const struct handler *handler, uint32_t index)
+{
+	const struct buffer *root = buffer_root(handler_requirement_at(handler, index)->buffer);
+	return root->share ? 0 : root->size_bytes;
+}
+
+/* Bytes of the requirement's root buffer; 0 for a root that an earlier requirement has. */
+static uint64_t new_root_bytes(const struct handler *handler, uint32_t index)
+{
+	const struct buffer *root = buffer_root(handler_requirement_at(handler, index)->buffer);
+	for (uint32_t i = 0; i < index; i++) {
+		if (buffer_root(handler_requirement_at(handler, i)->buffer) == root)
+			return 0;
+	}
+	return root_bytes(handler, index);
+}
+
+/* The sum, or UINT64_MAX when that is less. `once`: of parts of one buffer the whole is counted once, which takes longer. */
+static uint64_t bytes_of_roots(const struct handler *handler, bool once)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < handler->requirements.count; i++) {
+		uint64_t more = once ? new_root_bytes(handler, i) : root_bytes(handler, i);
+		if (__builtin_add_overflow(bytes, more, &bytes))
+			return UINT64_MAX;
+	}
+	return bytes;
+}
+
+sycl_result handler_check_memory(const struct handler *handler)
+{
+	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
+	uint64_t room = facts->global_mem_bytes;
+	/* As a rule no more is looked at than this. A device without memory of its own has the host's, which can be more than it says. */
+	if (bytes_of_roots(handler, false) <= room || room == 0 || facts->host_unified_memory || !is_held_on_device(handler))
+		return SYCL_SUCCESS;
+	uint64_t bytes = bytes_of_roots(handler, true);
+	if (bytes <= room)
+		return SYCL_SUCCESS;
+	return error_set(SYCL_ERROR_MEMORY_ALLOCATION,
+			 "the command group's buffers have %" PRIu64 " bytes together; the device has %" PRIu64 " of memory", bytes,
+			 room);
+}

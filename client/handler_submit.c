@@ -254,6 +254,8 @@ static sycl_result check(const struct handler *handler, bool plain_buffers)
 		result = usm_check(handler);
 	if (!result)
 		result = handler_check_arguments(handler);
+	if (!result && handler->requirements.count)
+		result = handler_check_memory(handler);
 	if (!result && handler->bridge)
 		result = bridge_check(handler);
 	if (!result)

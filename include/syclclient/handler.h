@@ -258,7 +258,8 @@ SYCL_API sycl_result sycl_handler_wait_event(sycl_handler handler, sycl_shared_e
  * @param[out] event_out  The caller's to release (B17); NULL: no event is made.
  * @retval SYCL_ERROR_KERNEL_ARGUMENT    Too few, too many, or one of another kind or size than the kernel's; local
  *                                       memory without work-groups (E7); more bytes than the device takes.
- * @retval SYCL_ERROR_MEMORY_ALLOCATION  More local memory than the device has.
+ * @retval SYCL_ERROR_MEMORY_ALLOCATION  More local memory than the device has; buffers of a kernel, a fill or a native
+ *                                       command that have more bytes together than the device's own memory.
  * @retval SYCL_ERROR_ND_RANGE           A cooperative launch or one in clusters without work-groups; clusters that do
  *                                       not divide the work-groups.
  * @retval SYCL_ERROR_QUOTA              The group is longer than 64 KiB, as many groups are in flight as the session

@@ -184,3 +184,78 @@ Test(client_basic, M7_M8_what_fails_after_it_was_taken_stays_with_the_first_queu
 	MUST(sycl_device_release(devices[0]));
 	MUST(sycl_device_release(devices[1]));
 }
+
+/* The first device has memory for two buffers, the second for as many as are wanted. */
+static void with_a_small_device(void)
+{
+	fake_reset();
+	fake_device_options(0, (struct fake_device_options){.memory_bytes = 2 * BYTES});
+	with_service();
+}
+
+static sycl_buffer buffer_of(uint64_t bytes)
+{
+	sycl_buffer buffer = NULL;
+	MUST(sycl_buffer_create(platform, NULL, bytes, SYCL_HOST_NONE, &buffer));
+	return buffer;
+}
+
+/* A fill of one of these buffers that requires them all. */
+static sycl_handler filling(sycl_queue on, uint32_t count, const sycl_buffer *buffers)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(on, &handler));
+	for (uint32_t i = 1; i < count; i++)
+		MUST(sycl_handler_require(handler, buffers[i], SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_fill(handler, buffers[0], 0, BYTES, "abcd", 4));
+	return handler;
+}
+
+/* The first queue keeps times, the second none: so it shows whose the event is. Ends it. */
+static void expect_event_of(bool is_first, sycl_event event)
+{
+	uint64_t ns = 0;
+	cr_expect(eq(int, sycl_event_get_profiling(event, SYCL_PROFILING_END, &ns), is_first ? SYCL_SUCCESS : SYCL_ERROR_INVALID));
+	MUST(sycl_event_wait_for(event, LONG_NS));
+	MUST(sycl_event_release(event));
+}
+
+/* What the first queue's device cannot hold at all goes to the second queue; where neither can hold it, that is told at the call. */
+Test(client_basic, M7_memory_that_runs_out_on_the_first_queue_brings_the_second_its_group, .init = with_a_small_device,
+     .fini = without_service)
+{
+	sycl_device large = fake_device(platform, 1);
+	sycl_queue second = NULL;
+	const sycl_buffer buffers[] = {buffer_of(BYTES), buffer_of(BYTES), buffer_of(BYTES)};
+	const sycl_buffer huge = buffer_of(3 * BYTES);
+	struct fake_counters first_device, second_device;
+	sycl_event event = NULL;
+	MUST(sycl_queue_create(NULL, large, NULL, &second));
+	/* Two fit, also when one of them is named by its parts. */
+	sycl_buffer parts[2] = {NULL, NULL};
+	for (int i = 0; i < 2; i++)
+		MUST(sycl_buffer_create_sub(buffers[1], (uint64_t)i * 1024, 1024, &parts[i]));
+	const sycl_buffer fitting[] = {buffers[0], parts[0], parts[1]};
+	MUST(sycl_handler_submit_with_secondary(filling(queue, 3, fitting), second, &event));
+	expect_event_of(true, event);
+	/* Three do not, nor does one that is larger than the device. */
+	MUST(sycl_handler_submit_with_secondary(filling(queue, 3, buffers), second, &event));
+	expect_event_of(false, event);
+	MUST(sycl_handler_submit_with_secondary(filling(queue, 1, &huge), second, &event));
+	expect_event_of(false, event);
+	fake_counters(0, &first_device);
+	fake_counters(1, &second_device);
+	cr_expect(eq(u64, first_device.fills, 1));
+	cr_expect(eq(u64, second_device.fills, 2));
+	cr_expect(eq(int, sycl_handler_submit(filling(queue, 1, &huge), &event), SYCL_ERROR_MEMORY_ALLOCATION));
+	cr_expect(eq(int, sycl_handler_submit_with_secondary(filling(queue, 3, buffers), queue, &event), SYCL_ERROR_MEMORY_ALLOCATION));
+	cr_expect(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "bytes together; the device has"), NULL));
+	MUST(sycl_queue_wait(queue)); /* nothing that was refused is in it */
+	for (int i = 0; i < 2; i++)
+		MUST(sycl_buffer_release(parts[i]));
+	for (int i = 0; i < 3; i++)
+		MUST(sycl_buffer_release(buffers[i]));
+	MUST(sycl_buffer_release(huge));
+	MUST(sycl_queue_release(second));
+	MUST(sycl_device_release(large));
+}
