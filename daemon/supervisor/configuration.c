@@ -173,6 +173,21 @@ static bool set_admin_group(struct configuration *c, const char *value)
 	return true;
 }
 
+static bool set_processes(struct configuration *c, const char *value)
+{
+	return configuration_number(value, false, 1u << 22, &c->user_processes) && c->user_processes > 0;
+}
+
+static bool set_memory(struct configuration *c, const char *value)
+{
+	return configuration_number(value, true, 1ull << 46, &c->user_memory_bytes) && c->user_memory_bytes > 0;
+}
+
+static bool set_cpu_weight(struct configuration *c, const char *value)
+{
+	return configuration_number(value, false, 10000, &c->user_cpu_weight) && c->user_cpu_weight > 0;
+}
+
 static const struct key {
 	const char *section;
 	const char *name;
@@ -192,6 +207,9 @@ static const struct key {
 	{ "service", "spill", "yes or no", set_spill },
 	{ "service", "slice_us", "a number from 0 to 1000000", set_slice },
 	{ "isolation", "isolation", "tenant or session", set_isolation },
+	{ "isolation", "processes", "a number from 1 to 4194304", set_processes },
+	{ "isolation", "memory_bytes", "a number of bytes from 1 to 64T", set_memory },
+	{ "isolation", "cpu_weight", "a number from 1 to 10000", set_cpu_weight },
 };
 
 enum { KEY_COUNT = sizeof(keys) / sizeof(*keys) };

@@ -65,6 +65,9 @@ struct configuration {
 	bool standby;                 /* keep an engine ready for whoever needs one next */
 	bool engine_per_session;      /* isolation = session */
 	bool refuse_unknown;          /* serve no uid that the user database does not know */
+	uint64_t user_processes;      /* of all engines of one user, by control groups: processes and threads; 0: no limit */
+	uint64_t user_memory_bytes;   /* the same; 0: no limit */
+	uint64_t user_cpu_weight;     /* the same; 0: as everybody's */
 	unsigned engines;             /* at one time, at most */
 	unsigned sessions_per_tenant; /* at one time, at most */
 	bool sessions_ordered, shares_ordered; /* by an operator, since it was read: the one above, and shares.everybody */

@@ -481,6 +481,7 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 		engine_drop(engine);
 		return r;
 	}
+	engine_groups_take(&supervisor->groups, &supervisor->configuration, tenant->uid, engine->pid);
 	watch_control(engine, UV_READABLE);
 	(void)uv_timer_start(&engine->deadline, on_deadline, start_limit_ms(engine), 0);
 	join_tenant(engine);
@@ -643,6 +644,9 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 	if (engine->state != ENGINE_STARTING && engine->state != ENGINE_RETURNING)
 		return;
 	engine->state = ENGINE_READY;
+	/* Again, with the build helper, which may have been on its way the first time. */
+	engine_groups_take(&engine->tenant->supervisor->groups, &engine->tenant->supervisor->configuration, engine->tenant->uid,
+			   engine->pid);
 	engine->tenant->start_failures = 0;
 	(void)uv_timer_stop(&engine->deadline);
 	log_debug("engine", "pid %ld is ready after %llu ms", (long)engine->pid,
@@ -723,6 +727,7 @@ void engine_kill(struct engine *engine, const char *reason)
 	engine->control_events = 0;
 	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0)
 		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid, strerror(errno));
+	engine_groups_kill(&engine->tenant->supervisor->groups, engine->tenant->uid, engine->pid);
 }
 
 void engine_kill_soon(struct engine *engine, const char *reason)

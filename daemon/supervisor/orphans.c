@@ -32,11 +32,9 @@ static unsigned children(pid_t *pids_out, unsigned most)
 	return count;
 }
 
-static bool is_known(const struct supervisor *supervisor, pid_t pid)
+static bool is_engine(const void *context, pid_t pid)
 {
-	for (unsigned i = 0; i < supervisor->orphans.stranger_count; i++)
-		if (supervisor->orphans.strangers[i] == pid)
-			return true;
+	const struct supervisor *supervisor = context;
 	pid_t standby = -1;
 	uint64_t since_ns;
 	if (standby_look(supervisor, &standby, &since_ns) != STANDBY_NONE && standby == pid)
@@ -51,10 +49,21 @@ static bool is_known(const struct supervisor *supervisor, pid_t pid)
 	return false;
 }
 
+static bool is_known(const struct supervisor *supervisor, pid_t pid)
+{
+	for (unsigned i = 0; i < supervisor->orphans.stranger_count; i++)
+		if (supervisor->orphans.strangers[i] == pid)
+			return true;
+	return is_engine(supervisor, pid);
+}
+
 /* How many are left. A child that was not waited for keeps its number, so no other process can be hit. */
 static unsigned end_round(const struct supervisor *supervisor)
 {
 	static pid_t pids[CHILDREN_MAX];
+	engine_groups_tidy(&supervisor->groups, is_engine, supervisor);
+	if (!supervisor->orphans.are_ours)
+		return 0;
 	unsigned count = children(pids, CHILDREN_MAX), left = 0;
 	for (unsigned i = 0; i < count; i++) {
 		if (is_known(supervisor, pids[i]))
@@ -86,12 +95,12 @@ void orphans_init(struct supervisor *supervisor)
 
 void orphans_end(struct supervisor *supervisor)
 {
-	if (supervisor->orphans.are_ours && end_round(supervisor) > 0)
+	if (end_round(supervisor) > 0)
 		(void)uv_timer_start(&supervisor->orphans.again, on_again, AGAIN_MS, 0);
 }
 
 void orphans_end_now(struct supervisor *supervisor)
 {
-	for (int round = 0; supervisor->orphans.are_ours && round < ROUNDS_AT_END && end_round(supervisor) > 0; round++)
+	for (int round = 0; round < ROUNDS_AT_END && end_round(supervisor) > 0; round++)
 		(void)usleep(ROUND_US);
 }

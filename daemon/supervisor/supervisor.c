@@ -334,6 +334,7 @@ static int start(struct supervisor *supervisor)
 	arrivals_init(supervisor);
 	standby_init(supervisor);
 	orphans_init(supervisor);
+	engine_groups_open(&supervisor->groups, &supervisor->configuration);
 	sharing_init(supervisor);
 	trace_init(supervisor);
 	int r = unsettled_open(supervisor);
@@ -350,6 +351,8 @@ static int start(struct supervisor *supervisor)
 	/* Before the first client is accepted: its engine may be there already. */
 	if (r == 0)
 		r = succession_open(supervisor);
+	if (r == 0)
+		orphans_end(supervisor); /* of engines that ended while no service ran */
 	if (r == 0)
 		r = admin_open(supervisor);
 	if (r == 0)
@@ -392,6 +395,7 @@ static void finish(struct supervisor *supervisor)
 	int r = uv_loop_close(&supervisor->loop);
 	if (r < 0)
 		log_error("service", "the loop still has handles");
+	engine_groups_close(&supervisor->groups);
 	decode_arena_fini(&supervisor->arena);
 	runtime_directory_close(&supervisor->directory);
 }

@@ -7,6 +7,7 @@
 
 #include "admin.h"
 #include "configuration.h"
+#include "engine_groups.h"
 #include "listener.h"
 #include "notify.h"
 #include "options.h"
@@ -42,6 +43,7 @@ struct supervisor {
 	unsigned held_count;   /* of these, that are held (engine_lost.h) */
 	struct standby_keeper keeper;
 	struct orphans orphans;
+	struct engine_groups groups;
 	struct sharing sharing;
 	unsigned session_count;
 	struct unsettled unsettled;

@@ -14,6 +14,7 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
 
   sycl_test(supervisor_service SOURCES ${here}/supervisor_service.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_engines SOURCES ${here}/supervisor_engines.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  sycl_test(supervisor_groups SOURCES ${here}/supervisor_groups.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_succession SOURCES ${here}/supervisor_succession.c LIBS supervisor_harness TIMEOUT 300
     LABELS integration)
   sycl_test(supervisor_orders SOURCES ${here}/supervisor_orders.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
