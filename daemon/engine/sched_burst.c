@@ -255,7 +255,7 @@ void task_launch_fault(const struct task *task, uint32_t index, struct backend_f
 uint32_t sched_kernel_burst(const struct sched_kernel *kernel)
 {
 	uint64_t period_ns = kernel->period_ns;
-	if (period_ns == 0)
+	if (period_ns == 0 || surprise_lasts(&kernel->surprise))
 		return 1;
 	uint64_t most = SCHED_BURST_NS / period_ns;
 	return most < 1 ? 1 : most < SCHED_BURST_MAX ? (uint32_t)most : SCHED_BURST_MAX;
@@ -275,4 +275,8 @@ void sched_burst_learn(const struct task *task)
 		*period_ns = took_ns > *period_ns ? (*period_ns + took_ns) / 2 : (*period_ns + 3 * took_ns) / 4;
 	if (*period_ns == 0)
 		*period_ns = 1;
+	if (!send->burst)
+		surprise_pass(&send->kernel->surprise);
+	else if (send->end_ns - send->start_ns > SCHED_BURST_SURPRISE_NS)
+		surprise_note(&send->kernel->surprise);
 }

@@ -39,6 +39,7 @@
 #include "sched_spill.h"
 #include "sched_trace.h"
 #include "scheduler.h"
+#include "surprise.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -67,6 +68,7 @@ static_assert(SCHED_DEVICES_MAX == 63, "with the host 64 places: one word");
 #define SCHED_BURSTS_KEPT      128u
 #define SCHED_BURST_STORAGE_BYTES 2048u /* the same of larger ones: bursts, mostly */
 #define SCHED_BURST_NS         100000u /* what a burst may take, by what its kernel took lately */
+#define SCHED_BURST_SURPRISE_NS 1000000u /* one that took longer held back those in it: its kernel goes without for a while */
 #define SCHED_INTERVALS_MAX    4096u  /* of one buffer, for order and for places; see sched_dependencies.h */
 #define SCHED_INTERVALS_KEPT   64u    /* before equal ones are joined that nobody asks for in one: likely to be cut again */
 #define SCHED_LINKS_MAX        16384u /* of one buffer: readers that are linked into several spans */
@@ -401,6 +403,7 @@ struct sched_kernel {
 	struct sched_range seen; /* of the last launch that came back with success; dimensions 0: none has */
 	uint64_t seen_at;        /* device.novelties, then */
 	uint64_t period_ns;      /* of a launch, as those that came back lately took; 0: not known */
+	struct surprise surprise; /* as a burst */
 	struct sched_notice notice;
 	/* loader, until it comes back */
 	struct backend_kernel *handle;

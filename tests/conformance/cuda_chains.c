@@ -6,6 +6,7 @@
 
 #include "cuda_entries.h"
 #include "cuda_lane.h"
+#include "cuda_pace.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -115,7 +116,7 @@ Test(cuda_chains, one_template_serves_kernels_of_every_shape)
 			expected += 5;
 			break;
 		}
-		*cuda_kernel_period(command.launch.kernel) = 1000; /* short, so that chains are long */
+		cuda_kernel_pace(command.launch.kernel)->period_ns = 1000; /* short, so that chains are long */
 		sequence = fixture_submit(&fixture, 1, &command);
 		if (i % 37 == 36) {
 			fixture.ops->flush(fixture.device);
@@ -156,7 +157,7 @@ Test(cuda_chains, every_number_of_launches_runs_each_once)
 	fill_with(&fixture, dst, 0);
 	for (uint32_t count = 1; count <= 35; count++) {
 		uint64_t sequence = 0;
-		*cuda_kernel_period(kernel) = 1000;
+		cuda_kernel_pace(kernel)->period_ns = 1000;
 		for (uint32_t i = 0; i < count; i++)
 			sequence = fixture_submit(&fixture, 2, &command);
 		fixture_wait(&fixture, 2, sequence);

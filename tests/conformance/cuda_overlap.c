@@ -7,6 +7,7 @@
 
 #include "cuda_entries.h"
 #include "cuda_lane.h"
+#include "cuda_pace.h"
 #include "graphs_support.h"
 
 TestSuite(cuda_overlap, .timeout = 120);
@@ -55,7 +56,7 @@ static void row_close(struct row *row)
 /* The global range must live as long as the command. */
 static struct backend_command next(struct row *row, const uint64_t *global, struct backend_kernel *kernel)
 {
-	*cuda_kernel_period(kernel) = 1000; /* short, so that chains are long */
+	cuda_kernel_pace(kernel)->period_ns = 1000; /* short, so that chains are long */
 	return launch_command(kernel, 1, global, row->arguments[row->launches++ % 2], 3);
 }
 

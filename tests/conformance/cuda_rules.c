@@ -279,7 +279,7 @@ Test(cuda_rules, F11_a_module_goes_when_no_template_names_it_any_more)
 		cr_assert_eq(fixture.ops->kernel_create(program, "fill_u32", &fill, &fault), 0, "%s", fault.text);
 		cr_assert_eq(fixture.ops->kernel_create(program, "increment_u32", &increment, &fault), 0, "%s",
 			     fault.text);
-		*cuda_kernel_period(fill) = *cuda_kernel_period(increment) = 1000;
+		cuda_kernel_pace(fill)->period_ns = cuda_kernel_pace(increment)->period_ns = 1000;
 		const struct backend_command first = launch_command(fill, 1, &global, arguments, 2),
 					     second = launch_command(increment, 1, &global, arguments, 1);
 		/* Chains of several lengths, on two lanes. */

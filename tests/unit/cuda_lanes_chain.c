@@ -1,5 +1,6 @@
 /* Launches are collected and sent as chains; what cannot be in one goes by itself. */
 #include "cuda_chain.h"
+#include "clock.h"
 #include "cuda_lanes_driver.h"
 
 #include <criterion/criterion.h>
@@ -406,8 +407,8 @@ Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
 	struct backend_kernel fresh = {.id = 0, .is_new = true},
-			      middling = {.id = 1, .is_new = true, .period_ns = 30000},
-			      slow = {.id = 2, .is_new = true, .period_ns = 5000000};
+			      middling = {.id = 1, .is_new = true, .pace = {.period_ns = 30000}},
+			      slow = {.id = 2, .is_new = true, .pace = {.period_ns = 5000000}};
 
 	for (uint64_t i = 1; i <= 4; i++)
 		lanes_launch(lane, &fresh, i);
@@ -423,8 +424,93 @@ Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 	cr_assert_eq(driver.counts.chains[0], 8);
 	cr_assert_eq(finish_all(device), 12);
 	/* What is known now counts next time. */
-	cr_assert_gt(fresh.period_ns, 0);
-	cr_assert_lt(slow.period_ns, 5000000);
+	cr_assert_gt(fresh.pace.period_ns, 0);
+	cr_assert_lt(slow.pace.period_ns, 5000000);
+	lanes_device_free(device);
+}
+
+/* As if the flights from `from` on had been sent a second ago, and looked at without a pause since. */
+static void make_old(struct backend_device *device, const struct backend_lane *lane, size_t from)
+{
+	struct cuda_lane_state *state = lane->state;
+
+	state->last_end_ns = 0;
+	for (size_t i = from; i < state->sent_end; i++)
+		cuda_flight_at(state, i)->submit_ns -= 1000000000;
+	device->lanes->looked_ns = clock_now_ns() + 3600 * UINT64_C(1000000000);
+}
+
+static uint32_t chains_of_two(struct backend_device *device, struct backend_lane *lane, struct backend_kernel *kernels[2],
+			      uint64_t *sequence)
+{
+	const uint32_t before = driver.counts.chains[1];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		kernels[i]->pace.period_ns = 1000; /* however long this test takes */
+		lanes_launch(lane, kernels[i], ++*sequence);
+	}
+	cuda_flush(device);
+	return driver.counts.chains[1] - before;
+}
+
+/* A kernel that was short lately and is long now holds back those before it once, and then not for many launches. */
+Test(cuda_lanes_chain, B18_a_kernel_that_took_long_beside_others_goes_alone_for_a_while)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel first = {.id = 0}, second = {.id = 1};
+	struct backend_kernel *kernels[] = {&first, &second};
+	uint64_t sequence = 0;
+
+	for (uint32_t surprise = 0, expected = 64; surprise < 3; surprise++, expected *= 2) {
+		cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1, "after surprise %u", surprise);
+		make_old(device, lane, ((struct cuda_lane_state *)lane->state)->head);
+		cr_assert_eq(finish_all(device), 2);
+		for (uint32_t i = 0; i < expected; i++) {
+			cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 0, "launch %u after surprise %u", i, surprise);
+			cr_assert_eq(finish_all(device), 2);
+		}
+	}
+	lanes_device_free(device);
+}
+
+/* What nobody has looked at for a while was seen late, and need not have taken long. */
+Test(cuda_lanes_chain, B18_a_chain_that_was_seen_late_is_no_surprise)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel first = {.id = 0}, second = {.id = 1};
+	struct backend_kernel *kernels[] = {&first, &second};
+	uint64_t sequence = 0;
+
+	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1);
+	make_old(device, lane, ((struct cuda_lane_state *)lane->state)->head);
+	device->lanes->looked_ns = 0;
+	cr_assert_eq(finish_all(device), 2);
+	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1);
+	cr_assert_eq(finish_all(device), 2);
+	lanes_device_free(device);
+}
+
+/* Of a larger range nothing is known, whatever smaller ones took. */
+Test(cuda_lanes_chain, B18_a_launch_over_a_larger_range_than_any_goes_alone)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel first = {.id = 0}, second = {.id = 1};
+	struct backend_kernel *kernels[] = {&first, &second};
+	uint64_t sequence = 0;
+
+	first.pace.items = second.pace.items = 1;
+	second.items = 2;
+	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1, "twice as many are much the same");
+	cr_assert_eq(finish_all(device), 2);
+	cr_assert_eq(second.pace.items, 2);
+	second.items = 6;
+	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 0);
+	cr_assert_eq(finish_all(device), 2);
+	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1);
+	cr_assert_eq(finish_all(device), 2);
 	lanes_device_free(device);
 }
 

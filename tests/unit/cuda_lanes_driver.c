@@ -437,7 +437,7 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 	*launch_out = (struct cuda_launch){
 		.parameter_bytes = kernel->parameter_bytes,
 		.function = (CUfunction)(void *)kernel,
-		.grid = {1, 1, 1},
+		.grid = {kernel->items ? kernel->items : 1, 1, 1},
 		.block = {1, 1, 1},
 		.parameters = parameters,
 		.cooperative = kernel->cooperative,
@@ -474,9 +474,9 @@ bool cuda_code_is_abandoned(const struct backend_program *program)
 	return program->holds == program->kept;
 }
 
-uint64_t *cuda_kernel_period(struct backend_kernel *kernel)
+struct cuda_pace *cuda_kernel_pace(struct backend_kernel *kernel)
 {
-	return &kernel->period_ns;
+	return &kernel->pace;
 }
 
 void cuda_kernel_free(struct backend_kernel *kernel)
@@ -688,7 +688,7 @@ void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint
 	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH, .launch = {.kernel = kernel}};
 
 	if (!kernel->is_new)
-		kernel->period_ns = 1000;
+		kernel->pace.period_ns = 1000;
 	lanes_submit(lane, &command, sequence);
 }
 

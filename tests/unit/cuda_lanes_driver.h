@@ -8,6 +8,7 @@
 
 #include "cuda_entries.h"
 #include "cuda_lane.h"
+#include "cuda_pace.h"
 
 #define RAN_MAX 4096u
 
@@ -47,7 +48,8 @@ struct backend_kernel {
 	uint32_t parameter_bytes;
 	int argument; /* what all of these bytes are */
 	bool cooperative;
-	uint64_t period_ns; /* 0: lanes_launch sets a microsecond, which does not bound chains */
+	struct cuda_pace pace; /* period 0: lanes_launch sets a microsecond, which does not bound chains */
+	uint32_t items;     /* of the next launch; 0: 1 */
 	bool is_new;        /* it has no period yet, and lanes_launch sets none */
 };
 

@@ -2,11 +2,13 @@
 #include "sched_harness.h"
 
 #include "access_mode.h"
+#include "sched_internal.h"
 #include "status.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct harness h;
@@ -264,5 +266,33 @@ Test(burst, TG1_a_kernel_goes_alone_until_it_is_known_to_be_short)
 	}
 	fake_clock(0, 0);
 	harness_words_free(&h, &x);
+	finish();
+}
+
+/* Only the end of a burst is told: after one that took long the kernel's launches are taken one by one for a while. */
+Test(burst, B18_a_kernel_whose_burst_took_long_goes_without_for_a_while)
+{
+	struct sched_kernel *kernel = calloc(1, sizeof(*kernel));
+	struct task *task = calloc(1, sizeof(*task));
+	struct task_burst burst = {.count = 4};
+	cr_assert(kernel && task);
+	task->send.command.kind = BACKEND_COMMAND_LAUNCH;
+	task->send.kernel = kernel;
+	task->send.start_ns = 1;
+	for (uint32_t expected = 64; expected <= 256; expected *= 2) {
+		kernel->period_ns = 1000;
+		cr_assert(gt(u32, sched_kernel_burst(kernel), 1));
+		task->send.burst = &burst;
+		task->send.end_ns = 1 + UINT64_C(1000000000);
+		sched_burst_learn(task);
+		task->send.burst = NULL;
+		task->send.end_ns = 1 + 1000;
+		for (uint32_t i = 0; i < expected; i++) {
+			cr_assert(eq(u32, sched_kernel_burst(kernel), 1), "launch %u of %u", i, expected);
+			sched_burst_learn(task);
+		}
+	}
+	free(task);
+	free(kernel);
 	finish();
 }

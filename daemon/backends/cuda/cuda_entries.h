@@ -7,6 +7,7 @@
 #define SYCL_BACKENDS_CUDA_ENTRIES_H
 
 #include "cuda_internal.h"
+#include "cuda_pace.h"
 
 /* cuda_backend.c */
 void cuda_prepare(const struct backend_settings *settings);
@@ -143,7 +144,7 @@ void cuda_code_keep(struct backend_program *program);
 void cuda_code_release(struct backend_program *program);
 bool cuda_code_is_abandoned(const struct backend_program *program); /* nobody but those that keep it has it */
 /* How long a launch took lately, in ns; 0: none has ended yet. Read and written by the lanes alone. Device thread. */
-uint64_t *cuda_kernel_period(struct backend_kernel *kernel);
+struct cuda_pace *cuda_kernel_pace(struct backend_kernel *kernel);
 
 /* cuda_chain.c: templates let go of what nobody else has any more. Device thread; waits for nothing. */
 void cuda_chains_tidy(struct backend_device *device);

@@ -131,9 +131,9 @@ void cuda_kernel_hold(struct backend_kernel *kernel)
 	(void)atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
 }
 
-uint64_t *cuda_kernel_period(struct backend_kernel *kernel)
+struct cuda_pace *cuda_kernel_pace(struct backend_kernel *kernel)
 {
-	return &kernel->period_ns;
+	return &kernel->pace;
 }
 
 void cuda_kernel_free(struct backend_kernel *kernel)

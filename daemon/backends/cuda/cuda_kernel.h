@@ -3,6 +3,7 @@
 #define SYCL_BACKENDS_CUDA_KERNEL_H
 
 #include "cuda_geometry.h"
+#include "cuda_pace.h"
 #include "cuda_program.h"
 
 /* The kernel as compiled for a number of dimensions; a native one is the same for all of them. */
@@ -27,7 +28,7 @@ struct backend_kernel {
 	struct backend_device *device;
 	struct backend_program *program;
 	_Atomic uint32_t references;
-	uint64_t period_ns; /* cuda_kernel_period */
+	struct cuda_pace pace; /* cuda_kernel_pace */
 	struct cuda_plan plan;
 	bool native;
 	uint32_t variant_count;

@@ -82,6 +82,8 @@ struct cuda_flight {
 	struct backend_kernel *kernel; /* held; NULL: no launch */
 	uint32_t launches;             /* of it: more than 1, a burst, which travels in one piece; 0 is 1 */
 	uint32_t failed_launches;      /* of a burst, with a fault: a bit each */
+	uint32_t together;             /* launches of the chain that it is one of, the burst's own too; 0: of none */
+	uint64_t items;                /* work-items of each */
 	struct cuda_finish *finish;    /* NULL: nothing to finish */
 	CUevent start, end;            /* of a timed command; NULL otherwise */
 	uint64_t submit_ns; /* of what is collected: when it was sent */

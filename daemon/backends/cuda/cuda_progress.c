@@ -4,6 +4,7 @@
  */
 #include "cuda_entries.h"
 #include "cuda_lane.h"
+#include "cuda_pace.h"
 
 #include "clock.h"
 #include "status.h"
@@ -79,14 +80,16 @@ static void estimate_times(const struct report *report, const struct cuda_lane_s
 	completion->estimated = true;
 }
 
-/* Half of what is new: a sample that was seen late must not count for long. */
-static void learn_period(struct backend_kernel *kernel, uint64_t took_ns)
+/* What was seen late, as nobody has looked for a while, is no surprise. */
+static void learn_pace(const struct report *report, const struct cuda_flight *flight, uint64_t took_ns)
 {
-	uint64_t *period_ns = cuda_kernel_period(kernel);
+	const struct cuda_lanes *lanes = report->device->lanes;
+	const bool is_late = report->now_ns > lanes->looked_ns + CUDA_CHAIN_NS;
+	const bool is_alone = flight->together < 2;
 
-	*period_ns = *period_ns ? (*period_ns + took_ns) / 2 : took_ns;
-	if (*period_ns == 0)
-		*period_ns = 1; /* 0: not known */
+	took_ns = shared_by(took_ns, flight->launches);
+	cuda_pace_learn(cuda_kernel_pace(flight->kernel), flight->items, took_ns,
+			is_alone || is_late ? 0 : took_ns * flight->together);
 }
 
 /* False: its times are not known yet, ask again. */
@@ -118,7 +121,7 @@ static bool tell_done(struct report *report, struct cuda_lane_state *state, uint
 	if (completion->end_ns > state->last_end_ns)
 		state->last_end_ns = completion->end_ns;
 	if (flight->kernel && !flight->fault)
-		learn_period(flight->kernel, shared_by(completion->end_ns - completion->start_ns, flight->launches));
+		learn_pace(report, flight, completion->end_ns - completion->start_ns);
 	end_first(report, state);
 	return true;
 }

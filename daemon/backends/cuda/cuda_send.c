@@ -2,6 +2,7 @@
 #include "cuda_chain.h"
 #include "cuda_entries.h"
 #include "cuda_lane.h"
+#include "cuda_pace.h"
 #include "cuda_partition.h"
 
 #include "clock.h"
@@ -114,9 +115,10 @@ static void send_plainly(struct cuda_lane_state *state, const struct cuda_collec
 
 static uint64_t period_of(const struct cuda_collected *collected)
 {
-	uint64_t period_ns = *cuda_kernel_period(collected->kernel);
+	const struct cuda_pace *pace = cuda_kernel_pace(collected->kernel);
+	const bool is_known = pace->period_ns > 0 && !cuda_pace_is_open(pace, cuda_launch_items(&collected->launch));
 
-	return period_ns ? period_ns : CUDA_CHAIN_NS; /* unknown: alone */
+	return is_known ? pace->period_ns : CUDA_CHAIN_NS; /* unknown: alone */
 }
 
 /*
@@ -182,12 +184,17 @@ void cuda_sendings(struct backend_device *device, struct backend_sendings *sendi
 }
 
 /* Which is after the call: what it takes is not the device's time, and nobody waits for the clock. */
-static void note_sent(struct cuda_lane_state *state, uint32_t flights)
+static void note_sent(struct cuda_lane_state *state, uint32_t flights, uint32_t together)
 {
 	const uint64_t now_ns = clock_now_ns();
 
-	for (uint32_t i = 0; i < flights; i++)
-		cuda_flight_at(state, state->sent_end + i)->submit_ns = now_ns;
+	for (uint32_t i = 0; i < flights; i++) {
+		struct cuda_flight *flight = cuda_flight_at(state, state->sent_end + i);
+		flight->submit_ns = now_ns;
+		flight->together = together;
+		if (together == 1)
+			surprise_pass(&cuda_kernel_pace(flight->kernel)->surprise);
+	}
 	state->sent_end += flights;
 }
 
@@ -219,7 +226,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
 				add(&lanes->chains_refused, 1);
 		}
-		note_sent(state, flights);
+		note_sent(state, flights, error == 0 ? count : 1);
 		at += count;
 		left -= count;
 	}

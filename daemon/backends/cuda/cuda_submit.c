@@ -7,6 +7,7 @@
 #include "cuda_graph.h"
 #include "cuda_lane.h"
 #include "cuda_native_command.h"
+#include "cuda_pace.h"
 
 #include "clock.h"
 #include "status.h"
@@ -195,6 +196,7 @@ static int send_launch(struct submission *submission, const struct cuda_launch *
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, &device->backend->library, result, fault_out, "the kernel was not launched");
 	submission->flight.kernel = submission->command->launch.kernel;
+	submission->flight.items = cuda_launch_items(launch);
 	cuda_kernel_hold(submission->flight.kernel);
 	finish_send(submission);
 	return 0;
@@ -210,6 +212,7 @@ static void collect(struct submission *submission, struct cuda_collected *collec
 	collected->direct_value = submission->direct_value;
 	collected->ends_flight = true;
 	submission->flight.kernel = submission->command->launch.kernel;
+	submission->flight.items = cuda_launch_items(&collected->launch);
 	cuda_kernel_hold(submission->flight.kernel);
 	submission->flight.value = state->issued + 1;
 	push(submission, false);
@@ -471,6 +474,7 @@ static void collect_more(struct submission *submission, uint32_t count, uint32_t
 				   first->parameters, next->storage, next->parameters);
 	}
 	submission->flight.kernel = first->kernel;
+	submission->flight.items = cuda_launch_items(&first->launch);
 	submission->flight.launches = count;
 	cuda_kernel_hold(first->kernel);
 	submission->flight.value = state->issued + 1;
@@ -512,7 +516,8 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 				    CUDA_CHAIN_PARAMETERS, &first->launch, fault_out);
 	if (error < 0)
 		return error == -ENOSPC ? -EAGAIN : error;
-	if (first->launch.cooperative || first->launch.cluster[0] != 0)
+	if (first->launch.cooperative || first->launch.cluster[0] != 0 ||
+	    cuda_pace_is_open(cuda_kernel_pace(command->launch.kernel), cuda_launch_items(&first->launch)))
 		return -EAGAIN;
 	collect_more(&submission, count, value_stride_bytes);
 	return 0;

@@ -1,0 +1,40 @@
+/*
+ * Of launches that go together only the common end is told. A kernel that was short lately and is long now so holds back those before it:
+ * that is seen when it is over. Then its launches go alone, 64 of them, and after each further surprise twice as many, up to
+ * 4,096. So that happens once in so many of a kernel's launches at most (B18). One thread at a time.
+ */
+#ifndef SYCL_BACKENDS_SURPRISE_H
+#define SYCL_BACKENDS_SURPRISE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SURPRISE_FIRST 64u
+#define SURPRISE_MOST  4096u
+
+struct surprise {
+	uint32_t left; /* launches that still go alone */
+	uint32_t last; /* how many went alone last time; 0: there was none */
+};
+
+static inline bool surprise_lasts(const struct surprise *surprise)
+{
+	return surprise->left > 0;
+}
+
+/* What had been sent before it was seen is no further one. */
+static inline void surprise_note(struct surprise *surprise)
+{
+	if (surprise_lasts(surprise))
+		return;
+	surprise->last = surprise->last == 0 ? SURPRISE_FIRST : surprise->last < SURPRISE_MOST ? 2 * surprise->last : SURPRISE_MOST;
+	surprise->left = surprise->last;
+}
+
+/* One has gone alone. */
+static inline void surprise_pass(struct surprise *surprise)
+{
+	surprise->left -= surprise->left > 0;
+}
+
+#endif
