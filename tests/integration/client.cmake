@@ -20,6 +20,13 @@ if(TARGET syclclient AND TARGET sycl_engine_core)
     set_property(TEST client_embedded_builtins APPEND PROPERTY ENVIRONMENT
       "OPENCL_LAYERS=$<TARGET_FILE:opencl_counter>" "OPENCL_COUNTER_HAS_BUILTINS=1")
     set_property(TEST client_embedded_builtins PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
+    # And with one whose devices are custom ones: these have built-in kernels, and nothing else.
+    add_test(NAME client_embedded_custom COMMAND client_embedded --filter *R7*
+      --tap=${CMAKE_BINARY_DIR}/tests/client_embedded_custom.tap)
+    sycl_test_properties(client_embedded_custom 60 "")
+    set_property(TEST client_embedded_custom APPEND PROPERTY ENVIRONMENT
+      "OPENCL_LAYERS=$<TARGET_FILE:opencl_counter>" "OPENCL_COUNTER_IS_CUSTOM=1")
+    set_property(TEST client_embedded_custom PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
   endif()
 endif()
 # What a client learns of CUDA devices, on the double of the driver.

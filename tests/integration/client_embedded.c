@@ -84,30 +84,14 @@ Test(client_embedded_cpu, E1_C18_the_last_dimension_varies_fastest)
 	MUST(sycl_kernel_release(linear));
 }
 
-/*
- * PoCL lists it, and makes it where its source is installed; client_embedded_builtins has it made by a layer. Whether there is one
- * is what the device says, and whether it can be made: everything behind that must succeed.
- */
-Test(client_embedded_cpu, A28_a_built_in_kernel_of_the_device_runs)
+/* Adds bytes by the device's built-in kernel. */
+static void run_builtin(const char *name, sycl_kernel_bundle bundle)
 {
 	enum { BYTES = 256 };
-	static const char name[] = "pocl.add.i8";
 	uint8_t bytes[3][BYTES];
-	char listed[4096] = "";
-	sycl_device device = NULL;
-	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
 	sycl_buffer buffers[3];
 	sycl_handler handler = NULL;
-	MUST(sycl_queue_get_device(queue, &device));
-	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BUILTIN_KERNELS, sizeof(listed), listed, NULL));
-	MUST(sycl_device_release(device));
-	if (!strstr(listed, name))
-		cr_skip_test("the device does not list %s", name);
-	sycl_result made = sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, name, NULL, &bundle);
-	if (made == SYCL_ERROR_BUILD && !getenv("OPENCL_COUNTER_HAS_BUILTINS"))
-		cr_skip_test("the driver lists %s and cannot make it", name);
-	MUST(made);
 	MUST(sycl_kernel_create(bundle, name, &kernel));
 	MUST(sycl_handler_begin(queue, &handler));
 	for (uint32_t i = 0; i < 3; i++) {
@@ -123,7 +107,79 @@ Test(client_embedded_cpu, A28_a_built_in_kernel_of_the_device_runs)
 	for (uint32_t k = 0; k < BYTES; k++)
 		cr_assert(eq(u8, bytes[2][k], (uint8_t)(7 * k)));
 	MUST(sycl_kernel_release(kernel));
+}
+
+/*
+ * PoCL lists it, and makes it where its source is installed; client_embedded_builtins has it made by a layer. Whether there is one
+ * is what the device says, and whether it can be made: everything behind that must succeed.
+ */
+Test(client_embedded_cpu, A28_a_built_in_kernel_of_the_device_runs)
+{
+	static const char name[] = "pocl.add.i8";
+	char listed[4096] = "";
+	sycl_device device = NULL;
+	sycl_kernel_bundle bundle = NULL;
+	MUST(sycl_queue_get_device(queue, &device));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BUILTIN_KERNELS, sizeof(listed), listed, NULL));
+	MUST(sycl_device_release(device));
+	if (!strstr(listed, name))
+		cr_skip_test("the device does not list %s", name);
+	sycl_result made = sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, name, NULL, &bundle);
+	if (made == SYCL_ERROR_BUILD && !getenv("OPENCL_COUNTER_HAS_BUILTINS"))
+		cr_skip_test("the driver lists %s and cannot make it", name);
+	MUST(made);
+	run_builtin(name, bundle);
 	MUST(sycl_kernel_bundle_release(bundle));
+}
+
+static int32_t custom_selector(sycl_device device, void *unused)
+{
+	uint32_t type = 0;
+	(void)unused;
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_TYPE, sizeof(type), &type, NULL));
+	return type == SYCL_DEVICE_TYPE_CUSTOM ? 1 : -1;
+}
+
+static bool has(sycl_device device, sycl_aspect aspect)
+{
+	uint32_t it_has = 0;
+	MUST(sycl_device_has(device, aspect, &it_has));
+	return it_has != 0;
+}
+
+TestSuite(client_custom, .timeout = 120);
+
+/* No driver here has such a device: client_embedded_custom makes one of PoCL's with a layer. */
+Test(client_custom, R7_a_custom_device_is_listed_and_runs_its_built_in_kernel)
+{
+	char listed[4096] = "";
+	uint64_t most[3] = {0};
+	sycl_device device = NULL;
+	sycl_kernel_bundle bundle = NULL;
+	sycl_kernel kernel = NULL;
+	if (!getenv("OPENCL_COUNTER_IS_CUSTOM"))
+		cr_skip_test("no custom device here");
+	cr_assert(eq(int, setenv("XDG_CACHE_HOME", TEST_CACHE, 1), 0));
+	MUST(sycl_platform_open("embedded:", &platform));
+	MUST(sycl_device_select(platform, custom_selector, NULL, &device));
+	MUST(sycl_queue_create(NULL, device, NULL, &queue));
+	cr_assert(has(device, SYCL_ASPECT_CUSTOM));
+	cr_assert(not(has(device, SYCL_ASPECT_CPU)));
+	cr_assert(not(has(device, SYCL_ASPECT_ONLINE_COMPILER)));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BUILTIN_KERNELS, sizeof(listed), listed, NULL));
+	cr_assert(eq(str, listed, "pocl.add.i8"));
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, listed, NULL, &bundle));
+	run_builtin(listed, bundle);
+	MUST(sycl_kernel_create(bundle, listed, &kernel));
+	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(most), most, NULL));
+	cr_assert(eq(u64, most[2], 1u << 20));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_kernel_bundle_release(bundle));
+	/* It has nothing else: no source is built for it, and the error says why. */
+	cr_assert(ne(int, sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, portable, NULL, &bundle), 0));
+	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "compiler"), NULL), "%s", sycl_get_last_error_text());
+	MUST(sycl_device_release(device));
+	close_embedded();
 }
 
 Test(client_embedded_cpu, D11_results_come_back)

@@ -44,3 +44,70 @@ void opencl_builtins_install(cl_icd_dispatch *table, const cl_icd_dispatch *belo
 	table->clCreateKernel = create_kernel;
 	table->clGetKernelInfo = kernel_info;
 }
+
+/* A custom device is found by its type, and by no other, not even by CL_DEVICE_TYPE_ALL. */
+static cl_int CL_API_CALL device_ids(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *devices, cl_uint *count)
+{
+	if (type != CL_DEVICE_TYPE_CUSTOM)
+		return CL_DEVICE_NOT_FOUND;
+	return next->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, room, devices, count);
+}
+
+static cl_int answer(const void *from, size_t from_bytes, size_t bytes, void *value, size_t *bytes_out)
+{
+	if (value && bytes < from_bytes)
+		return CL_INVALID_VALUE;
+	if (value)
+		memcpy(value, from, from_bytes);
+	if (bytes_out)
+		*bytes_out = from_bytes;
+	return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t bytes, void *value, size_t *bytes_out)
+{
+	static const cl_device_type type = CL_DEVICE_TYPE_CUSTOM;
+	static const cl_bool no = CL_FALSE;
+
+	switch (what) {
+	case CL_DEVICE_TYPE:
+		return answer(&type, sizeof(type), bytes, value, bytes_out);
+	case CL_DEVICE_COMPILER_AVAILABLE:
+	case CL_DEVICE_LINKER_AVAILABLE:
+		return answer(&no, sizeof(no), bytes, value, bytes_out);
+	case CL_DEVICE_BUILT_IN_KERNELS:
+		return answer(BUILTIN, sizeof(BUILTIN), bytes, value, bytes_out);
+	default:
+		return next->clGetDeviceInfo(device, what, bytes, value, bytes_out);
+	}
+}
+
+static cl_program CL_API_CALL refuse_source(cl_context context, cl_uint count, const char **strings, const size_t *lengths, cl_int *code)
+{
+	(void)context;
+	(void)count;
+	(void)strings;
+	(void)lengths;
+	*code = CL_INVALID_OPERATION;
+	return NULL;
+}
+
+/* Only of such devices, and of built-in kernels, there is an answer to the largest range. */
+static cl_int CL_API_CALL group_info(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t bytes, void *value,
+				     size_t *bytes_out)
+{
+	static const size_t most[3] = {1u << 20, 1, 1};
+
+	if (what == CL_KERNEL_GLOBAL_WORK_SIZE)
+		return answer(most, sizeof(most), bytes, value, bytes_out);
+	return next->clGetKernelWorkGroupInfo(kernel, device, what, bytes, value, bytes_out);
+}
+
+void opencl_builtins_install_custom(cl_icd_dispatch *table, const cl_icd_dispatch *below)
+{
+	opencl_builtins_install(table, below);
+	table->clGetDeviceIDs = device_ids;
+	table->clGetDeviceInfo = device_info;
+	table->clCreateProgramWithSource = refuse_source;
+	table->clGetKernelWorkGroupInfo = group_info;
+}

@@ -228,6 +228,8 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	}
 	if (getenv("OPENCL_COUNTER_HAS_BUILTINS"))
 		opencl_builtins_install(&table, target);
+	if (getenv("OPENCL_COUNTER_IS_CUSTOM"))
+		opencl_builtins_install_custom(&table, target);
 	*entries_out = sizeof(table) / sizeof(table.clGetPlatformIDs);
 	*dispatch_out = &table;
 	return CL_SUCCESS;
