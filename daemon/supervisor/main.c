@@ -7,8 +7,10 @@
 #include "process_state.h"
 #include "processors.h"
 #include "runtime_directory.h"
+#include "share_names.h"
 #include "supervisor.h"
 #include "switches.h"
+#include "user_question.h"
 
 #include <systemd/sd-daemon.h>
 
@@ -71,6 +73,19 @@ static void check_switches(void)
 			    PROCESSORS_MOST);
 }
 
+/* What a service would only warn of is an error to whoever asks. */
+static int check_configuration(const struct options *options)
+{
+	char message[MESSAGE_BYTES], missing[USER_TROUBLE_BYTES];
+	struct configuration configuration;
+	if (configuration_load(options->configuration, options->user, &configuration, message, sizeof(message)) < 0)
+		return complain(message, EXIT_CONFIGURATION);
+	if (share_names_missing(&configuration.shares, missing, sizeof(missing)) == 0)
+		return EXIT_SUCCESS;
+	(void)snprintf(message, sizeof(message), "[shares] has names that the user database does not know: %s", missing);
+	return complain(message, EXIT_CONFIGURATION);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -82,6 +97,8 @@ int main(int argc, char **argv)
 	default:
 		break;
 	}
+	if (options.check_only)
+		return check_configuration(&options);
 	if (process_state_reset() < 0)
 		return EXIT_FAILURE;
 	log_init();

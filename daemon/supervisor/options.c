@@ -13,6 +13,7 @@ static const char usage_text[] =
 	"      --runtime-dir DIR  folder of the sockets (/run/sycld; with --user $XDG_RUNTIME_DIR/sycld)\n"
 	"      --config FILE      configuration (" SYCLD_SYSCONFDIR "/sycld/sycld.conf;\n"
 	"                         with --user $XDG_CONFIG_HOME/sycld/sycld.conf)\n"
+	"      --check-config     check the configuration, names of users and groups in it too, and end\n"
 	"      --cache-dir DIR    where engines keep what they built\n"
 	"      --engine FILE      the engine's program (sycl-engine next to sycld, then the installed one)\n"
 	"      --listen-fd N      accept sessions on descriptor N; N + 1 may hold the lock of the folder\n"
@@ -21,13 +22,14 @@ static const char usage_text[] =
 	"      --with-fake        engines also offer the fake devices, for tests\n"
 	"      --version, --help\n";
 
-enum { OPT_USER = 1, OPT_RUNTIME, OPT_CONFIG, OPT_CACHE, OPT_ENGINE, OPT_LISTEN, OPT_DETACH, OPT_IDLE, OPT_FAKE,
+enum { OPT_USER = 1, OPT_RUNTIME, OPT_CONFIG, OPT_CHECK, OPT_CACHE, OPT_ENGINE, OPT_LISTEN, OPT_DETACH, OPT_IDLE, OPT_FAKE,
        OPT_VERSION, OPT_HELP };
 
 static const struct option long_options[] = {
 	{ "user", no_argument, NULL, OPT_USER },
 	{ "runtime-dir", required_argument, NULL, OPT_RUNTIME },
 	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "check-config", no_argument, NULL, OPT_CHECK },
 	{ "cache-dir", required_argument, NULL, OPT_CACHE },
 	{ "engine", required_argument, NULL, OPT_ENGINE },
 	{ "listen-fd", required_argument, NULL, OPT_LISTEN },
@@ -65,6 +67,9 @@ static enum options_result option_apply(int option, const char *value, struct op
 		return OPTIONS_RUN;
 	case OPT_CONFIG:
 		options->configuration = value;
+		return OPTIONS_RUN;
+	case OPT_CHECK:
+		options->check_only = true;
 		return OPTIONS_RUN;
 	case OPT_CACHE:
 		options->cache_directory = value;

@@ -11,6 +11,7 @@ struct options {
 	bool user;                     /* serve the user who started it, from a folder of that user's own */
 	bool detach;                   /* leave the starter: new session, output to a file */
 	bool with_fake;
+	bool check_only;               /* the configuration is read and checked, no service begins */
 	const char *runtime_directory; /* NULL: the mode's own */
 	const char *configuration;     /* NULL: the mode's own, which may be missing */
 	const char *engine;            /* NULL: sycl-engine next to sycld, then the installed one */

@@ -10,9 +10,9 @@
 #include "orders.h"
 #include "peer.h"
 #include "refusal.h"
+#include "share_names.h"
 #include "tenant_arrivals.h"
 #include "tenant_forget.h"
-#include "tenant_identity.h"
 #include "user_lookup.h"
 #include "user_namespace.h"
 
@@ -263,6 +263,7 @@ static void on_reload(uv_signal_t *handle, int number)
 		log_info("configuration", "read again; holds for engines started from now on, limits and shares for all");
 	if (r == 0) {
 		orders_reloaded(supervisor, &before);
+		share_names_review(supervisor);
 		standby_renew(supervisor);
 	}
 	notify_reloaded();
@@ -347,7 +348,9 @@ static int start(struct supervisor *supervisor)
 	if (r == 0)
 		r = watch_signal(supervisor, &supervisor->hand_over, on_hand_over, SIGUSR2);
 	if (r == 0)
-		r = tenant_identity_open(supervisor);
+		r = user_lookups_open(&supervisor->loop);
+	if (r == 0)
+		share_names_review(supervisor);
 	/* Before the first client is accepted: its engine may be there already. */
 	if (r == 0)
 		r = succession_open(supervisor);

@@ -45,11 +45,6 @@ static void on_answered(void *context, const struct user_answer *answer)
 	tenant_continue(tenant); /* it may be gone then */
 }
 
-int tenant_identity_open(struct supervisor *supervisor)
-{
-	return user_lookups_open(&supervisor->loop, on_answered);
-}
-
 /* 0: it is known at once, or will be; else a negative errno. */
 static int ask(struct tenant *tenant)
 {
@@ -61,7 +56,7 @@ static int ask(struct tenant *tenant)
 		.shares = supervisor->configuration.shares,
 	};
 	if (user_question_needs_database(&question))
-		return user_lookup_begin(&question, tenant, &tenant->lookup);
+		return user_lookup_begin(&question, on_answered, tenant, &tenant->lookup);
 	struct user_answer answer;
 	user_question_answer(&question, &answer);
 	take(tenant, &answer);

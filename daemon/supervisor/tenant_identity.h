@@ -6,11 +6,7 @@
 #define SYCLD_SUPERVISOR_TENANT_IDENTITY_H
 
 struct refusal;
-struct supervisor;
 struct tenant;
-
-/* 0 or a negative errno. */
-int tenant_identity_open(struct supervisor *supervisor);
 
 /*
  * 0: it is known who that is. -EINPROGRESS: it is being asked; tenant_continue and report_tenant_identified are called when there is

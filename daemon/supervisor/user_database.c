@@ -38,6 +38,24 @@ int user_database_group(const char *name, gid_t *gid_out)
 	return r;
 }
 
+int user_database_uid(const char *name, uid_t *uid_out)
+{
+	struct passwd entry, *found = NULL;
+	char *buffer = NULL;
+	size_t bytes = 0;
+	int r = -ERANGE;
+	while (r == -ERANGE || r == -EINTR) {
+		int grown = r == -ERANGE ? grow(&buffer, &bytes) : 0;
+		r = grown < 0 ? grown : -getpwnam_r(name, &entry, buffer, bytes, &found);
+	}
+	if (r == 0 && !found)
+		r = -ENOENT;
+	if (r == 0)
+		*uid_out = entry.pw_uid;
+	free(buffer);
+	return r;
+}
+
 int user_database_user(uid_t uid, char *name_out, size_t name_bytes, gid_t *gid_out)
 {
 	struct passwd entry, *found = NULL;

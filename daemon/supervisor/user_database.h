@@ -9,6 +9,7 @@ enum { USER_DATABASE_BYTES_MOST = 16777216 }; /* a group of some million members
 
 /* -ENOENT: there is none; -E2BIG: it is longer than that; or whatever keeps it from answering. */
 int user_database_group(const char *name, gid_t *gid_out);
+int user_database_uid(const char *name, uid_t *uid_out);
 /* -ENAMETOOLONG: the name has no room. */
 int user_database_user(uid_t uid, char *name_out, size_t name_bytes, gid_t *gid_out);
 

@@ -10,6 +10,7 @@ struct user_lookup {
 	STAILQ_ENTRY(user_lookup) link; /* of `asked` or `answered`; in none while a thread has it */
 	struct user_question question;
 	struct user_answer answer;
+	user_lookup_answered *call;
 	void *context; /* NULL: it was dropped */
 };
 
@@ -17,12 +18,11 @@ STAILQ_HEAD(user_lookup_list, user_lookup);
 
 /* For threads that may outlive the service's state: here for as long as the process is. */
 static struct {
-	pthread_mutex_t mutex; /* of all but `tell` and `call` */
+	pthread_mutex_t mutex; /* of all but `tell` */
 	struct user_lookup_list asked, answered;
 	unsigned threads, count; /* count: also those that a thread has, and those whose answer nobody has taken */
 	bool is_open;
 	uv_async_t tell;
-	user_lookup_answered *call;
 } lookups = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
 	.asked = STAILQ_HEAD_INITIALIZER(lookups.asked),
@@ -98,17 +98,16 @@ static void on_answered(uv_async_t *tell)
 	(void)tell;
 	while ((lookup = take_answered())) {
 		if (lookup->context)
-			lookups.call(lookup->context, &lookup->answer);
+			lookup->call(lookup->context, &lookup->answer);
 		free(lookup);
 	}
 }
 
-int user_lookups_open(uv_loop_t *loop, user_lookup_answered *answered)
+int user_lookups_open(uv_loop_t *loop)
 {
 	int r = uv_async_init(loop, &lookups.tell, on_answered);
 	if (r < 0)
 		return r;
-	lookups.call = answered;
 	(void)pthread_mutex_lock(&lookups.mutex);
 	lookups.is_open = true;
 	(void)pthread_mutex_unlock(&lookups.mutex);
@@ -137,12 +136,14 @@ void user_lookups_close(void)
 		uv_close((uv_handle_t *)&lookups.tell, NULL);
 }
 
-int user_lookup_begin(const struct user_question *question, void *context, struct user_lookup **lookup_out)
+int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered, void *context,
+		      struct user_lookup **lookup_out)
 {
 	struct user_lookup *lookup = calloc(1, sizeof(*lookup));
 	if (!lookup)
 		return -ENOMEM;
 	lookup->question = *question;
+	lookup->call = answered;
 	lookup->context = context;
 	(void)pthread_mutex_lock(&lookups.mutex);
 	int r = lookups.is_open && lookups.count < USER_LOOKUPS_MAX ? 0 : -EAGAIN;

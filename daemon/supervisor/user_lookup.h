@@ -18,13 +18,14 @@ struct user_lookup;
 typedef void user_lookup_answered(void *context, const struct user_answer *answer);
 
 /* Once in a process. 0 or a negative errno. */
-int user_lookups_open(uv_loop_t *loop, user_lookup_answered *answered);
+int user_lookups_open(uv_loop_t *loop);
 
 /* Nothing is answered any more. The loop must run once more. */
 void user_lookups_close(void);
 
 /* 0, or a negative errno: -EAGAIN: USER_LOOKUPS_MAX of them wait already, or there can be no thread. Does not block. */
-int user_lookup_begin(const struct user_question *question, void *context, struct user_lookup **lookup_out);
+int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered, void *context,
+		      struct user_lookup **lookup_out);
 
 /* It is not answered any more. Accepts NULL, returns NULL. */
 struct user_lookup *user_lookup_drop(struct user_lookup *lookup);

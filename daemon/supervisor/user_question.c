@@ -1,5 +1,6 @@
 #include "user_question.h"
 
+#include "share_names.h"
 #include "user_database.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ struct asked {
 	int group_count; /* -1: not asked for yet */
 };
 
-static bool has_names(const struct configuration_shares *shares)
+bool user_question_has_names(const struct configuration_shares *shares)
 {
 	for (unsigned i = 0; i < shares->count; i++)
 		if (shares->entries[i].whose != SHARE_OF_UID)
@@ -28,13 +29,13 @@ static bool has_names(const struct configuration_shares *shares)
 
 bool user_question_needs_database(const struct user_question *question)
 {
-	return !question->is_own || has_names(&question->shares);
+	return !question->is_own || user_question_has_names(&question->shares);
 }
 
 /* Who cannot be looked up has no share by name: that is not what was configured, and has to be known. The first one is told. */
 static void complain(struct asked *asked, const char *what, const char *name, int error)
 {
-	if (error != -ENOENT && !asked->answer->trouble[0])
+	if (error < 0 && error != -ENOENT && !asked->answer->trouble[0])
 		(void)snprintf(asked->answer->trouble, sizeof(asked->answer->trouble),
 			       "%s%s cannot be looked up for uid %lu, and gives it no share: %s", what, name,
 			       (unsigned long)asked->question->uid, strerror(-error));
@@ -95,6 +96,10 @@ void user_question_answer(const struct user_question *question, struct user_answ
 	const struct configuration_shares *shares = &question->shares;
 	struct asked asked = {.question = question, .answer = answer_out, .group_count = -1};
 	*answer_out = (struct user_answer){.gid = GID_NOGROUP};
+	if (question->is_of_names) {
+		answer_out->missing = share_names_missing(shares, answer_out->trouble, sizeof(answer_out->trouble));
+		return;
+	}
 	ask_user(&asked);
 	/* The user first, whatever the order is; then groups. */
 	for (int of_group = 0; of_group <= 1 && !answer_out->share.given; of_group++)

@@ -16,6 +16,7 @@ struct user_question {
 	uid_t uid;
 	bool is_own;   /* the service's own user: is known, and of group `own_gid` */
 	gid_t own_gid;
+	bool is_of_names; /* instead: which names in `shares` does the database not know? (share_names.h) */
 	struct configuration_shares shares;
 };
 
@@ -24,8 +25,12 @@ struct user_answer {
 	bool has_failed; /* the database did not say whether there is such a user */
 	gid_t gid;       /* of nobody, for a user who is not known */
 	struct configuration_share share; /* not given: no line is about this user */
+	unsigned missing; /* is_of_names: so many, and `trouble` has them */
 	char trouble[USER_TROUBLE_BYTES]; /* what could not be looked up, and what follows from that; "": nothing */
 };
+
+/* Are there names in it, of users or groups? */
+bool user_question_has_names(const struct configuration_shares *shares);
 
 /* Must the database be asked? Otherwise the answer is there at once. */
 bool user_question_needs_database(const struct user_question *question);

@@ -480,6 +480,40 @@ Test(service, wrong_usage_exits_2_and_help_0)
 	outcome_free(&outcome);
 }
 
+static bool names_were_told(void *text)
+{
+	return service_log_count(&service, text) > 0;
+}
+
+/* Most likely it is misspelt. Told at the start, at a reload, and an error to whoever asks. */
+Test(service, names_in_shares_that_nobody_has_are_told)
+{
+	char path[HARNESS_PATH_BYTES * 2];
+	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
+	write_file(path, "[shares]\nuser.root = 10\nuser.no-such-user = 10\ngroup.no-such-group = 5\n");
+	const char *arguments[] = { "--config", path, NULL };
+	service_start(&service, arguments);
+	cr_assert(wait_until(names_were_told, (char *)(uintptr_t)"no share: user.no-such-user, group.no-such-group"));
+	write_file(path, "[shares]\nuser.nor-this-one = 10\n");
+	cr_assert(eq(int, kill(service.pid, SIGHUP), 0));
+	cr_assert(wait_until(names_were_told, (char *)(uintptr_t)"no share: user.nor-this-one"));
+	const char *check[] = { SYCLD_PROGRAM, "--check-config", "--config", path, NULL };
+	struct outcome outcome = run_program(0, check);
+	cr_expect(eq(int, outcome.status, 78));
+	cr_expect(ne(ptr, strstr(outcome.error, "does not know: user.nor-this-one"), NULL), "%s", outcome.error);
+	outcome_free(&outcome);
+	write_file(path, "[shares]\nuser.root = 10\nuid.4000000000 = 5\n");
+	outcome = run_program(0, check);
+	cr_expect(zero(int, outcome.status), "%s", outcome.error);
+	outcome_free(&outcome);
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	close_fd(&socket);
+	cr_expect(zero(uint, service_log_count(&service, "cannot be looked up")), "nothing is wrong with who is known");
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 static bool can_have_namespaces(void)
 {
 	pid_t pid = fork();
