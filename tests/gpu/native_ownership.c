@@ -1,16 +1,18 @@
 /*
- * Who destroys what (I8, I9): counted by a library in front of the driver, of which the engine thinks that it is the driver
+ * Who destroys what (I8, I9), and on how many streams kernels run (F1): counted by a library in front of the driver, of which the engine thinks that it is the driver
  * (tests/support/cuda_counter).
  */
 #include "cuda_counter.h"
 #include "native_fixture.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <syclclient/cuda.h>
 
 static cuda_counts_function *counts_of_engine;
+static cuda_counts_begin *launches_from_here;
 
 /* The engine gets the counting library, this program the driver itself. */
 static void count_from_here(void)
@@ -27,6 +29,9 @@ static void count_from_here(void)
 	void *found = dlsym(counter, "cuda_counts");
 	cr_assert_not_null(found, "%s", dlerror());
 	memcpy(&counts_of_engine, &found, sizeof(counts_of_engine));
+	found = dlsym(counter, "cuda_counts_launches_from_here");
+	cr_assert_not_null(found, "%s", dlerror());
+	memcpy(&launches_from_here, &found, sizeof(launches_from_here));
 	cr_assert_eq(setenv("SYCLD_TEST_CUDA_LIBRARY", COUNTER_LIBRARY, 1), 0);
 }
 
@@ -125,4 +130,46 @@ Test(gpu_native, I8_I9_what_the_application_brought_stays_the_applications)
 	NATIVE_MUST(NATIVE(cuStreamDestroy)(stream));
 	NATIVE_MUST(NATIVE(cuCtxPopCurrent)(&context));
 	NATIVE_MUST(NATIVE(cuDevicePrimaryCtxRelease)(0));
+}
+
+/* By the driver's own calls. Kernels that are held on an out-of-order queue show that more than one would be seen. */
+Test(gpu_native, F1_F2_an_in_order_queue_launches_on_one_stream)
+{
+	enum { LAUNCHES = 200 };
+	struct counts_begun begun;
+	struct cuda_counts counts;
+	sycl_event fills[2];
+
+	begin(&begun);
+	MUST(sycl_queue_wait(begun.queue));
+	launches_from_here();
+	for (int i = 0; i < LAUNCHES; i++)
+		native_increment(&begun.gate, begun.queue, begun.buffer, NULL);
+	MUST(sycl_queue_wait(begun.queue));
+	counts_of_engine(&counts);
+	cr_assert_gt(counts.launches, 0);
+	cr_assert_eq(counts.launch_streams, 1, "%llu streams", (unsigned long long)counts.launch_streams);
+	order_expect(begun.buffer, LAUNCHES + 1);
+
+	sycl_queue queue = order_queue(&begun.order, 0, false);
+	sycl_buffer other = order_buffer(&begun.order, queue);
+	launches_from_here();
+	native_gate_set(&begun.gate, false);
+	fills[0] = native_gated_fill(&begun.gate, queue, begun.buffer, 1);
+	fills[1] = native_gated_fill(&begun.gate, queue, other, 2);
+	/* Both are held, so neither can be behind the other on one stream. */
+	do {
+		sched_yield();
+		counts_of_engine(&counts);
+	} while (counts.launches < 2);
+	native_gate_set(&begun.gate, true);
+	for (int i = 0; i < 2; i++) {
+		MUST(sycl_event_wait(fills[i]));
+		MUST(sycl_event_release(fills[i]));
+	}
+	counts_of_engine(&counts);
+	cr_assert_gt(counts.launch_streams, 1);
+	MUST(sycl_buffer_release(other));
+	MUST(sycl_queue_release(queue));
+	end_and_compare(&begun);
 }

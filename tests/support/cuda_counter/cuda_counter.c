@@ -9,7 +9,7 @@
 
 #define VISIBLE __attribute__((visibility("default")))
 
-enum { OBJECTS_MAX = 65536 };
+enum { OBJECTS_MAX = 65536, LAUNCH_STREAMS_MAX = 256 };
 
 typedef CUresult get_address_function(const char *name, void **address_out, int version, cuuint64_t flags,
 				      CUdriverProcAddressQueryResult *status_out);
@@ -17,6 +17,7 @@ typedef CUresult get_address_function(const char *name, void **address_out, int 
 /* What is there of streams and events: a handle that is given back leaves its place to the next. */
 static void *objects[OBJECTS_MAX];
 static struct cuda_counts counts;
+static CUstream launch_streams[LAUNCH_STREAMS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The driver's own, as they were asked for. */
@@ -26,6 +27,9 @@ static CUresult (*event_create)(CUevent *, unsigned);
 static CUresult (*event_destroy)(CUevent);
 static CUresult (*context_retain)(CUcontext *, CUdevice);
 static CUresult (*context_release)(CUdevice);
+static __typeof__(&cuLaunchKernel) launch_kernel;
+static __typeof__(&cuLaunchKernelEx) launch_kernel_ex;
+static __typeof__(&cuGraphLaunch) launch_graph;
 
 static void *driver_symbol(const char *name)
 {
@@ -112,6 +116,40 @@ static CUresult own_context_release(CUdevice device)
 	return result;
 }
 
+static void launches_on(CUstream stream)
+{
+	uint64_t i = 0;
+
+	(void)pthread_mutex_lock(&lock);
+	counts.launches++;
+	while (i < counts.launch_streams && launch_streams[i] != stream)
+		i++;
+	if (i == LAUNCH_STREAMS_MAX)
+		abort(); /* as above */
+	launch_streams[i] = stream;
+	counts.launch_streams += i == counts.launch_streams;
+	(void)pthread_mutex_unlock(&lock);
+}
+
+static CUresult own_launch_kernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y,
+				  unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters, void **extra)
+{
+	launches_on(stream);
+	return launch_kernel(function, x, y, z, block_x, block_y, block_z, shared_bytes, stream, parameters, extra);
+}
+
+static CUresult own_launch_kernel_ex(const CUlaunchConfig *configuration, CUfunction function, void **parameters, void **extra)
+{
+	launches_on(configuration->hStream);
+	return launch_kernel_ex(configuration, function, parameters, extra);
+}
+
+static CUresult own_launch_graph(CUgraphExec graph, CUstream stream)
+{
+	launches_on(stream);
+	return launch_graph(graph, stream);
+}
+
 static const struct own {
 	const char *name;
 	void *place; /* of the driver's */
@@ -123,6 +161,9 @@ static const struct own {
 	{"cuEventDestroy", (void *)&event_destroy, (void *)own_event_destroy},
 	{"cuDevicePrimaryCtxRetain", (void *)&context_retain, (void *)own_context_retain},
 	{"cuDevicePrimaryCtxRelease", (void *)&context_release, (void *)own_context_release},
+	{"cuLaunchKernel", (void *)&launch_kernel, (void *)own_launch_kernel},
+	{"cuLaunchKernelEx", (void *)&launch_kernel_ex, (void *)own_launch_kernel_ex},
+	{"cuGraphLaunch", (void *)&launch_graph, (void *)own_launch_graph},
 };
 
 VISIBLE void cuda_counts(struct cuda_counts *counts_out);
@@ -130,6 +171,14 @@ void cuda_counts(struct cuda_counts *counts_out)
 {
 	(void)pthread_mutex_lock(&lock);
 	*counts_out = counts;
+	(void)pthread_mutex_unlock(&lock);
+}
+
+VISIBLE cuda_counts_begin cuda_counts_launches_from_here;
+void cuda_counts_launches_from_here(void)
+{
+	(void)pthread_mutex_lock(&lock);
+	counts.launches = counts.launch_streams = 0;
 	(void)pthread_mutex_unlock(&lock);
 }
 
