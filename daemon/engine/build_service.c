@@ -20,7 +20,11 @@
 
 #define BUILD_HELPER_END_MS 2000
 
-/* At most so many compilers at a time; each may use a gigabyte. */
+/*
+ * So many compilers at a time, as there are processors: not one, or a source that keeps its compiler busy until its limit would hold up all
+ * others on a machine of one processor; and few, as each may use a gigabyte.
+ */
+#define BUILD_RUNNING_MIN 2
 #define BUILD_RUNNING_MAX 4
 
 static struct build_service *new_service(int *socket)
@@ -33,6 +37,8 @@ static struct build_service *new_service(int *socket)
 	service->helper = -1;
 	service->next_number = 1;
 	service->running_max = processors < BUILD_RUNNING_MAX ? processors : BUILD_RUNNING_MAX;
+	if (service->running_max < BUILD_RUNNING_MIN)
+		service->running_max = BUILD_RUNNING_MIN;
 	list_init(&service->works);
 	if (decode_arena_init(&service->decode, DECODE_BYTES_MAX) < 0) {
 		close_fd(&service->socket);
