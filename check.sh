@@ -6,8 +6,10 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 . "$top/tests/support/common.sh"
 # shellcheck source=tests/support/long.sh
 . "$top/tests/support/long.sh"
+# shellcheck source=tests/support/machines.sh
+. "$top/tests/support/machines.sh"
 
-passed=0 failed=0 skipped=0 flaky=0 started=$SECONDS
+passed=0 failed=0 skipped=0 flaky=0 as=() started=$SECONDS
 jobs=$(nproc)
 
 usage() {
@@ -19,7 +21,7 @@ Usage: ./check.sh [--fast | --rows | --build-only | --long [PART...]]
   --build-only  install and build what the tests need, run nothing
   --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target,
                 second runs under AddressSanitizer, static analysis of all paths, half an hour of everything at once,
-                the units under a systemd that boots
+                the units under a systemd that boots, other machines as far as this one can act like them
 Without a CUDA toolkit of version 13, headers and compiler are fetched into build/cuda-toolkit; tests/gpu/README.md: tests on a GPU.
 The last line says how many passed and failed; before it stands what could not be built here.
 TXT
@@ -80,7 +82,7 @@ tests() {
 	shift 2
 	[ -e "$folder/CTestTestfile.cmake" ] || return 0
 	rm -f "$folder"/tests/*.tap "$folder/junit.xml" "$folder/flaky"
-	ctest --test-dir "$folder" -j "$((jobs + 1))" --output-on-failure --no-tests=error --output-junit "$folder/junit.xml" "$@" \
+	"${as[@]}" ctest --test-dir "$folder" -j "$((jobs + 1))" --output-on-failure --no-tests=error --output-junit "$folder/junit.xml" "$@" \
 		>"$folder/ctest.log" 2>&1 </dev/null
 	counts=$(awk -f "$top/tests/support/results.awk" "$folder/junit.xml" 2>/dev/null |
 		awk '{ n[$1]++ } END { printf "%d %d %d", n["pass"], n["fail"], n["skip"] }')
