@@ -62,6 +62,7 @@ struct executable_node {
 	struct bridge_graph *native_graph; /* a reference; of a native command through a service, else NULL */
 	uint32_t first_edge, edge_count;
 	bool has_successor, is_host_task, is_native;
+	bool is_disabled; /* under the graph lock */
 };
 
 struct executable_graph {

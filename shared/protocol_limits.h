@@ -15,6 +15,7 @@
 #define FEATURE_NATIVE   (1ull << 2) /* native commands of clients in other processes: HostTask.on_device, BufferExport.at_once */
 #define FEATURE_TEMPORARIES (1ull << 3) /* temporaries of graphs: BufferCreate.graph_temporary */
 #define FEATURE_NATIVE_EARLY (1ull << 4) /* native commands before all they depend on is complete: HostTask.early_event, SLOT_STATUS_EARLY */
+#define FEATURE_GRAPH_SWITCH (1ull << 6) /* nodes of executable graphs that do nothing for now: GraphSwitch */
 #define FEATURE_NATIVE_NODES (1ull << 5) /* native commands of clients in other processes as nodes: HostTask.on_device in GraphNode */
 
 #define PACKET_BYTES_MAX 65536u      /* a datagram, and a record of a ring, at most */

@@ -116,6 +116,7 @@ enum backend_feature {
 	BACKEND_FEATURE_GRAPH_UPDATE = 1u << 23, /* graph_update */
 	BACKEND_FEATURE_GRAPH_NATIVE = 1u << 24, /* native commands as nodes (K19) */
 	BACKEND_FEATURE_VARIABLE = 1u << 25,     /* program_variable (R1) */
+	BACKEND_FEATURE_GRAPH_SWITCH = 1u << 26, /* graph_update takes NOP for a node that is to be skipped (R3) */
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */
@@ -712,7 +713,8 @@ struct backend_ops {
 	int (*graph_finish)(struct backend_graph *graph, bool updatable, struct backend_fault *fault_out);
 	/*
 	 * Optional (GRAPH_UPDATE). A node of a finished graph that is not in flight gets other arguments, ranges, memories or bytes;
-	 * kind and kernel stay. -EOPNOTSUPP: not this change; nothing has changed.
+	 * kind and kernel stay. With BACKEND_FEATURE_GRAPH_SWITCH a NOP for a launch, a copy or a fill: the node is skipped, and only orders,
+	 * until it gets a command of its own kind again. -EOPNOTSUPP: not this change; nothing has changed.
 	 */
 	int (*graph_update)(struct backend_graph *graph, uint32_t node, const struct backend_command *command,
 			    struct backend_fault *fault_out);

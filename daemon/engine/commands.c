@@ -45,6 +45,8 @@ int session_command(struct session *session, const Sycl__V1__Command *command)
 		return command_graph_finish(session, command->graph_finish);
 	case SYCL__V1__COMMAND__BODY_GRAPH_UPDATE:
 		return command_graph_update(session, command->graph_update);
+	case SYCL__V1__COMMAND__BODY_GRAPH_SWITCH:
+		return command_graph_switch(session, command->graph_switch);
 	case SYCL__V1__COMMAND__BODY_HOST_ACCESS:
 		return command_host_access(session, command->host_access);
 	case SYCL__V1__COMMAND__BODY_HOST_TASK_DONE:

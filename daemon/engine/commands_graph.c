@@ -254,3 +254,40 @@ int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *m
 	graph_group_free(before);
 	return 0;
 }
+
+/* What a driver can skip in a graph (R3). */
+static bool can_be_disabled(const Sycl__V1__CommandGroup *group)
+{
+	switch (group->action_case) {
+	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
+	case SYCL__V1__COMMAND_GROUP__ACTION_COPY:
+	case SYCL__V1__COMMAND_GROUP__ACTION_FILL:
+	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE:
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_COPY:
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_FILL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+int command_graph_switch(struct session *session, const Sycl__V1__GraphSwitch *message)
+{
+	struct graph *graph;
+	if (!(session->features & FEATURE_GRAPH_SWITCH))
+		return session_violation(session, "a graph's node is switched, which was not agreed on");
+	int r = find(session, message->graph, &graph);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	if (!graph->finished || !graph->updatable || message->node >= graph->node_count)
+		return session_violation(session, "node %u of a graph cannot be switched", message->node);
+	struct graph_node *node = &graph->nodes[message->node];
+	if (!can_be_disabled(node->group))
+		return session_violation(session, "node %u of a graph launches, copies and fills nothing: it cannot be switched",
+					 message->node);
+	if (node->is_disabled == (message->disabled != 0))
+		return 0;
+	node->is_disabled = message->disabled;
+	graph_whole_switched(graph, message->node);
+	return 0;
+}

@@ -22,6 +22,7 @@ struct graph_node {
 	uint64_t bytes;                /* of the copy */
 	uint32_t first_edge, edge_count;
 	bool has_successor, is_host_task;
+	bool is_disabled; /* it does nothing, and only orders */
 	bool is_native, is_taken; /* a native command; its function is the scheduler's to call */
 	bool changed;     /* in graph_whole.changed */
 	uint64_t carried; /* by the launch of this number, or 0: since it changed by none */

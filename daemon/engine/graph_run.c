@@ -181,8 +181,14 @@ static int submit_node(struct launch *launch, uint32_t index, struct backend_fau
 	struct graph_node_run *node_run = &launch->run->nodes[index];
 	struct task_request request = request_of(launch, node_run);
 	session->engine->scratch.arena = NULL;
-	int r = graph_check_requirements(launch->graph, node->group, &request, fault);
-	if (r == 0)
+	int r = 0;
+	if (node->is_disabled) {
+		request.action = TASK_BARRIER;
+		request.what = "disabled node";
+	} else {
+		r = graph_check_requirements(launch->graph, node->group, &request, fault);
+	}
+	if (r == 0 && !node->is_disabled)
 		r = group_check_action(session, launch->queue, node->group, &request, fault);
 	if (r != 0)
 		return r;

@@ -21,9 +21,10 @@ static bool is_empty(const Sycl__V1__Launch *launch)
 	return false;
 }
 
-static struct graph_node_form form_of(const Sycl__V1__CommandGroup *group)
+static struct graph_node_form form_of(const struct graph_node *node)
 {
-	struct graph_node_form form = {.kernel = 0};
+	const Sycl__V1__CommandGroup *group = node->group;
+	struct graph_node_form form = {.kernel = 0, .is_disabled = node->is_disabled};
 	if (group->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH)
 		return form;
 	form.kernel = group->launch->kernel;
@@ -34,9 +35,12 @@ static struct graph_node_form form_of(const Sycl__V1__CommandGroup *group)
 	return form;
 }
 
-static bool has_its_form(const struct graph *graph, uint32_t index)
+/* `features`: of the device. */
+static bool has_its_form(const struct graph *graph, uint32_t index, uint32_t features)
 {
-	const struct graph_node_form form = form_of(graph->nodes[index].group), *made = &graph->whole->forms[index];
+	const struct graph_node_form form = form_of(&graph->nodes[index]), *made = &graph->whole->forms[index];
+	if (made->is_disabled || form.is_disabled)
+		return form.is_disabled && (made->is_disabled || features & BACKEND_FEATURE_GRAPH_SWITCH);
 	return form.kernel == made->kernel && form.cooperative == made->cooperative && form.is_empty == made->is_empty &&
 	       memcmp(form.cluster, made->cluster, sizeof(form.cluster)) == 0;
 }
@@ -100,13 +104,23 @@ static int check_node(struct session *session, const struct queue *queue, struct
 	session->engine->scratch.arena = NULL;
 	*request_out = (struct task_request){.device = queue->device, .account = session->work};
 	int r = graph_check_requirements(graph, group, request_out, fault);
-	if (r == 0 && graph->nodes[index].is_native)
+	if (r == 0 && graph->nodes[index].is_disabled) {
+		request_out->action = TASK_BARRIER;
+		request_out->what = "disabled node";
+	} else if (r == 0 && graph->nodes[index].is_native)
 		r = group_check_native_command(session, queue, group->native, BACKEND_FEATURE_GRAPH_NATIVE, request_out, fault);
 	else if (r == 0)
 		r = group_check_action(session, queue, group, request_out, fault);
 	if (r == 0)
 		note_objects(session, group);
 	return r;
+}
+
+/* Its requirements are for the graph's order; the node itself uses nothing. */
+static void forget_requirements(const struct graph_node *node, struct task_request *request)
+{
+	if (node->is_disabled)
+		request->requirement_count = 0;
 }
 
 static int order_node(struct session *session, const struct graph *graph, uint32_t index,
@@ -226,9 +240,10 @@ static int add_node(struct session *session, const struct queue *queue, struct g
 	int r = order_node(session, graph, index, &request, &whole->order);
 	if (r == 0) {
 		const uint32_t *after = graph_order_after(&whole->order, index, &count);
+		forget_requirements(&graph->nodes[index], &request);
 		r = sched_graph_add(whole->sched, &request, after, count);
 		graph->nodes[index].is_taken = r == 0;
-		whole->forms[index] = form_of(graph->nodes[index].group);
+		whole->forms[index] = form_of(&graph->nodes[index]);
 	}
 	if (r == 0 && session->engine->scratch.arena)
 		r = note_arena(graph, session->engine->scratch.arena);
@@ -403,6 +418,15 @@ void graph_whole_changed(struct graph *graph, uint32_t index, const Sycl__V1__Co
 	whole->order_stale |= !requires_the_same(before, graph->nodes[index].group);
 }
 
+void graph_whole_switched(struct graph *graph, uint32_t index)
+{
+	struct graph_whole *whole = graph->whole;
+	if (!whole || (whole->state != GRAPH_WHOLE_BUILDING && whole->state != GRAPH_WHOLE_READY))
+		return;
+	put_changed(graph, index);
+	whole->order_stale = true; /* what it would write is not written */
+}
+
 /* All nodes are what they were, or others are there for them. 0; 1 with a fault; 2: too much for one; negative: a violation. */
 static int check_all(struct session *session, const struct queue *queue, struct graph *graph, struct graph_order *order,
 		     struct backend_fault *fault)
@@ -452,7 +476,7 @@ static bool is_unfit(const struct queue *queue, const struct graph *graph)
 	const struct graph_whole *whole = graph->whole;
 	bool unfit = whole->changed_count > 0 && !(queue->facts->features & BACKEND_FEATURE_GRAPH_UPDATE);
 	for (uint32_t i = 0; i < whole->changed_count && !unfit; i++)
-		unfit = !has_its_form(graph, whole->changed[i]);
+		unfit = !has_its_form(graph, whole->changed[i], queue->facts->features);
 	return unfit;
 }
 
@@ -487,6 +511,7 @@ static int put_changes(struct session *session, const struct queue *queue, struc
 		if (r != 0)
 			return r;
 		const uint32_t *after = graph_order_after(&whole->order, index, &count);
+		forget_requirements(&graph->nodes[index], &request);
 		if (sched_graph_change(whole->sched, index, &request, after, count, changes) < 0)
 			return 2;
 		graph->nodes[index].carried = number;

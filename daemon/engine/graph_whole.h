@@ -40,6 +40,7 @@ struct graph_node_form {
 	uint64_t kernel;
 	uint32_t cluster[3];
 	bool cooperative, is_empty;
+	bool is_disabled; /* it was when the graph was made; what is disabled later some backends can skip */
 };
 
 /* Of one making. Launches that are open have their part in it. */
@@ -112,6 +113,8 @@ int graph_whole_launch(const struct graph_whole_launch *launch, enum graph_repla
 void graph_whole_done(struct group *group);
 /* A node has another command group than `before`, which is still there. */
 void graph_whole_changed(struct graph *graph, uint32_t node, const Sycl__V1__CommandGroup *before);
+/* A node does nothing from now on, or something again. */
+void graph_whole_switched(struct graph *graph, uint32_t node);
 /* The arena ends; no launch that is open uses it. */
 void graph_whole_arena_gone(struct arena *arena);
 /* Of a graph that ends. */

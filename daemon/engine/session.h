@@ -305,6 +305,7 @@ int command_graph_node(struct session *session, const Sycl__V1__GraphNode *messa
 int command_graph_edges(struct session *session, const Sycl__V1__GraphEdges *message);
 int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *message);
 int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *message);
+int command_graph_switch(struct session *session, const Sycl__V1__GraphSwitch *message);
 int command_host_access(struct session *session, const Sycl__V1__HostAccess *message);
 int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message);
 int command_usage_query(struct session *session);

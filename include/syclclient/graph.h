@@ -288,5 +288,24 @@ SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executab
  */
 SYCL_API sycl_result sycl_executable_graph_update_whole(sycl_executable_graph executable, sycl_graph graph);
 
+/**
+ * From the next launch on a node of an executable graph does nothing and only orders (0), or does what it does (anything else), as all
+ * nodes do at first (R3). What it would write stays as it was before the launch; of a temporary the contents are undefined then. What
+ * was launched before does not change; updates of a disabled node are for when it is enabled again. On CUDA the driver skips the
+ * node where it can, elsewhere the graph is made anew or launched node by node. Blocks as sycl_handler_submit: never for a device.
+ *
+ * @param graph  What the executable graph was made of.
+ * @param node   Of that graph: it launches a kernel, copies or fills, and is no node of a sub-graph.
+ * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; it was made of another graph; a node that it has not, or
+ *                             of another type.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The service is an older one.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_graph executable, sycl_graph graph,
+							    sycl_graph_node node, int enabled);
+/** 1: launches to come run the node. Errors as sycl_executable_graph_set_node_enabled, for any executable graph. Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_executable_graph_is_node_enabled(sycl_executable_graph executable, sycl_graph graph,
+							   sycl_graph_node node, uint32_t *enabled_out);
+
 SYCL_END_DECLS
 #endif

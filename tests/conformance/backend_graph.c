@@ -564,6 +564,46 @@ Test(graphs, L13_a_change_counts_from_the_next_launch_on)
 	stage_close(&stage);
 }
 
+/* Kernels, copies and fills are skipped, and are there again with all that they had. */
+Test(graphs, R3_a_node_is_skipped_and_comes_again)
+{
+	struct stage stage;
+	uint32_t node[3], value = 70;
+	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
+
+	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_SWITCH))
+		cr_skip_test("the device skips no nodes");
+	struct backend_graph *graph = graph_make(&stage.fixture);
+	const struct backend_command copy = copy_all(stage.b, stage.a), fill = fill_all(stage.c, &value);
+	node[0] = add_fill(&stage, graph, stage.a, 7, NULL, 0);
+	node[1] = graph_node(&stage.fixture, graph, &copy, &node[0], 1);
+	node[2] = graph_node(&stage.fixture, graph, &fill, &node[1], 1);
+	graph_finish(&stage.fixture, graph, true);
+	for (uint32_t skipped = 0; skipped < 3; skipped++) {
+		words_set(&stage.fixture, stage.a, 100);
+		words_set(&stage.fixture, stage.b, 200);
+		words_set(&stage.fixture, stage.c, 300);
+		cr_assert_eq(update(&stage.fixture, graph, node[skipped], &nothing), 0);
+		cr_assert_eq(update(&stage.fixture, graph, node[skipped], &nothing), 0, "twice is once");
+		graph_run(&stage.fixture, graph);
+		words_expect(&stage.fixture, stage.a, skipped == 0 ? 100 : 7, "the kernel");
+		words_expect(&stage.fixture, stage.b, skipped == 1 ? 200 : skipped == 0 ? 100 : 7, "the copy");
+		words_expect(&stage.fixture, stage.c, skipped == 2 ? 300 : 70, "the fill");
+		const uint64_t global = GRAPH_WORDS;
+		const uint32_t seven = 7;
+		const struct backend_argument arguments[] = {global_argument(stage.a), value_argument(&seven, sizeof(seven))};
+		const struct backend_command kernel = launch_command(stage.fill, 1, &global, arguments, 2);
+		const struct backend_command *const again[] = {&kernel, &copy, &fill};
+		cr_assert_eq(update(&stage.fixture, graph, node[skipped], again[skipped]), 0);
+		graph_run(&stage.fixture, graph);
+		words_expect(&stage.fixture, stage.a, 7, "again");
+		words_expect(&stage.fixture, stage.b, 7, "again");
+		words_expect(&stage.fixture, stage.c, 70, "again");
+	}
+	stage.fixture.ops->graph_free(graph);
+	stage_close(&stage);
+}
+
 Test(graphs, L13_what_cannot_change_stays_as_it_is)
 {
 	struct stage stage;

@@ -168,6 +168,41 @@ Test(cuda_graphs, L13_a_box_is_changed_too)
 }
 
 /* Host memory that is not pinned would make the driver wait, or read it too early. */
+Test(cuda_graphs, R3_what_is_skipped_stays_so_in_an_executable_that_is_made_anew)
+{
+	struct stage stage;
+	struct backend_argument argument;
+	struct backend_fault fault = {0};
+	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
+	const struct backend_rect rect = {.width_bytes = 8, .rows = 4, .slices = 1, .source_row_pitch = 16,
+					  .destination_row_pitch = 32, .source_slice_pitch = 64,
+					  .destination_slice_pitch = 128};
+
+	stage_open(&stage);
+	words_set(&stage.fixture, stage.b, 1);
+	struct backend_command copy = copy_all(stage.b, stage.b);
+	copy.copy.destination_offset_bytes = 2000;
+	copy.copy.size_bytes = 32;
+	copy.copy.rect = &rect;
+	const struct backend_command add = increment(&stage, &argument);
+	const uint32_t box = graph_node(&stage.fixture, stage.graph, &copy, NULL, 0);
+	const uint32_t skipped = graph_node(&stage.fixture, stage.graph, &add, &box, 1);
+	graph_finish(&stage.fixture, stage.graph, true);
+	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, skipped, &nothing, &fault), 0, "%s", fault.text);
+	uint64_t made = double_count("call cuGraphInstantiateWithFlags");
+	copy.copy.source_offset_bytes = 400;
+	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, box, &copy, &fault), 0, "%s", fault.text);
+	cr_assert_eq(double_count("call cuGraphInstantiateWithFlags"), made + 1);
+	words_set(&stage.fixture, stage.a, 5);
+	graph_run(&stage.fixture, stage.graph);
+	words_expect(&stage.fixture, stage.a, 5, "skipped");
+	cr_assert_eq(stage.fixture.ops->graph_update(stage.graph, skipped, &add, &fault), 0, "%s", fault.text);
+	graph_run(&stage.fixture, stage.graph);
+	words_expect(&stage.fixture, stage.a, 6, "not any more");
+	stage_close(&stage);
+	double_check(true);
+}
+
 Test(cuda_graphs, unregistered_memory_is_no_node)
 {
 	struct stage stage;

@@ -10,6 +10,8 @@
 #include "cuda_pace.h"
 #include "graphs_support.h"
 
+#include <errno.h>
+
 TestSuite(cuda_overlap, .timeout = 120);
 
 #define REVERSED_BODY                                                                                                  \
@@ -170,6 +172,33 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 	expect_all(&row);
 	/* 42 kernels: not the first, the second that comes after one, and the one that comes after two. */
 	cr_assert_eq(overlapped() - before, run_is_real() ? 0 : 39);
+	fixture->ops->graph_free(graph);
+	row_close(&row);
+	if (!run_is_real())
+		double_check(true);
+}
+
+/* What begins while the one before it ends relies on that one to wait: the engine makes such a graph anew. */
+Test(cuda_overlap, R3_kernels_that_overlap_are_not_skipped_in_place)
+{
+	struct row row;
+	struct backend_fault fault = {0};
+	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
+	const uint64_t global = 1000;
+	uint32_t node = 0;
+
+	row_open(&row, young, 1000);
+	struct fixture *fixture = &row.run.fixture;
+	struct backend_graph *graph = graph_make(fixture);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct backend_command command = next(&row, &global, row.run.kernel);
+		node = graph_node(fixture, graph, &command, &node, i > 0);
+	}
+	graph_finish(fixture, graph, true);
+	for (uint32_t i = 0; i < 3; i++)
+		cr_assert_eq(fixture->ops->graph_update(graph, i, &nothing, &fault), -EOPNOTSUPP, "node %u", i);
+	graph_run(fixture, graph);
+	expect_all(&row);
 	fixture->ops->graph_free(graph);
 	row_close(&row);
 	if (!run_is_real())

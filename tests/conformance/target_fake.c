@@ -7,7 +7,8 @@ static void prepare(void)
 	const struct fake_device_options unified = {.unified = true};
 	const struct fake_device_options graphs = {
 		.bursts = true,
-		.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE,
+		.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE |
+			    BACKEND_FEATURE_GRAPH_SWITCH,
 	};
 
 	fake_reset();

@@ -57,6 +57,9 @@ static void call_launches(const struct gated *gated, sycl_graph graph, sycl_grap
 	CALL_MUST(sycl_queue_graph, gated->queue, executable, 1, &gated->event, NULL);
 	CALL_MUST(sycl_executable_graph_update, executable, graph, 1, &kernel);
 	CALL_MUST(sycl_executable_graph_update_whole, executable, graph);
+	CALL_MUST(sycl_executable_graph_set_node_enabled, executable, graph, kernel, 0);
+	CALL_MUST(sycl_executable_graph_is_node_enabled, executable, graph, kernel, &count);
+	CALL_MUST(sycl_executable_graph_set_node_enabled, executable, graph, kernel, 1);
 	MUST(sycl_handler_begin(gated->queue, &handler));
 	CALL_MUST(sycl_handler_graph, handler, executable);
 	MUST(sycl_handler_submit(handler, NULL));

@@ -248,3 +248,62 @@ Test(graph_changes, M9_of_a_graph_only_what_needs_lost_contents_fails)
 	MUST(sycl_kernel_release(fill));
 	MUST(sycl_kernel_release(increment));
 }
+
+/* Where the backend can skip nodes it is told so with the launch, and makes nothing anew. */
+Test(graph_changes, R3_a_node_is_disabled_in_the_graph_that_is_there)
+{
+	struct scene scene;
+	begin_with(&scene, 3);
+	launch_and_wait(queue, scene.executable);
+	for (uint32_t i = 0; i < 4; i++) {
+		MUST(sycl_executable_graph_set_node_enabled(scene.executable, scene.graph, scene.last, i % 2));
+		launch_and_wait(queue, scene.executable);
+	}
+	cr_assert(words_copied_are(queue, scene.other, 2 + 1 + 2 + 1 + 2));
+	cr_assert(eq(u64, counted().graph_launches, 5));
+	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 1));
+	cr_assert(zero(u64, counted().graph_misuses));
+	end(&scene);
+}
+
+/* It was disabled when the graph was made: there is nothing that could be switched on. */
+Test(graph_changes, R3_a_node_that_the_graph_never_had_has_it_made_anew)
+{
+	struct scene scene;
+	begin_with(&scene, 3);
+	MUST(sycl_executable_graph_set_node_enabled(scene.executable, scene.graph, scene.last, 0));
+	launch_and_wait(queue, scene.executable);
+	MUST(sycl_executable_graph_set_node_enabled(scene.executable, scene.graph, scene.last, 1));
+	launch_and_wait(queue, scene.executable);
+	cr_assert(words_copied_are(queue, scene.other, 1 + 2));
+	cr_assert(eq(u64, counted().graph_launches, 2));
+	cr_assert(eq(u64, counted().calls[FAKE_GRAPH_CREATE], 2));
+	end(&scene);
+}
+
+/* Contents that a disabled node would lose are kept, also where all of the graph is one command. */
+Test(graph_changes, R3_what_a_disabled_node_would_write_anew_is_kept)
+{
+	struct scene scene;
+	sycl_handler handler = NULL;
+	const uint32_t value = 8;
+	begin_with(&scene, 2);
+	sycl_graph graph = graph_for(queue);
+	sycl_graph_node node = 0;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, scene.filled, SYCL_ACCESS_WRITE_NO_INIT));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
+	MUST(sycl_handler_parallel_for(handler, scene.fill, sycl_range1(WORDS)));
+	MUST(sycl_graph_add(graph, handler, 0, NULL, &node));
+	MUST(sycl_graph_add(graph, increment_handler(queue, scene.increment, scene.other), 0, NULL, NULL));
+	sycl_executable_graph executable = finalized(graph, SYCL_GRAPH_UPDATABLE);
+	send_fill(queue, scene.fill, scene.filled, 77, NULL);
+	MUST(sycl_executable_graph_set_node_enabled(executable, graph, node, 0));
+	launch_and_wait(queue, executable);
+	cr_assert(words_copied_are(queue, scene.filled, 77));
+	cr_assert(words_copied_are(queue, scene.other, 1));
+	cr_assert(eq(u64, counted().graph_launches, 1));
+	MUST(sycl_executable_graph_release(executable));
+	MUST(sycl_graph_release(graph));
+	end(&scene);
+}

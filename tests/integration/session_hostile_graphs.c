@@ -13,13 +13,14 @@ static uint64_t graph_id(uint32_t index)
 	return raw_id(OBJECT_GRAPH, 10 + index);
 }
 
-static void with_graphs(void)
+/* `features`: of the session. */
+static void with_features(uint64_t features)
 {
 	for (uint32_t i = 0; i < 3; i++)
-		fake_device_options(i, (struct fake_device_options){
-					       .features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE});
+		fake_device_options(i, (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE |
+										BACKEND_FEATURE_GRAPH_SWITCH});
 	hostile_start(NULL);
-	hostile->features = FEATURE_GRAPHS;
+	hostile->features = features;
 	raw_open(hostile);
 	device = raw_fake_device(hostile);
 	raw_arena(hostile, 0, 65536);
@@ -27,6 +28,11 @@ static void with_graphs(void)
 	(void)raw_queue(hostile, hostile_queue(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 0, false);
 	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
 	raw_round_trip(hostile);
+}
+
+static void with_graphs(void)
+{
+	with_features(FEATURE_GRAPHS);
 }
 
 static void create(uint64_t graph, uint32_t nodes)
@@ -557,5 +563,87 @@ Test(hostile, L1_a_launch_over_too_many_parts_of_buffers_is_refused_with_a_sente
 	cr_assert(eq(i32, reply->status->code, STATUS_QUOTA));
 	cr_assert(ne(ptr, strstr(reply->status->text, "parts of buffers"), NULL), "said: %s", reply->status->text);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 1));
+	hostile_expect_alive();
+}
+
+static void send_switch(uint32_t node, bool disabled)
+{
+	Sycl__V1__GraphSwitch message = SYCL__V1__GRAPH_SWITCH__INIT;
+	message.graph = graph_id(0);
+	message.node = node;
+	message.disabled = disabled;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_SWITCH;
+	command.graph_switch = &message;
+	(void)raw_send(hostile, &command);
+}
+
+/* A fill and an empty node, which may be changed. */
+static void with_switchable(uint64_t features, bool updatable)
+{
+	with_features(features);
+	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
+	message.graph = graph_id(0);
+	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
+	message.device = device;
+	message.nodes = 2;
+	message.updatable = updatable;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
+	command.graph_create = &message;
+	(void)raw_send(hostile, &command);
+	send_fill(graph_id(0), hostile_buffer(), NULL, 0);
+	send_empty(graph_id(0), NULL, 0);
+}
+
+Test(hostile, R3_a_switch_that_was_not_agreed_on_closes_the_session)
+{
+	with_switchable(FEATURE_GRAPHS, true);
+	finish(graph_id(0));
+	send_switch(0, true);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
+}
+
+Test(hostile, R3_a_switch_of_no_node_closes_the_session)
+{
+	with_switchable(FEATURE_GRAPHS | FEATURE_GRAPH_SWITCH, true);
+	finish(graph_id(0));
+	send_switch(2, true);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot be switched");
+}
+
+Test(hostile, R3_a_switch_of_a_graph_that_is_not_finished_closes_the_session)
+{
+	with_switchable(FEATURE_GRAPHS | FEATURE_GRAPH_SWITCH, true);
+	send_switch(0, true);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot be switched");
+}
+
+Test(hostile, R3_a_switch_of_a_graph_that_does_not_change_closes_the_session)
+{
+	with_switchable(FEATURE_GRAPHS | FEATURE_GRAPH_SWITCH, false);
+	finish(graph_id(0));
+	send_switch(0, true);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot be switched");
+}
+
+Test(hostile, R3_a_switch_of_an_empty_node_closes_the_session)
+{
+	with_switchable(FEATURE_GRAPHS | FEATURE_GRAPH_SWITCH, true);
+	finish(graph_id(0));
+	send_switch(1, true);
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "it cannot be switched");
+}
+
+Test(hostile, R3_switches_as_often_as_one_likes)
+{
+	with_switchable(FEATURE_GRAPHS | FEATURE_GRAPH_SWITCH, true);
+	finish(graph_id(0));
+	for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t n = 0; n < 500; n++)
+			send_switch(0, n % 3 != 0);
+		launch(graph_id(0), i + 1, 0);
+		cr_assert(zero(u32, raw_wait_slot(hostile, EVENT_SLOT, i + 1)));
+	}
 	hostile_expect_alive();
 }

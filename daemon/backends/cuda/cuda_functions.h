@@ -159,6 +159,7 @@
 
 /* Graphs of the application: without all of them there are none, and the engine sends their nodes one by one. */
 #define CUDA_FUNCTIONS_NODES(NEEDED, OPTIONAL)                                                                         \
+	OPTIONAL(cuGraphNodeSetEnabled, 11060)                                                                         \
 	OPTIONAL(cuGraphAddDependencies, 12030)                                                                        \
 	OPTIONAL(cuGraphAddEmptyNode, 10000)                                                                           \
 	OPTIONAL(cuGraphAddMemcpyNode, 10000)                                                                          \

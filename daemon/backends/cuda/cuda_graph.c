@@ -184,7 +184,8 @@ static CUresult set_shape(const struct cuda_library *cu, CUgraphNode node, const
 struct place {
 	const CUgraphNode *after;
 	uint32_t count;
-	const struct cuda_graph_node *only; /* where that is one; NULL otherwise */
+	struct cuda_graph_node *only; /* where that is one; NULL otherwise */
+	bool overlaps;                /* out: it begins while that one ends */
 };
 
 static bool is_plain(const struct cuda_launch *launch)
@@ -204,7 +205,7 @@ static bool may_overlap(const struct backend_graph *graph, const struct cuda_pla
 	       is_plain(&plan->launch) && graph->device->backend->library.cuGraphAddDependencies;
 }
 
-static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *plan, const struct place *place,
+static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *plan, struct place *place,
 			   CUgraphNode *node_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
@@ -215,13 +216,14 @@ static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *
 						   overlaps ? 0 : place->count, &kernel);
 	if (result != CUDA_SUCCESS || !overlaps)
 		return result;
-	if (cuda_chain_overlap(cu, graph->graph, place->after[0], *node_out) == CUDA_SUCCESS)
+	place->overlaps = cuda_chain_overlap(cu, graph->graph, place->after[0], *node_out) == CUDA_SUCCESS;
+	if (place->overlaps)
 		return CUDA_SUCCESS;
 	(void)cu->cuGraphDestroyNode(*node_out);
 	return cu->cuGraphAddKernelNode(node_out, graph->graph, place->after, place->count, &kernel);
 }
 
-static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan *plan, const struct place *place,
+static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan *plan, struct place *place,
 			    CUgraphNode *node_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
@@ -240,7 +242,7 @@ static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan 
 	return cu->cuGraphAddEmptyNode(node_out, graph->graph, place->after, place->count);
 }
 
-static int add_plain(struct backend_graph *graph, const struct backend_command *command, const struct place *place,
+static int add_plain(struct backend_graph *graph, const struct backend_command *command, struct place *place,
 		     struct cuda_graph_node *node, struct backend_fault *fault_out)
 {
 	struct backend_device *device = graph->device;
@@ -325,7 +327,7 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child, c
 	return error;
 }
 
-static int add_node(struct backend_graph *graph, const struct backend_command *command, const struct place *place,
+static int add_node(struct backend_graph *graph, const struct backend_command *command, struct place *place,
 		    struct cuda_graph_node *node, struct backend_fault *fault_out)
 {
 	int error = cuda_graph_note(graph, command, fault_out);
@@ -368,14 +370,16 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	error = reserve(&graph->nodes, &graph->capacity, graph->count, 1, sizeof(*graph->nodes), fault_out);
 	if (error == 0)
 		error = cuda_enter(graph->device, fault_out);
-	const struct place place = {.after = before_count > 0 ? before : NULL,
+	struct place place = {.after = before_count > 0 ? before : NULL,
 				    .count = before_count,
 				    .only = after_count == 1 && before_count == 1 ? &graph->nodes[after[0]] : NULL};
 	if (error == 0)
 		error = add_node(graph, command, &place, &node, fault_out);
 	if (error < 0)
 		return error;
+	node.overlaps = place.overlaps;
 	for (uint32_t i = 0; i < after_count; i++) {
+		graph->nodes[after[i]].overlaps |= place.overlaps;
 		graph->nodes[after[i]].is_waited_for = true;
 		graph->nodes[after[i]].last_uses &= ~node.uses;
 	}

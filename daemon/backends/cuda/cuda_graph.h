@@ -46,6 +46,8 @@ struct cuda_graph_node {
 	enum backend_command_kind kind;
 	enum cuda_form form;
 	bool is_waited_for;            /* another node comes after it */
+	bool overlaps;                 /* it begins while the one before it ends, or the one behind it does while it ends */
+	bool is_skipped;               /* in the executable; the graph itself has it as it was */
 	bool cooperative;
 	bool is_plain;                 /* KERNEL: neither cooperative nor with clusters */
 	unsigned cluster[3];

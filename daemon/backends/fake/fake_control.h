@@ -47,7 +47,7 @@ struct fake_device_options {
 	/*
 	 * enum backend_feature: POLLED (nobody is woken), LOADER, HOST_REGISTER, EXPORT_VMM (a memfd), EXPORT_IPC (a handle
 	 * that means something in this process only), SHARED_EVENT (the same), PEER, COOPERATIVE and CLUSTER (accepted, and
-	 * seen in the log), COPY_LANES, OCCUPANCY, IMAGE, LINK, INLINE, GRAPH, GRAPH_UPDATE, GRAPH_NATIVE, VARIABLE, USM and HOST_ADDRESS (the first device says that atomics work there, the
+	 * seen in the log), COPY_LANES, OCCUPANCY, IMAGE, LINK, INLINE, GRAPH, GRAPH_UPDATE, GRAPH_NATIVE, GRAPH_SWITCH, VARIABLE, USM and HOST_ADDRESS (the first device says that atomics work there, the
 	 * others do not). What is not set here is refused.
 	 */
 	uint32_t features;
@@ -63,7 +63,8 @@ struct fake_device_options {
 	 BACKEND_FEATURE_PEER | BACKEND_FEATURE_COOPERATIVE | BACKEND_FEATURE_CLUSTER | BACKEND_FEATURE_COPY_LANES |   \
 	 BACKEND_FEATURE_OCCUPANCY | BACKEND_FEATURE_USM | BACKEND_FEATURE_HOST_ADDRESS |                           \
 	 BACKEND_FEATURE_IMAGE | BACKEND_FEATURE_LINK | BACKEND_FEATURE_INLINE | BACKEND_FEATURE_GRAPH |               \
-	 BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE | BACKEND_FEATURE_VARIABLE)
+	 BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE | BACKEND_FEATURE_VARIABLE | \
+	 BACKEND_FEATURE_GRAPH_SWITCH)
 
 #define FAKE_LATENCY_UNITS 2u /* that a device with QUIET_LOAD sets apart when it is told of the latency class */
 #define FAKE_GRANULE_BYTES 65536u /* of exported memory */

@@ -28,6 +28,7 @@ struct node {
 	struct fake_native_graph *native;     /* owned; NULL: none */
 	struct backend_graph *child;          /* owned: a copy; NULL: none */
 	enum backend_command_kind kind;
+	struct backend_kernel *kernel;        /* of a launch; the command is a NOP while the node is skipped */
 	uint32_t *after, after_count;
 	bool has_run;
 };
@@ -226,6 +227,8 @@ static int node_make(struct backend_graph *graph, const struct backend_command *
 		     struct backend_fault *fault_out)
 {
 	node->kind = command->kind;
+	if (command->kind == BACKEND_COMMAND_LAUNCH)
+		node->kernel = command->launch.kernel;
 	if (command->kind == BACKEND_COMMAND_NATIVE) {
 		if (!fake_has(graph->device, BACKEND_FEATURE_GRAPH_NATIVE))
 			return no_node(fault_out, "native commands cannot be nodes here");
@@ -325,8 +328,9 @@ int fake_graph_update(struct backend_graph *graph, uint32_t index, const struct 
 	if (busy || !graph->is_finished || !graph->is_updatable || index >= graph->count)
 		return invalid(fault_out, "there is no such node that can be changed now");
 	struct node *old = &graph->nodes[index];
-	if (!old->command || command->kind != old->kind ||
-	    (command->kind == BACKEND_COMMAND_LAUNCH && command->launch.kernel != old->command->command.launch.kernel))
+	bool skips = command->kind == BACKEND_COMMAND_NOP && fake_has(graph->device, BACKEND_FEATURE_GRAPH_SWITCH);
+	if (!old->command || (command->kind != old->kind && !skips) ||
+	    (command->kind == BACKEND_COMMAND_LAUNCH && command->launch.kernel != old->kernel))
 		return no_node(fault_out, "a node keeps its kind and its kernel");
 	int result = node_make(graph, command, &node, fault_out);
 	if (result < 0) {

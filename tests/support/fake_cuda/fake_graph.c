@@ -386,6 +386,24 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle, co
 	return CUDA_SUCCESS;
 }
 
+/* Kernels, fills and copies alone; what was launched already has copies of its nodes. */
+CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode handle, unsigned enabled)
+{
+	ENTER(NEED_INIT);
+	LOCKED();
+	if (!fake_handle_alive(FAKE_GRAPH_NODE, handle) ||
+	    (handle->kind != NODE_KERNEL && handle->kind != NODE_MEMSET && handle->kind != NODE_COPY))
+		return CUDA_ERROR_INVALID_VALUE;
+	struct CUgraphNode_st *node = fake_exec_node(exec, handle, handle->kind);
+	if (!node)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!enabled && node->overlaps)
+		fake_misuse("a node is disabled that begins while the one before it ends");
+	node->is_disabled = !enabled;
+	fake_number_add("graph_switches", 1);
+	return CUDA_SUCCESS;
+}
+
 CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS *parameters,
 					CUcontext context)
 {
@@ -450,6 +468,8 @@ static void instance_run(struct fake_instance *instance, struct CUstream_st *str
 
 static void node_run(struct CUgraphNode_st *node, struct CUstream_st *stream)
 {
+	if (node->is_disabled)
+		return;
 	switch (node->kind) {
 	case NODE_KERNEL:
 		fake_lock();

@@ -18,6 +18,7 @@ struct CUgraphNode_st {
 	unsigned index;
 	unsigned *after, after_count; /* indices of the nodes that it comes after */
 	bool overlaps; /* it may begin while the one before it ends, and has to wait by itself */
+	bool is_disabled;             /* of an executable: as if it were empty */
 	bool has_run, is_over;        /* in a launch */
 	struct fake_launch launch;
 	CUDA_MEMSET_NODE_PARAMS memset;
