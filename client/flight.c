@@ -47,7 +47,7 @@ static size_t append(size_t used, size_t bytes, int written)
 /* What the device's driver said last. False: the engine did not end itself because of a device. */
 static bool read_fault(const struct flight_page *page, struct failure *failure)
 {
-	if (atomic_load_explicit(&page->fault.known, memory_order_acquire) == 0)
+	if (atomic_load_explicit(&page->fault.known, memory_order_acquire) != FLIGHT_FAULT_DEVICE)
 		return false;
 	failure->code = SYCL_ERROR_DEVICE_LOST;
 	failure->native_code = page->fault.native_code;
@@ -57,6 +57,21 @@ static bool read_fault(const struct flight_page *page, struct failure *failure)
 	words[sizeof(words) - 1] = 0;
 	make_printable(words);
 	(void)snprintf(failure->text, sizeof(failure->text), "%s", words);
+	return true;
+}
+
+/* An assertion failed in the engine, in its own code or a library's: what it ran then is not to blame. False: none did. */
+static bool read_abort(const struct flight_page *page, struct failure *failure)
+{
+	if (atomic_load_explicit(&page->fault.known, memory_order_acquire) != FLIGHT_FAULT_ABORTED)
+		return false;
+	char words[FLIGHT_FAULT_TEXT_BYTES];
+	memcpy(words, page->fault.text, sizeof(words));
+	words[sizeof(words) - 1] = 0;
+	make_printable(words);
+	failure->code = SYCL_ERROR_CONNECTION_LOST;
+	(void)snprintf(failure->text, sizeof(failure->text), "the engine aborted by itself, no command group is known to be at fault: %s",
+		       words);
 	return true;
 }
 
@@ -92,6 +107,8 @@ static size_t introduce(bool fault, uint64_t count, bool named, char *text, size
 uint64_t flight_blame(const struct flight_page *page, uint64_t own_session, struct failure *failure_out)
 {
 	if (page->magic != FLIGHT_MAGIC || page->layout != FLIGHT_LAYOUT)
+		return 0;
+	if (read_abort(page, failure_out))
 		return 0;
 	struct suspects suspects = {.count = atomic_load_explicit(&page->more, memory_order_relaxed)};
 	bool fault = read_fault(page, failure_out);

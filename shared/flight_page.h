@@ -29,8 +29,15 @@ static_assert(sizeof(struct flight_entry) == 64, "part of the layout");
  * Why the engine ended itself: a device's driver lost this process (M10, F12). Then only those entries are left that may
  * have been running when it did.
  */
+enum flight_fault_known {
+	FLIGHT_FAULT_NONE = 0,
+	FLIGHT_FAULT_DEVICE = 1,
+	FLIGHT_FAULT_ABORTED = 2, /* an assertion failed in it, in its own code or in a library's: no entry is to blame */
+	FLIGHT_FAULT_WRITING = 3, /* about to be ABORTED: its text is not to be read yet */
+};
+
 struct flight_fault {
-	_Atomic uint32_t known; /* 0: it did not end itself so. Written last */
+	_Atomic uint32_t known; /* enum flight_fault_known: it did not end itself so, or why. Written last */
 	uint32_t backend;       /* proto's Backend */
 	int32_t native_code;    /* the vendor's */
 	char text[FLIGHT_FAULT_TEXT_BYTES]; /* one sentence; cut off, always terminated */

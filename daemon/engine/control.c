@@ -295,8 +295,11 @@ static void show(struct control *control)
 		watch(control);
 }
 
-static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *message)
+static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *message, struct packet_fds *fds)
 {
+	CLEANUP(close_fd) int log = packet_fds_take(fds, 0);
+	if (log >= 0)
+		(void)dup2(log, STDERR_FILENO);
 	if (*message->refused) {
 		control->may_return = false;
 		lose(control);
@@ -309,13 +312,13 @@ static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *m
 }
 
 /* Of a supervisor that did not start this engine. */
-static void handle_new(struct control *control, const Sycl__V1__Control *message)
+static void handle_new(struct control *control, const Sycl__V1__Control *message, struct packet_fds *fds)
 {
 	if (message->body_case == SYCL__V1__CONTROL__BODY_GREETING && control->link == LINK_NEW) {
 		control->page_wanted = message->greeting->wants_page;
 		show(control);
 	} else if (message->body_case == SYCL__V1__CONTROL__BODY_TAKEN && control->link == LINK_SHOWN) {
-		handle_taken(control, message->taken);
+		handle_taken(control, message->taken, fds);
 	}
 }
 
@@ -333,7 +336,7 @@ static void divide(struct control *control, struct packet_fds *fds)
 static void handle(struct control *control, const Sycl__V1__Control *message, struct packet_fds *fds)
 {
 	if (control->link != LINK_SERVING) {
-		handle_new(control, message);
+		handle_new(control, message, fds);
 		return;
 	}
 	switch (message->body_case) {

@@ -360,6 +360,11 @@ struct scheduler *engine_scheduler(struct engine *engine)
 	return engine->scheduler;
 }
 
+struct flight_page *engine_flight(const struct engine *engine)
+{
+	return engine->flight->address;
+}
+
 int engine_flight_fd(const struct engine *engine)
 {
 	return engine->flight->fd;

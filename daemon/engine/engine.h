@@ -67,6 +67,8 @@ uv_loop_t *engine_loop(struct engine *engine);
 struct scheduler *engine_scheduler(struct engine *engine);
 /* The flight page's descriptor, for sending on; the engine's. It can only be read through. */
 int engine_flight_fd(const struct engine *engine);
+/* The page itself, until the engine is freed. */
+struct flight_page *engine_flight(const struct engine *engine);
 
 struct session_peer {
 	uint64_t session; /* its number, as people see it */

@@ -1,5 +1,6 @@
 /* sycl-engine: started by sycld, one per tenant, and one ahead of the next; never by hand. */
 #include "control.h"
+#include "engine_abort.h"
 #include "engine_linger.h"
 #include "engine_mps.h"
 #include "engine_privileges.h"
@@ -8,6 +9,7 @@
 
 #include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -147,11 +149,9 @@ static int parse(int count, char **values, struct arguments *arguments)
 	return arguments->build_helper || arguments->control_fd >= 0 ? 0 : -EINVAL;
 }
 
-static int complaints = STDERR_FILENO;
-
 static int fail(const char *what, int error)
 {
-	(void)dprintf(complaints, "sycl-engine: %s: %s\n", what, strerror(-error));
+	(void)dprintf(STDERR_FILENO, "sycl-engine: %s: %s\n", what, strerror(-error));
 	return 1;
 }
 
@@ -165,18 +165,11 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-/*
- * The service's log is not its tenants': from the descriptor one could overwrite a file, or read a terminal, and a kernel
- * may print what it likes. The engine keeps it for itself until it is ready; nothing of its tenant runs before.
- */
-static int keep_log(int *log_out)
+/* What kernels print is not for the service's log; where the service is its user's own, it is that user's log. */
+static int silence_output(void)
 {
-	CLEANUP(close_fd) int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, BUILD_HELPER_SOCKET + 1);
 	CLEANUP(close_fd) int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	if (kept < 0 || null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
-		return -errno;
-	complaints = *log_out = take_fd(&kept);
-	return 0;
+	return null < 0 || dup2(null, STDOUT_FILENO) < 0 ? -errno : 0;
 }
 
 /*
@@ -194,9 +187,8 @@ _Noreturn static void end_lost(struct engine *engine, struct control *control)
 	_exit(ENGINE_EXIT_LOST);
 }
 
-static int serve(struct engine *engine, int control_fd, int log_fd)
+static int serve(struct engine *engine, int control_fd)
 {
-	CLEANUP(close_fd) int kept = log_fd;
 	CLEANUP(engine_signals_cleanup) struct engine_signals *signals = NULL;
 	CLEANUP(control_cleanup) struct control *control = NULL;
 	int r = engine_signals_create(engine, &signals);
@@ -204,8 +196,6 @@ static int serve(struct engine *engine, int control_fd, int log_fd)
 		r = control_create(engine, control_fd, &control);
 	if (r < 0)
 		return fail("cannot serve", r);
-	complaints = STDERR_FILENO;
-	close_fd(&kept);
 	r = engine_run(engine);
 	if (r == -EIO)
 		end_lost(engine, TAKE(control));
@@ -217,14 +207,16 @@ static int serve(struct engine *engine, int control_fd, int log_fd)
 	return 0;
 }
 
-/* From here on it is all the same, however the engine came to its user. Takes the build service and the log. */
-static int run(const struct arguments *arguments, struct build_service *builds, int log_fd)
+/* From here on it is all the same, however the engine came to its user. Takes the build service. */
+static int run(const struct arguments *arguments, struct build_service *builds)
 {
 	struct engine *engine = NULL;
 	int r = engine_create(&arguments->engine, builds, &engine);
 	if (r < 0)
 		return fail("cannot start", r);
-	int status = serve(engine, arguments->control_fd, log_fd);
+	engine_abort_tells(engine_flight(engine));
+	int status = serve(engine, arguments->control_fd);
+	engine_abort_tells(NULL);
 	(void)engine_free(engine);
 	return status;
 }
@@ -236,11 +228,10 @@ static int start(const struct arguments *arguments)
 		r = engine_privileges_limit();
 	if (r < 0)
 		return fail("cannot drop privileges", r);
-	int log_fd = -1;
 	if (arguments->uid != NO_ID)
-		r = keep_log(&log_fd);
+		r = silence_output();
 	if (r < 0)
-		return fail("cannot let go of the log", r);
+		return fail("cannot let go of the output", r);
 	if (arguments->build_helper)
 		return build_helper_main(BUILD_HELPER_SOCKET);
 
@@ -252,7 +243,7 @@ static int start(const struct arguments *arguments)
 	r = build_service_fork(&builds);
 	if (r < 0)
 		return fail("cannot start the build helper", r);
-	return run(arguments, builds, log_fd);
+	return run(arguments, builds);
 }
 
 /*
@@ -262,9 +253,8 @@ static int start(const struct arguments *arguments)
 static int stand_by(struct arguments *arguments)
 {
 	static struct standby_adoption adoption;
-	char what[PATH_MAX] = "the log";
+	char what[PATH_MAX] = "the output";
 	struct build_service *builds = NULL;
-	int log_fd = -1;
 	const struct standby_settings settings = {
 		.control = arguments->control_fd,
 		.change_user = arguments->change_user,
@@ -285,21 +275,23 @@ static int stand_by(struct arguments *arguments)
 		_exit(ENGINE_EXIT_USELESS);
 	if (r < 0)
 		_exit(fail("cannot stand by", r));
-	r = adoption.change_user ? keep_log(&log_fd) : 0;
+	r = adoption.change_user ? silence_output() : 0;
 	if (r == 0)
 		r = standby_become(&adoption, builds, what);
 	if (r < 0) {
-		(void)dprintf(complaints, "sycl-engine: cannot become an engine of user %lu: %s: %s\n",
+		(void)dprintf(STDERR_FILENO, "sycl-engine: cannot become an engine of user %lu: %s: %s\n",
 			      (unsigned long)adoption.uid, what, strerror(-r));
 		_exit(r == -EACCES ? ENGINE_EXIT_NOT_FOR : 1);
 	}
 	arguments->engine.cache_directory = adoption.cache_directory[0] ? adoption.cache_directory : NULL;
 	arguments->engine.warm_devices = adoption.open_devices;
-	return run(arguments, builds, log_fd);
+	return run(arguments, builds);
 }
 
 int main(int count, char **values)
 {
+	/* Its standard error is a socket, at whose other end nobody may be while one service follows another. */
+	(void)signal(SIGPIPE, SIG_IGN);
 	struct arguments arguments;
 	if (parse(count, values, &arguments) < 0) {
 		(void)fputs("sycl-engine is started by sycld\n", stderr);

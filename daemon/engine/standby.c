@@ -42,11 +42,11 @@ static int set_home(const char *folder)
 	return 0;
 }
 
-/* As main.c's keep_log, for a process that has nothing more to say. */
-static int let_go_of_log(void)
+/* As main.c's silence_output. */
+static int silence_output(void)
 {
 	CLEANUP(close_fd) int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	return null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 ? -errno : 0;
+	return null < 0 || dup2(null, STDOUT_FILENO) < 0 ? -errno : 0;
 }
 
 /* Runs in the helper. The last word is its answer. */
@@ -60,7 +60,7 @@ static int gate(int socket)
 	if (r == 0 && order.change_user) {
 		r = engine_privileges_drop(order.uid, order.gid);
 		if (r == 0)
-			r = let_go_of_log();
+			r = silence_output();
 		if (r == 0)
 			r = set_home(order.home);
 	}

@@ -105,6 +105,14 @@ static bool adopt(const struct tenant *tenant, struct engine_process *process_ou
 	return true;
 }
 
+void engine_log_follow(struct engine *engine, int log)
+{
+	char whose[ENGINE_LOG_WHOSE_BYTES];
+	(void)snprintf(whose, sizeof(whose), "pid %ld of uid %lu", (long)engine->pid, (unsigned long)engine->tenant->uid);
+	(void)engine_log_free(engine->log);
+	engine->log = engine_log_open(&engine->tenant->supervisor->loop, log, whose);
+}
+
 static int begin(struct engine *engine, bool may_adopt)
 {
 	struct engine_process process = ENGINE_PROCESS_NONE;
@@ -113,6 +121,7 @@ static int begin(struct engine *engine, bool may_adopt)
 	engine->pid = process.pid;
 	engine->pidfd = process.pidfd;
 	engine->control = process.control;
+	engine_log_follow(engine, process.log);
 	return r;
 }
 
@@ -120,6 +129,7 @@ static void engine_destroy(struct engine *engine)
 {
 	engine_claims_fini(&engine->claims);
 	(void)memory_region_free(engine->flight);
+	engine->log = engine_log_free(engine->log);
 	(void)engine_share_free(engine->share);
 	foreign_socket_close(&engine->control);
 	close_fd(&engine->pidfd);
@@ -155,6 +165,7 @@ static void close_control_poll(struct engine *engine)
 static void close_handles(struct engine *engine)
 {
 	close_control_poll(engine);
+	engine->log = engine_log_free(engine->log);
 	close_handle((uv_handle_t *)&engine->exit_poll);
 	close_handle((uv_handle_t *)&engine->deadline);
 	close_handle((uv_handle_t *)&engine->idle);
@@ -272,6 +283,7 @@ static void engine_gone(struct engine *engine, int wait_status)
 	struct supervisor *supervisor = tenant->supervisor;
 	/* What it said before it died still counts. */
 	engine_receive(engine, MESSAGES_AT_END);
+	engine_log_finish(engine->log);
 	sharing_engine_gone(engine);
 	TAILQ_REMOVE(&tenant->engines, engine, link);
 	if (tenant->current == engine)

@@ -15,6 +15,7 @@
 
 #include "claims.h"
 #include "device_set.h"
+#include "engine_log.h"
 #include "memory_region.h"
 #include "protocol_limits.h"
 #include "session.h"
@@ -63,6 +64,7 @@ struct engine {
 	pid_t pid;
 	int pidfd;
 	int control;
+	struct engine_log *log; /* what it writes to its standard error; NULL: that is not read */
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
 	uint64_t idle_since_ns; /* if it has no session */
@@ -117,6 +119,9 @@ void engine_stays_away(struct engine *engine);
 
 /* RETURNING: let go of it: it goes on, and is nothing to this service any more. */
 void engine_forget(struct engine *engine);
+
+/* What it writes to its standard error comes from there; takes the descriptor, which may be -1. */
+void engine_log_follow(struct engine *engine, int log);
 
 /* A session that it had before it came back. */
 void engine_session_returned(struct engine *engine, struct session *session);

@@ -131,7 +131,7 @@ int engine_send_greeting(struct engine *engine)
 	return send_control(engine, &control, NULL, 0);
 }
 
-int engine_send_taken(struct engine *engine, const char *refused)
+int engine_send_taken(struct engine *engine, const char *refused, int log)
 {
 	Sycl__V1__EngineTaken taken = SYCL__V1__ENGINE_TAKEN__INIT;
 	if (refused)
@@ -139,7 +139,7 @@ int engine_send_taken(struct engine *engine, const char *refused)
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_TAKEN;
 	control.taken = &taken;
-	return send_control(engine, &control, NULL, 0);
+	return send_control(engine, &control, &log, log >= 0);
 }
 
 int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant, const char *cache_directory)

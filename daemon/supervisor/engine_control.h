@@ -24,7 +24,7 @@ int engine_send_division(struct engine *engine, int grants, int claims);
 int engine_send_identity(struct engine *engine, const char *socket_path);
 /* To one that comes back: it may speak; it is taken over, or (`refused` not NULL) why it is not. */
 int engine_send_greeting(struct engine *engine);
-int engine_send_taken(struct engine *engine, const char *refused);
+int engine_send_taken(struct engine *engine, const char *refused, int log);
 /* To the standby: whose engine it becomes. `cache_directory` NULL: none. */
 int engine_send_adopt(const struct engine_process *process, const struct tenant *tenant, const char *cache_directory);
 

@@ -5,6 +5,7 @@
 #include "log.h"
 #include "text.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@ struct blamed {
 
 struct blame {
 	uint64_t count; /* in flight when it died */
+	bool aborted;       /* it says that an assertion failed, in `fault` */
 	bool device_failed; /* the engine says that a device's driver had lost its process */
 	char fault[FLIGHT_FAULT_TEXT_BYTES];
 	struct blamed first[BLAMED_MAX];
@@ -29,12 +31,14 @@ struct blame {
 static void read_flight(const struct flight_page *page, struct blame *blame_out)
 {
 	*blame_out = (struct blame){ .count = 0 };
-	if (atomic_load_explicit(&page->fault.known, memory_order_acquire)) {
+	uint32_t known = atomic_load_explicit(&page->fault.known, memory_order_acquire);
+	if (known == FLIGHT_FAULT_DEVICE || known == FLIGHT_FAULT_ABORTED) {
 		char fault[FLIGHT_FAULT_TEXT_BYTES + 1];
 		memcpy(fault, page->fault.text, FLIGHT_FAULT_TEXT_BYTES);
 		fault[FLIGHT_FAULT_TEXT_BYTES] = '\0';
 		text_copy_printable(blame_out->fault, sizeof(blame_out->fault), fault);
-		blame_out->device_failed = true;
+		blame_out->device_failed = known == FLIGHT_FAULT_DEVICE;
+		blame_out->aborted = known == FLIGHT_FAULT_ABORTED;
 	}
 	for (unsigned i = 0; i < FLIGHT_ENTRIES; i++) {
 		const struct flight_entry *entry = &page->entries[i];
@@ -96,6 +100,18 @@ static void describe_status(const struct engine *engine, int status, char *text,
 		(void)snprintf(text, size, "exited with status %d", WEXITSTATUS(status));
 }
 
+/*
+ * What it was doing is not to blame when it ended itself. Its words, or "". Whoever wants to deceive here takes the blame from its own
+ * commands, which are in its own engine.
+ */
+static const char *own_end(const struct engine *engine, int wait_status, const struct blame *blame)
+{
+	if (!engine->is_child || engine->kill_reason[0] || !WIFSIGNALED(wait_status) || WTERMSIG(wait_status) != SIGABRT)
+		return "";
+	const char *said = engine_log_assertion(engine->log);
+	return *said || !blame->aborted ? said : blame->fault;
+}
+
 void engine_death_describe(struct engine *engine, int wait_status, struct engine_death *death_out)
 {
 	char status[STATUS_BYTES];
@@ -103,6 +119,11 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 	struct blame blame = { .count = 0 };
 	if (!engine->stop_asked && engine->flight)
 		read_flight(engine->flight->address, &blame);
+	const char *words = own_end(engine, wait_status, &blame);
+	if (*words) {
+		(void)snprintf(status, sizeof(status), "aborted by itself: %.300s", words);
+		blame.count = 0;
+	}
 	if (blame.device_failed && engine->kill_reason[0])
 		(void)snprintf(status, sizeof(status), "was killed: %.60s, after its device failed: %s",
 			       engine->kill_reason, blame.fault);

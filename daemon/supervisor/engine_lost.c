@@ -18,7 +18,7 @@ enum {
 bool engine_lost_says(const struct engine *engine)
 {
 	const struct flight_page *page = engine->flight ? engine->flight->address : NULL;
-	return page && atomic_load_explicit(&page->fault.known, memory_order_acquire);
+	return page && atomic_load_explicit(&page->fault.known, memory_order_acquire) == FLIGHT_FAULT_DEVICE;
 }
 
 void engine_lost_gone(struct engine *engine)

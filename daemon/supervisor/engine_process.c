@@ -1,6 +1,7 @@
 #include "engine_process.h"
 
 #include "cleanup.h"
+#include "engine_log.h"
 #include "processors.h"
 #include "switches.h"
 
@@ -169,11 +170,13 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 	return r < 0 ? r : add_backend_options(arguments, launch->configuration);
 }
 
-static int make_actions(posix_spawn_file_actions_t *actions, int control)
+static int make_actions(posix_spawn_file_actions_t *actions, int control, int log)
 {
 	int r = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(actions, STDERR_FILENO, STDOUT_FILENO);
+		r = posix_spawn_file_actions_adddup2(actions, log, STDERR_FILENO);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(actions, log, STDOUT_FILENO);
 	if (r == 0)
 		r = posix_spawn_file_actions_adddup2(actions, control, CONTROL_FD);
 	/* Libraries open descriptors too; none of theirs may reach a tenant. */
@@ -197,7 +200,8 @@ static int make_attributes(posix_spawnattr_t *attributes)
 	return -r;
 }
 
-static int spawn(const char *program, char *const *arguments, char *const *environment, int control, pid_t *pid_out)
+static int spawn(const char *program, char *const *arguments, char *const *environment, int control, int log,
+		 pid_t *pid_out)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -209,7 +213,7 @@ static int spawn(const char *program, char *const *arguments, char *const *envir
 		(void)posix_spawn_file_actions_destroy(&actions);
 		return r;
 	}
-	r = make_actions(&actions, control);
+	r = make_actions(&actions, control, log);
 	if (r == 0)
 		r = make_attributes(&attributes);
 	if (r == 0)
@@ -238,8 +242,14 @@ int engine_process_start(const struct engine_launch *launch, struct engine_proce
 	if (flags < 0 || fcntl(ours, F_SETFL, flags | O_NONBLOCK) < 0)
 		return -errno;
 
+	CLEANUP(close_fd) int log = -1;
+	CLEANUP(close_fd) int log_theirs = -1;
+	r = engine_log_pair(&log, &log_theirs);
+	if (r < 0)
+		return r;
+
 	pid_t pid = -1;
-	r = spawn(launch->program, arguments.list, environment.list, theirs, &pid);
+	r = spawn(launch->program, arguments.list, environment.list, theirs, log_theirs, &pid);
 	if (r < 0)
 		return r;
 	/* Not reaped yet, so the number is still its own. */
@@ -250,7 +260,7 @@ int engine_process_start(const struct engine_launch *launch, struct engine_proce
 		(void)waitpid(pid, NULL, 0);
 		return r;
 	}
-	*process_out = (struct engine_process){ .pid = pid, .pidfd = pidfd, .control = take_fd(&ours) };
+	*process_out = (struct engine_process){ .pid = pid, .pidfd = pidfd, .control = take_fd(&ours), .log = take_fd(&log) };
 	return 0;
 }
 
@@ -262,6 +272,7 @@ void engine_process_kill(struct engine_process *process)
 	}
 	close_fd(&process->pidfd);
 	close_fd(&process->control);
+	close_fd(&process->log);
 	process->pid = -1;
 }
 

@@ -25,13 +25,14 @@ struct engine_process {
 	pid_t pid;
 	int pidfd;
 	int control; /* non-blocking */
+	int log;     /* what it writes to its standard error (engine_log.h) */
 };
 
-#define ENGINE_PROCESS_NONE { .pid = -1, .pidfd = -1, .control = -1 }
+#define ENGINE_PROCESS_NONE { .pid = -1, .pidfd = -1, .control = -1, .log = -1 }
 
 /*
- * fork and exec with a clean environment, a session of its own, no descriptor but standard output and error and the
- * control socket as 3. The descriptors are the caller's, CLOEXEC. 0 or a negative errno.
+ * fork and exec with a clean environment, a session of its own, no descriptor but standard output and error, which are
+ * one socket of its own, and the control socket as 3. The descriptors are the caller's, CLOEXEC. 0 or a negative errno.
  */
 int engine_process_start(const struct engine_launch *launch, struct engine_process *process_out);
 

@@ -73,7 +73,7 @@ static void refuse(struct engine *engine, const char *why)
 {
 	log_warning("engine", "pid %ld of uid %lu goes on and is not taken over: %s", (long)engine->pid,
 		    (unsigned long)engine->tenant->uid, why);
-	(void)engine_send_taken(engine, why);
+	(void)engine_send_taken(engine, why, -1);
 	engine->is_refused = true;
 	engine_detach(engine);
 	engine_stays_away(engine);
@@ -155,7 +155,12 @@ static void finish(struct engine *engine)
 {
 	struct tenant *tenant = engine->tenant;
 	struct memory_region *flight = engine->flight;
-	if (engine_send_taken(engine, NULL) < 0) {
+	CLEANUP(close_fd) int log = -1;
+	int ours = -1;
+	/* Its words were lost with the service before. Without descriptors they stay so. */
+	(void)engine_log_pair(&ours, &log);
+	engine_log_follow(engine, ours);
+	if (engine_send_taken(engine, NULL, log) < 0) {
 		engine_detach(engine);
 		return;
 	}

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "control.pb-c.h"
 #include "engine.h"
+#include "engine_log.h"
 #include "log.h"
 #include "packet.h"
 #include "supervisor.h"
@@ -38,6 +39,7 @@ struct standby {
 	enum standby_state state;
 	struct device_set asked; /* all that it was told to prepare */
 	struct engine_process process;
+	struct engine_log *log; /* what it says; process.log is its */
 	uint64_t since_ns;
 	char failure[FAILURE_BYTES]; /* why it is killed; "" if it is not */
 	uv_poll_t control_poll;
@@ -86,9 +88,12 @@ static void gone(struct standby *standby, int wait_status)
 	long pid = (long)standby->process.pid;
 	bool asked = standby->state == STANDBY_ENDING;
 	struct device_set asked_for = standby->asked;
+	struct engine_log *log = TAKE(standby->log);
 	let_go(standby);
 	close_fd(&standby->process.control);
 	close_fd(&standby->process.pidfd);
+	engine_log_finish(log);
+	(void)engine_log_free(log);
 	if (asked) {
 		log_info("standby", "pid %ld has ended", pid);
 	} else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == EXIT_USELESS) {
@@ -271,6 +276,9 @@ static int start(struct supervisor *supervisor, const struct device_set *devices
 		return r;
 	}
 	standby->since_ns = clock_now_ns();
+	char whose[ENGINE_LOG_WHOSE_BYTES];
+	(void)snprintf(whose, sizeof(whose), "the standby, pid %ld,", (long)standby->process.pid);
+	standby->log = engine_log_open(&supervisor->loop, take_fd(&standby->process.log), whose);
 	supervisor->keeper.standby = standby;
 	log_info("standby", "started pid %ld", (long)standby->process.pid);
 	ask_for(standby, devices);
@@ -404,6 +412,7 @@ bool standby_take(struct supervisor *supervisor, struct engine_process *process_
 	if (!standby || standby->state != STANDBY_READY || supervisor->keeper.failures >= FAILURES_FREE)
 		return false;
 	*process_out = standby->process;
+	process_out->log = engine_log_release(TAKE(standby->log));
 	standby->process = (struct engine_process)ENGINE_PROCESS_NONE;
 	let_go(standby);
 	(void)uv_timer_stop(&supervisor->keeper.idle);
@@ -455,6 +464,7 @@ void standby_abandon(struct supervisor *supervisor)
 	if (!standby)
 		return;
 	struct engine_process process = standby->process;
+	(void)engine_log_free(TAKE(standby->log));
 	let_go(standby);
 	engine_process_kill(&process);
 }

@@ -45,7 +45,8 @@
  * A client may send, after its hello: "crash" (an entry in the flight page, then SIGSEGV), "crash2" (two entries),
  * "lose" (an entry and a fault; hangs up on everybody, and stays), "open" (it has one more device open, answered by a Wake),
  * "breed" (starts processes that outlive it, and tells their numbers), "reopen" (says a hundred times that it has), "want" (says a hundred times that it wants a device), "lie" (claims all that it can of
- * devices' time), "harm" (exits if it could harm the pages for that), "ping" (answered by a Wake).
+ * devices' time), "harm" (exits if it could harm the pages for that), "ping" (answered by a Wake), "abort" (an assertion of it fails,
+ * with two entries in the flight page), "speak" (says a line in its log, answered by a Wake), "shout" (says very many, answered by a Wake).
  */
 #include "cleanup.h"
 #include "control.pb-c.h"
@@ -293,6 +294,13 @@ static void crash(unsigned entries, uint64_t session)
 	(void)raise(SIGSEGV);
 }
 
+/* What finds no room is lost. */
+static void say_line(const char *line)
+{
+	ssize_t written = write(STDERR_FILENO, line, strlen(line));
+	(void)written;
+}
+
 static void end_session(unsigned i)
 {
 	say_state(me.sessions[i].id, SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED);
@@ -360,6 +368,18 @@ static bool serve(unsigned i)
 		crash(1, me.sessions[i].id);
 	} else if (!strcmp(text, "crash2")) {
 		crash(2, me.sessions[i].id);
+	} else if (!strcmp(text, "abort")) {
+		put_in_flight(0, me.sessions[i].id);
+		put_in_flight(7, me.sessions[i].id);
+		say_line("clEnqueue.c:12: f: Assertion `found->ref_count > 0' failed.\n");
+		abort();
+	} else if (!strcmp(text, "speak")) {
+		say_line("a \033[31mred\033[0m word\n");
+		wake(me.sessions[i].socket);
+	} else if (!strcmp(text, "shout")) {
+		for (int times = 0; times < 100000; times++)
+			say_line("one of very many lines, each of which is of some length\n");
+		wake(me.sessions[i].socket);
 	} else if (!strcmp(text, "lose")) {
 		lose(me.sessions[i].id);
 	} else if (!strcmp(text, "breed")) {
@@ -605,6 +625,14 @@ static void come_back(bool page_wanted)
 		say(&control, &page, page_wanted);
 }
 
+static void go_on(struct packet_fds *fds)
+{
+	CLEANUP(close_fd) int log = packet_fds_take(fds, 0);
+	me.draining = false;
+	if (log >= 0 && dup2(log, STDERR_FILENO) < 0)
+		exit(16);
+}
+
 static void look_for_successor(void)
 {
 	if (me.control < 0 && me.successor[0] && packet_socket_connect(me.successor, &me.control) < 0)
@@ -633,7 +661,7 @@ static void obey(void)
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_TAKEN && *control->taken->refused)
 		me.successor[0] = '\0';
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_TAKEN)
-		me.draining = false;
+		go_on(&fds);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_ORDER && !manner("stubborn"))
 		take_order(control->order);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_DIVISION)
@@ -728,6 +756,7 @@ static void stand_by(unsigned long *warm_out, long *prepared_out)
 
 int main(int argc, char **argv)
 {
+	(void)signal(SIGPIPE, SIG_IGN);
 	const char *dash = strrchr(argv[0], '-');
 	if (dash)
 		me.manner = dash + 1;

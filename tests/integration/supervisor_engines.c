@@ -1158,3 +1158,51 @@ Test(engines, what_one_of_them_claims_of_sessions_that_are_not_there_costs_no_me
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
+
+/* What it says is answered by a Wake, if it lives. */
+static void tell(int socket, const char *what)
+{
+	cr_assert(eq(long, send(socket, what, strlen(what), MSG_NOSIGNAL), (long)strlen(what)));
+	Sycl__V1__Packet *packet = client_receive(socket);
+	cr_assert(ne(ptr, packet, NULL));
+	packet_free(packet);
+}
+
+Test(engines, what_one_writes_to_its_standard_error_is_in_the_log_with_whose_it_is)
+{
+	start_with("double", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	tell(socket, "speak");
+	char line[128];
+	(void)snprintf(line, sizeof(line), "engine: pid %ld of uid %lu says: a ", fact(facts, "pid="), (unsigned long)getuid());
+	await_log(line, 1);
+	cr_expect(eq(uint, service_log_count(&service, "\033"), 0u), "made printable");
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_writes_without_end_fills_no_log_and_is_not_held_up)
+{
+	start_with("double", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	tell(socket, "shout");
+	await_log("says more than is kept", 1);
+	/* 5.6 MB were said. */
+	cr_expect(lt(uint, service_log_count(&service, "one of very many lines"), 20000u));
+	cr_assert(eq(int, ctl_session_count(&service), 1));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(engines, one_that_aborts_by_an_assertion_blames_no_command_group)
+{
+	start_with("double", "");
+	crash_and_look("abort", "says: clEnqueue.c:12: f: Assertion `found->ref_count > 0' failed.", "aborted by itself: clEnqueue.c:12");
+	cr_expect(eq(uint, service_log_count(&service, "suspect"), 0u));
+	cr_expect(eq(uint, service_log_count(&service, "command groups were in flight"), 0u));
+	cr_assert(eq(int, service_stop(&service), 0));
+}

@@ -545,3 +545,33 @@ Test(succession, whoever_is_not_the_engine_that_was_left_has_no_word)
 	close_fd(&first.socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
+
+static bool has_spoken_again(void *unused)
+{
+	(void)unused;
+	return service_log_count(&service, "says: a ") == 1;
+}
+
+/* While nobody reads, what it writes is lost, and harms it not. */
+Test(succession, an_engine_that_comes_back_is_heard_again)
+{
+	service_prepare(&service, "returns");
+	service_start(&service, NULL);
+	struct client client = open_client();
+	end_service(SIGKILL);
+	cr_assert(eq(long, send(client.socket, "speak", 5, MSG_NOSIGNAL), 5));
+	Sycl__V1__Packet *packet = client_receive(client.socket);
+	cr_assert(ne(ptr, packet, NULL));
+	packet_free(packet);
+	service_start(&service, NULL);
+	cr_assert(wait_until(has_one_session, NULL));
+	must_answer(&client);
+	cr_expect(eq(uint, service_log_count(&service, "says: a "), 0u));
+	cr_assert(eq(long, send(client.socket, "speak", 5, MSG_NOSIGNAL), 5));
+	packet = client_receive(client.socket);
+	cr_assert(ne(ptr, packet, NULL));
+	packet_free(packet);
+	cr_expect(wait_until(has_spoken_again, NULL));
+	close_fd(&client.socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}

@@ -258,7 +258,7 @@ static void must_own_cache(const struct service *service, uid_t uid)
 	CHECK(stat(path, &facts) == 0 && facts.st_uid == uid && (facts.st_mode & 0777u) == 0700);
 }
 
-/* Its standard output and error lead nowhere, and no other descriptor of its leads to the service's log. */
+/* Its standard output leads nowhere, its standard error into a socket of its own, and no descriptor of its leads to the service's log. */
 static bool has_no_log(long pid, const char *log)
 {
 	for (int fd = 0; fd < 32; fd++) {
@@ -267,7 +267,8 @@ static bool has_no_log(long pid, const char *log)
 		(void)snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, fd);
 		ssize_t length = readlink(path, target, sizeof(target) - 1);
 		target[length > 0 ? length : 0] = '\0';
-		if (!strcmp(target, log) || (fd <= STDERR_FILENO && strcmp(target, "/dev/null") != 0))
+		if (!strcmp(target, log) || (fd < STDERR_FILENO && strcmp(target, "/dev/null") != 0) ||
+		    (fd == STDERR_FILENO && strncmp(target, "socket:", strlen("socket:")) != 0))
 			return false;
 	}
 	return true;

@@ -131,3 +131,16 @@ Test(client_flight, M10_a_device_that_failed_without_work_is_told_too, .init = s
 	cr_assert(eq(i32, why.code, SYCL_ERROR_DEVICE_LOST));
 	cr_assert(eq(str, said, "an uncorrectable memory error"));
 }
+
+Test(client_flight, an_engine_that_aborted_by_itself_blames_nobody, .init = setup, .fini = teardown)
+{
+	put(0, OWN, 42, "matmul");
+	put(1, 9, 43, "reduce");
+	put_fault(0, "pocl_cl.c:12: f: Assertion `found->ref_count > 0' failed.");
+	atomic_store(&page->fault.known, FLIGHT_FAULT_ABORTED);
+	cr_assert(eq(u64, flight_blame(page, OWN, &why), 0));
+	cr_assert(eq(int, (int)why.code, SYCL_ERROR_CONNECTION_LOST));
+	cr_assert(ne(ptr, strstr(said, "ref_count > 0"), NULL), "%s", said);
+	cr_assert(eq(ptr, strstr(said, "matmul"), NULL), "%s", said);
+	cr_assert(eq(ptr, strstr(said, "died while it ran"), NULL), "%s", said);
+}

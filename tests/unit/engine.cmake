@@ -28,3 +28,10 @@ sycl_test(unit_engine_privileges SOURCES engine_privileges.c ${PROJECT_SOURCE_DI
 if(TARGET unit_engine_privileges)
   target_include_directories(unit_engine_privileges PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
 endif()
+
+# It has an __assert_fail of its own, as sycl-engine has.
+sycl_test(engine_abort SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_abort.c ${CMAKE_CURRENT_LIST_DIR}/../../daemon/engine/engine_abort.c
+  LIBS sycl_shared)
+if(TARGET engine_abort)
+  target_include_directories(engine_abort PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../../daemon/engine)
+endif()

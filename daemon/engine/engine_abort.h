@@ -1,0 +1,13 @@
+/*
+ * Assertions that fail in this process, such as one of a vendor's library: their words go to the log, and into the flight page, so that
+ * whoever looks there does not blame what happened to run.
+ */
+#ifndef SYCL_ENGINE_ABORT_H
+#define SYCL_ENGINE_ABORT_H
+
+struct flight_page;
+
+/* From now on in that page, which stays until the process ends. */
+void engine_abort_tells(struct flight_page *page);
+
+#endif

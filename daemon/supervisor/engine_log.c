@@ -1,0 +1,169 @@
+#include "engine_log.h"
+
+#include "cleanup.h"
+#include "foreign_socket.h"
+#include "log.h"
+#include "text.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { READ_BYTES = 4096, READS_PER_TURN = 4 };
+
+struct engine_log {
+	uv_poll_t poll;
+	uv_timer_t window;
+	unsigned open_handles;
+	int fd;
+	char whose[ENGINE_LOG_WHOSE_BYTES];
+	char line[ENGINE_LOG_LINE_BYTES];
+	size_t used;
+	bool skips; /* the rest of a line that was too long */
+	size_t room; /* bytes that may still be read in this window */
+	char assertion[ENGINE_LOG_LINE_BYTES];
+};
+
+int engine_log_pair(int *ours_out, int *theirs_out)
+{
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+		return -errno;
+	foreign_socket_refuse_descriptors(pair[0]);
+	*ours_out = pair[0];
+	*theirs_out = pair[1];
+	return 0;
+}
+
+static void end_line(struct engine_log *log)
+{
+	char text[ENGINE_LOG_LINE_BYTES];
+	log->line[log->used] = '\0';
+	text_copy_printable(text, sizeof(text), log->line);
+	log->used = 0;
+	if (!*text)
+		return;
+	if (strstr(text, "Assertion"))
+		memcpy(log->assertion, text, sizeof(text));
+	log_info("engine", "%s says: %s", log->whose, text);
+}
+
+static void take(struct engine_log *log, const char *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bytes[i] == '\n' && !log->skips)
+			end_line(log);
+		if (bytes[i] == '\n')
+			log->skips = false;
+		else if (!log->skips)
+			log->line[log->used++] = bytes[i];
+		if (log->used == sizeof(log->line) - 1) {
+			end_line(log);
+			log->skips = true;
+		}
+	}
+}
+
+/* False: there is nothing more, now or ever. */
+static bool read_some(struct engine_log *log, bool *ended_out)
+{
+	char bytes[READ_BYTES];
+	size_t most = log->room < sizeof(bytes) ? log->room : sizeof(bytes);
+	ssize_t count = foreign_socket_receive(log->fd, bytes, most);
+	/* A signal, or descriptors that were sent along, which is an attempt and nothing more. */
+	if (count == -EINTR || count == -EPROTO)
+		return --log->room > 0;
+	*ended_out = count == 0 || (count < 0 && count != -EAGAIN);
+	if (count <= 0)
+		return false;
+	log->room -= (size_t)count;
+	take(log, bytes, (size_t)count);
+	return log->room > 0;
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+	struct engine_log *log = poll->data;
+	bool ended = status < 0;
+	(void)events;
+	for (int i = 0; i < READS_PER_TURN && !ended && read_some(log, &ended); i++)
+		continue;
+	if (ended || log->room == 0)
+		(void)uv_poll_stop(&log->poll);
+	if (!ended && log->room == 0)
+		log_warning("engine", "%s says more than is kept: what finds no room is lost", log->whose);
+}
+
+static void on_window(uv_timer_t *timer)
+{
+	struct engine_log *log = timer->data;
+	if (log->room == 0)
+		(void)uv_poll_start(&log->poll, UV_READABLE, on_readable);
+	log->room = ENGINE_LOG_WINDOW_BYTES;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct engine_log *log = handle->data;
+	if (--log->open_handles == 0)
+		free(log);
+}
+
+struct engine_log *engine_log_open(uv_loop_t *loop, int descriptor, const char *whose)
+{
+	CLEANUP(foreign_socket_close) int fd = descriptor;
+	struct engine_log *log = fd < 0 ? NULL : calloc(1, sizeof(*log));
+	if (!log)
+		return NULL;
+	log->poll.data = log;
+	log->window.data = log;
+	log->room = ENGINE_LOG_WINDOW_BYTES;
+	(void)snprintf(log->whose, sizeof(log->whose), "%s", whose);
+	if (uv_poll_init(loop, &log->poll, fd) < 0) {
+		free(log);
+		return NULL;
+	}
+	log->fd = take_fd(&fd);
+	(void)uv_timer_init(loop, &log->window);
+	log->open_handles = 2;
+	(void)uv_poll_start(&log->poll, UV_READABLE, on_readable);
+	(void)uv_timer_start(&log->window, on_window, ENGINE_LOG_WINDOW_MS, ENGINE_LOG_WINDOW_MS);
+	return log;
+}
+
+void engine_log_finish(struct engine_log *log)
+{
+	bool ended = false;
+	if (!log)
+		return;
+	log->room = ENGINE_LOG_WINDOW_BYTES;
+	while (!ended && read_some(log, &ended))
+		continue;
+	if (log->used)
+		end_line(log);
+}
+
+const char *engine_log_assertion(const struct engine_log *log)
+{
+	return log ? log->assertion : "";
+}
+
+int engine_log_release(struct engine_log *log)
+{
+	if (!log)
+		return -1;
+	int fd = take_fd(&log->fd);
+	uv_close((uv_handle_t *)&log->poll, on_closed);
+	uv_close((uv_handle_t *)&log->window, on_closed);
+	return fd;
+}
+
+struct engine_log *engine_log_free(struct engine_log *log)
+{
+	int fd = engine_log_release(log);
+	foreign_socket_close(&fd);
+	return NULL;
+}

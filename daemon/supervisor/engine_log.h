@@ -1,0 +1,38 @@
+/*
+ * What an engine writes to its standard error, line by line in the service's log, with whose engine it is. It runs its tenant's code: lines are
+ * made printable and cut, and beyond so many bytes in a while nothing is read; what finds no room then is lost, and the engine does not
+ * wait for it. It is a socket, not a pipe: who writes into a pipe from memory of its own choice can hold up the reader.
+ */
+#ifndef SYCLD_SUPERVISOR_ENGINE_LOG_H
+#define SYCLD_SUPERVISOR_ENGINE_LOG_H
+
+#include <uv.h>
+
+enum {
+	ENGINE_LOG_LINE_BYTES = 512,
+	ENGINE_LOG_WINDOW_BYTES = 64 << 10, /* read within ENGINE_LOG_WINDOW_MS */
+	ENGINE_LOG_WINDOW_MS = 10000,
+	ENGINE_LOG_WHOSE_BYTES = 64,
+};
+
+struct engine_log;
+
+/* Both ends, CLOEXEC and not blocking. 0 or a negative errno. */
+int engine_log_pair(int *ours_out, int *theirs_out);
+
+/* Takes the descriptor in any case, which may be -1. NULL: there is none, or no memory: then nothing is read. */
+struct engine_log *engine_log_open(uv_loop_t *loop, int fd, const char *whose);
+
+/* Read what is left of one that has ended, as much as a window allows. */
+void engine_log_finish(struct engine_log *log);
+
+/* The last line that says that an assertion failed; "": there was none. */
+const char *engine_log_assertion(const struct engine_log *log);
+
+/* Let go of the descriptor: it is the caller's. -1 if there is none. The loop must run once more. */
+int engine_log_release(struct engine_log *log);
+
+/* The same, and close it. Accepts NULL, returns NULL. */
+struct engine_log *engine_log_free(struct engine_log *log);
+
+#endif
