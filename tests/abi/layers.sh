@@ -40,7 +40,7 @@ BEGIN {
 	allowed["daemon/backends/opencl"] = "libc shared daemon/backends daemon/backends/prelude daemon/backends/opencl opencl"
 	allowed["daemon/backends/cuda"] = "libc shared daemon/backends daemon/backends/prelude daemon/backends/cuda cuda"
 	allowed["daemon/backends/prelude"] = "libc daemon/backends/prelude"
-	allowed["daemon/engine"] = "libc shared proto protobuf-c libuv xxhash daemon/engine backend.h"
+	allowed["daemon/engine"] = "libc shared proto protobuf-c libuv xxhash daemon/engine backend.h surprise.h"
 	allowed["daemon/supervisor"] = "libc shared proto protobuf-c libuv nng inih jansson systemd daemon/supervisor"
 	allowed["client"] = "libc include shared proto protobuf-c client"
 	allowed["client/cli"] = "libc include shared proto protobuf-c nng jansson ncurses client/cli"
