@@ -76,9 +76,9 @@ FNR == 1 {
 	if ((FILENAME ~ /^include\/syclclient\/opencl\.h$/ && origin == "opencl") ||
 	    (FILENAME ~ /^include\/syclclient\/cuda\.h$/ && origin == "cuda"))
 		next
-	if (origin == "daemon/backends" && base == "backend.h")
-		origin = "backend.h"
-	if (origin == "backend.h" && folder ~ /^daemon\/backends/)
+	if (origin == "daemon/backends" && (base == "backend.h" || base == "surprise.h"))
+		origin = base
+	if ((origin == "backend.h" || origin == "surprise.h") && folder ~ /^daemon\/backends/)
 		next
 	if (index(" " allowed[folder] " ", " " origin " ") == 0) {
 		printf "%s:%d: %s may not include <%s> (%s)\n", FILENAME, FNR, folder, path, origin
