@@ -40,6 +40,8 @@ int orders_file_save(const struct supervisor *supervisor)
 	kept.drained = supervisor->drained;
 	kept.drained_uids = uids;
 	kept.n_drained_uids = collect(supervisor, uids);
+	if (!kept.drained && kept.n_drained_uids == 0)
+		return unlinkat(supervisor->directory.fd, FILE_NAME, 0) == 0 || errno == ENOENT ? 0 : -errno;
 	size_t size = sycl__v1__kept_orders__get_packed_size(&kept);
 	CLEANUP(free_pointer) uint8_t *bytes = malloc(sizeof(struct head) + size);
 	if (!bytes)

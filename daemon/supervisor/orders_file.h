@@ -7,7 +7,7 @@ struct supervisor;
 /* Before anybody is accepted. 0, or a negative errno, logged: it may be there, and cannot be read now. */
 int orders_file_load(struct supervisor *supervisor);
 
-/* 0 or a negative errno; then what was written before is still there. */
+/* No file where nobody is drained. 0 or a negative errno; then what was written before is still there. */
 int orders_file_save(const struct supervisor *supervisor);
 
 #endif
