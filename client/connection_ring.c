@@ -39,6 +39,7 @@ static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32
 				 PACKET_BYTES_MAX);
 	if (wait.r < 0) {
 		(void)pthread_mutex_lock(&c->state_lock);
+		connection_read_socket(c); /* a session that ended has an empty ring, and the reason is there */
 		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service broke the submit ring");
 		(void)pthread_mutex_unlock(&c->state_lock);
 		return connection_check(c);

@@ -123,8 +123,10 @@ bool replies_drain(struct connection *c)
 	}
 	if (got < 0)
 		good = false;
-	if (!good)
+	if (!good) {
+		connection_read_socket(c); /* as for the submit ring: the reason, if the session has ended */
 		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service sent a malformed reply");
+	}
 	if (any) {
 		ring_reader_publish(&c->reader);
 		if (wake_claim(&c->header->engine_wants_room))

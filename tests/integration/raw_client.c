@@ -166,6 +166,9 @@ uint64_t raw_send_bytes(struct raw_client *client, uint16_t kind, const void *by
 		while (take_packet(client))
 			;
 	}
+	/* An engine that ends a session empties its ring: the end is on its way. */
+	if (r == -EPROTO)
+		raw_wait_closed(client);
 	if (client->closed)
 		return 0;
 	if (r < 0)
