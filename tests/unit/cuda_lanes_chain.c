@@ -458,7 +458,7 @@ Test(cuda_lanes_chain, B18_a_kernel_that_took_long_beside_others_goes_alone_for_
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
-	struct backend_kernel first = {.id = 0}, second = {.id = 1};
+	struct backend_kernel first = {.id = 0, .is_new = true}, second = {.id = 1, .is_new = true};
 	struct backend_kernel *kernels[] = {&first, &second};
 	uint64_t sequence = 0;
 
@@ -479,7 +479,7 @@ Test(cuda_lanes_chain, B18_a_chain_that_was_seen_late_is_no_surprise)
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
-	struct backend_kernel first = {.id = 0}, second = {.id = 1};
+	struct backend_kernel first = {.id = 0, .is_new = true}, second = {.id = 1, .is_new = true};
 	struct backend_kernel *kernels[] = {&first, &second};
 	uint64_t sequence = 0;
 
@@ -497,7 +497,7 @@ Test(cuda_lanes_chain, B18_a_launch_over_a_larger_range_than_any_goes_alone)
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
-	struct backend_kernel first = {.id = 0}, second = {.id = 1};
+	struct backend_kernel first = {.id = 0, .is_new = true}, second = {.id = 1, .is_new = true};
 	struct backend_kernel *kernels[] = {&first, &second};
 	uint64_t sequence = 0;
 

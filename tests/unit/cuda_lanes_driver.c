@@ -687,8 +687,10 @@ void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint
 {
 	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH, .launch = {.kernel = kernel}};
 
-	if (!kernel->is_new)
+	if (!kernel->is_new) { /* short, and without a surprise, however long this machine takes */
 		kernel->pace.period_ns = 1000;
+		kernel->pace.surprise = (struct surprise){.left = 0};
+	}
 	lanes_submit(lane, &command, sequence);
 }
 

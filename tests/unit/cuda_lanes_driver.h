@@ -50,7 +50,7 @@ struct backend_kernel {
 	bool cooperative;
 	struct cuda_pace pace; /* period 0: lanes_launch sets a microsecond, which does not bound chains */
 	uint32_t items;     /* of the next launch; 0: 1 */
-	bool is_new;        /* it has no period yet, and lanes_launch sets none */
+	bool is_new;        /* lanes_launch leaves its pace alone */
 };
 
 /* A device with `chain_length`, nothing in flight. */
