@@ -20,6 +20,7 @@
 	X(tenant_arena_bytes, 1ull << 46)     \
 	X(group_seconds, 86400)               \
 	X(best_class, 3)                      \
-	X(weight, 1000)
+	X(weight, 1000)                       \
+	X(orphan_seconds, 86400)
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Deadlines of commands (the limit group_seconds): neither CUDA nor PoCL can end a kernel, so past it the engine ends, as after
+ * Deadlines of commands (the limits group_seconds, and orphan_seconds where the client has ended): neither CUDA nor PoCL can end a kernel, so past it the engine ends, as after
  * a device's failure, and the group is named. In an application's process its sessions end. A timer runs only while
  * somebody has a deadline.
  */
@@ -8,7 +8,7 @@
 
 struct engine;
 
-/* A limit has changed, or a session has come. */
+/* A limit has changed, a session has come, or its client has ended. */
 void engine_deadline_review(struct engine *engine);
 
 #endif

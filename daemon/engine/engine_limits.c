@@ -39,6 +39,7 @@ void session_limits_init(struct session_limits *limits)
 		.group_seconds = 0,
 		.best_class = SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY,
 		.weight = GATE_WEIGHT_MOST,
+		.orphan_seconds = LIMIT_ORPHAN_SECONDS,
 	};
 }
 

@@ -63,6 +63,8 @@ static void on_peer_dead(uv_poll_t *poll, int status, int events)
 	if (session->awaits_process)
 		await_no_process(session);
 	session->is_cut_off = false; /* it reads nothing any more */
+	session->orphan_ns = clock_now_ns();
+	engine_deadline_review(session->engine);
 	session_drop_rest(session, SESSION_REST_UNSEEN);
 	session_fail(session, STATUS_CONNECTION_LOST, "the peer's process ended");
 }
@@ -357,7 +359,7 @@ void session_step(struct session *session)
 	struct device_usages devices = {.rows = rows, .count = session_devices_fill(session, rows)};
 	struct sched_account *work = session->work;
 	sched_account_hold(work); /* for the rows */
-	bool had_deadline = session->limits.group_seconds > 0;
+	bool had_deadline = session->limits.group_seconds > 0 || session->orphan_ns != 0;
 	free_session(session);
 	engine->session_count--;
 	if (had_deadline)

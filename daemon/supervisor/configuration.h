@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* limit_list.h */
-enum { CONFIGURATION_LIMITS = 15 };
+enum { CONFIGURATION_LIMITS = 16 };
 /* What engines do without being told: they are told only if it is something else. */
 enum { CONFIGURATION_SLICE_US = 500 };
 /* Options of the CUDA backend. */

@@ -21,6 +21,7 @@ static const uint64_t defaults[] = {
 	LIMIT_OBJECTS, LIMIT_ARENAS, LIMIT_ARENA_BYTES, LIMIT_BUFFER_BYTES, LIMIT_GROUPS_IN_FLIGHT, LIMIT_BUILDS, LIMIT_SOURCE_BYTES,
 	LIMIT_BUILD_NS / SECOND_NS, LIMIT_BUILD_MEMORY_BYTES, 0 /* device_bytes */, 0 /* tenant_device_bytes */,
 	0 /* tenant_arena_bytes */, 0 /* group_seconds */, SYCL__V1__SESSION_CLASS__SESSION_CLASS_LATENCY, 1000 /* weight */,
+	LIMIT_ORPHAN_SECONDS,
 };
 _Static_assert(sizeof(defaults) / sizeof(*defaults) == CONFIGURATION_LIMITS, "in the order of limit_list.h");
 
