@@ -85,7 +85,9 @@ static char peek(const struct reader *reader)
 	const char *at = reader->at;
 	while (at < reader->end && (*at == ' ' || *at == '\t'))
 		at++;
-	return at < reader->end ? *at : '\0';
+	if (at == reader->end)
+		return '\0';
+	return *at;
 }
 
 static struct own *find(const struct reader *reader)
@@ -175,7 +177,11 @@ static bool next(struct reader *reader)
 
 	if (reader->name_bytes > 0) {
 		const bool is_define = reader->in_directive && reader->last == '#' && is_word(reader->name, reader->name_bytes, define);
-		reader->last = is_define ? 'd' : is_word(reader->name, reader->name_bytes, no_type) ? 'k' : 'a';
+		reader->last = 'a';
+		if (is_define)
+			reader->last = 'd';
+		else if (is_word(reader->name, reader->name_bytes, no_type))
+			reader->last = 'k';
 	}
 	reader->name_bytes = 0;
 	if (reader->at >= reader->end)

@@ -76,7 +76,7 @@ static bool find_own(char path_out[2 * PATH_MAX])
 		if (strncmp(line, "0::/", 4) != 0)
 			continue;
 		line[strcspn(line, "\n")] = '\0';
-		name_format(path_out, 2 * PATH_MAX, "%s%s", mount, line + 3);
+		name_format(path_out, 2ul * PATH_MAX, "%s%s", mount, line + 3);
 		return true;
 	}
 	return false;

@@ -76,7 +76,7 @@ bool report_limits_add(const struct inquiry *inquiry, struct report_limits *limi
 {
 	const struct supervisor *supervisor = inquiry->supervisor;
 	const struct tenant *tenant;
-	size_t room = ROWS_OF_ONE * (supervisor->tenant_count + 1u);
+	size_t room = ROWS_OF_ONE * ((size_t)supervisor->tenant_count + 1);
 	limits->rows = calloc(room, sizeof(*limits->rows));
 	limits->list = calloc(room, sizeof(void *));
 	if (!limits->rows || !limits->list)

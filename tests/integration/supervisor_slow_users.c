@@ -96,7 +96,7 @@ Test(slow_users, the_service_answers_while_somebody_waits_for_the_user_database)
 	cr_expect(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(session, "state")), (char *)(uintptr_t) "waiting"));
 	cr_expect(zero(long, (long)json_integer_value(json_object_get(session, "engine_pid"))), "it has no engine yet");
 	json_decref(session);
-	CLEANUP(close_fd) int opened = let_it_answer();
+	CLEANUP(close_fd) __attribute__((unused)) int opened = let_it_answer();
 	Sycl__V1__Packet *packet = client_receive(socket);
 	cr_assert(ne(ptr, packet, NULL));
 	cr_expect(eq(int, (int)packet->body_case, SYCL__V1__PACKET__BODY_WELCOME));
@@ -156,7 +156,7 @@ Test(slow_users, an_operator_can_end_a_session_that_waits)
 Test(slow_users, devices_are_listed_when_it_is_known_who_asks)
 {
 	start_with(NAMED);
-	CLEANUP(close_fd) int opened = let_it_answer();
+	CLEANUP(close_fd) __attribute__((unused)) int opened = let_it_answer();
 	const char *arguments[] = {SYCLCTL_PROGRAM, "devices", "--json", "--runtime-dir", service.runtime, NULL};
 	struct outcome outcome = run_program(0, arguments);
 	cr_expect(zero(int, outcome.status), "%s", outcome.error);

@@ -251,7 +251,7 @@ static int build_variant(struct build *build, unsigned dimensions, struct backen
 	CLEANUP(cuda_compiled_fini) struct cuda_compiled compiled = {0};
 
 	int error = cuda_compile(&request, &compiled, &build->log, fault_out);
-	if (error == 0 && compiled.ptx) {
+	if (error == 0) {
 		portable_names_restore(compiled.ptx);
 		compiled.ptx_bytes = strlen(compiled.ptx);
 		error = read_ptx(compiled.ptx, compiled.ptx_bytes, &ptx, fault_out);

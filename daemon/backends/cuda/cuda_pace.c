@@ -4,7 +4,7 @@
 #include "cuda_lane.h"
 
 /* More than this is no longer what a chain may take, however late it was seen. */
-#define SURPRISE_NS (4 * CUDA_CHAIN_NS)
+#define SURPRISE_NS (UINT64_C(4) * CUDA_CHAIN_NS)
 
 uint64_t cuda_launch_items(const struct cuda_launch *launch)
 {

@@ -46,7 +46,7 @@ int fake_variable_add(struct backend_program *program, const char *line, size_t 
 		return -ENOMEM;
 	}
 	variable->next = program->variables;
-	memcpy(variable->name, name, strlen(name)); /* shorter: checked above */
+	memcpy(variable->name, name, strlen(name) + 1); /* it fits: checked above */
 	variable->size_bytes = size_bytes;
 	variable->data = data;
 	program->variables = variable;
