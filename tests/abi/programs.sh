@@ -3,7 +3,7 @@
 set -u
 build=$1
 pages=$2
-installed=$(find "$build" -name check-\* -prune -o -name cmake_install.cmake -exec grep -h 'TYPE EXECUTABLE' {} + | sed 's/.*FILES "\([^"]*\)".*/\1/; s/.*\///' | LC_ALL=C sort -u)
+installed=$(find "$build" -mindepth 1 -name check-\* -prune -o -name cmake_install.cmake -exec grep -h 'TYPE EXECUTABLE' {} + | sed 's/.*FILES "\([^"]*\)".*/\1/; s/.*\///' | LC_ALL=C sort -u)
 failed=0 left_out=0
 for program in sycld syclctl sycl-engine; do
 	printf '%s\n' "$installed" | grep -qx "$program" || {
