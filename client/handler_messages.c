@@ -97,6 +97,7 @@ static void put_properties(struct group_messages *m, const struct handler *handl
 	m->launch.cluster = m->cluster;
 	m->launch.cooperative = handler->cooperative && !handler->is_empty;
 	m->launch.splittable = handler->splittable && !handler->is_empty;
+	m->launch.early = handler->early && !handler->is_empty;
 }
 
 static void put_launch(struct group_messages *m, struct handler *handler)

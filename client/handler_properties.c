@@ -22,6 +22,13 @@ SYCL_API sycl_result sycl_handler_set_splittable(sycl_handler handle)
 	return SYCL_SUCCESS;
 }
 
+SYCL_API sycl_result sycl_handler_set_early_start(sycl_handler handle)
+{
+	PIN(handler, handler, handle);
+	handler->early = true;
+	return SYCL_SUCCESS;
+}
+
 SYCL_API sycl_result sycl_handler_set_cluster_size(sycl_handler handle, sycl_range cluster)
 {
 	PIN(handler, handler, handle);
@@ -95,6 +102,8 @@ sycl_result handler_check_properties(const struct handler *handler)
 		return error_set(SYCL_ERROR_INVALID, "only a launch can be split, and there is none");
 	if (handler->splittable && handler->cooperative)
 		return error_set(SYCL_ERROR_INVALID, "a cooperative launch cannot be split");
+	if (handler->early && handler->action != HANDLER_ACTION_LAUNCH)
+		return error_set(SYCL_ERROR_INVALID, "only a launch can begin early, and there is none");
 	if (!handler->cooperative && cluster->dimensions == 0)
 		return SYCL_SUCCESS;
 	if (handler->action != HANDLER_ACTION_LAUNCH || !handler->is_nd)

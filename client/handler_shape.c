@@ -76,7 +76,8 @@ static uint64_t flags_of(const struct handler *handler)
 	static_assert(offsetof(struct handler, splittable) == offsetof(struct handler, is_nd) + 3, "one word of flags");
 	uint32_t flags;
 	memcpy(&flags, (const uint8_t *)handler + offsetof(struct handler, is_nd), sizeof(flags));
-	return (uint64_t)flags << 32 | (uint64_t)handler->after_all << 33 | (uint64_t)handler->offset.dimensions << 34;
+	return (uint64_t)flags << 32 | (uint64_t)handler->after_all << 33 |
+	       (uint64_t)handler->early << 41 | (uint64_t)handler->offset.dimensions << 34;
 }
 
 bool handler_shape(const struct handler *handler, struct shape_key *key, uint32_t *rest_bytes_out)

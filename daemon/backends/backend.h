@@ -117,6 +117,7 @@ enum backend_feature {
 	BACKEND_FEATURE_GRAPH_NATIVE = 1u << 24, /* native commands as nodes (K19) */
 	BACKEND_FEATURE_VARIABLE = 1u << 25,     /* program_variable (R1) */
 	BACKEND_FEATURE_GRAPH_SWITCH = 1u << 26, /* graph_update takes NOP for a node that is to be skipped (R3) */
+	BACKEND_FEATURE_EARLY = 1u << 27,        /* launches that begin before the one before them is over (R5) */
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */
@@ -231,6 +232,7 @@ struct backend_kernel_facts {
 	bool native;
 	bool has_presets; /* the application's own: an argument of kind UNKNOWN is as it has been set (J9) */
 	bool splits;      /* its launches may be sent in parts (struct backend_part) */
+	bool waits;       /* with EARLY: it says itself where it waits for the launches before it (R5) */
 };
 
 struct backend_occupancy {
@@ -378,6 +380,12 @@ typedef void backend_happened(void *token, int32_t native_code);
 struct backend_launch_properties {
 	bool cooperative;    /* all groups are resident at one time */
 	uint32_t cluster[3]; /* groups of a cluster, SYCL's order; all 0: none */
+	/*
+	 * It may begin before the command before it on its lane is over, if that is the launch `early_after`, and its kernel `waits`
+	 * (with EARLY). That one may then be told together with it. As a node: before the one node that it comes after.
+	 */
+	bool early;
+	uint64_t early_after; /* a sequence of the lane; 0: none. Not of nodes */
 };
 
 /*

@@ -255,6 +255,26 @@ static int check_splittable(const Sycl__V1__Launch *launch, struct task_request 
 	return 0;
 }
 
+/*
+ * A permission: a device that has no such launches, and a launch that is special otherwise, begin when what is before is over. But a
+ * kernel that does not wait would run beside what it depends on.
+ */
+static int check_early(const struct queue *queue, const struct kernel *kernel, const Sycl__V1__Launch *launch,
+		       struct task_request *request, struct backend_launch_properties *properties, struct backend_fault *fault)
+{
+	if (!launch->early || !(queue->facts->features & BACKEND_FEATURE_EARLY))
+		return 0;
+	if (!kernel->facts.waits)
+		return fault_set(fault, STATUS_INVALID,
+				 "kernel %s never waits for the launch before it, as far as is known: it cannot begin early",
+				 kernel->name);
+	if (!is_plain(launch) || launch->splittable)
+		return 0;
+	*properties = (struct backend_launch_properties){.early = true};
+	request->launch.properties = properties;
+	return 0;
+}
+
 /* Whatever the range is. */
 static int check_properties(const struct queue *queue, const Sycl__V1__Launch *launch,
 			    struct backend_launch_properties *properties, struct backend_fault *fault)
@@ -340,5 +360,7 @@ int group_check_launch(struct session *session, const struct queue *queue, const
 		r = check_splittable(launch, request, fault);
 	if (r == 0)
 		r = check_range(queue, kernel, launch, request, &session->engine->scratch.properties, fault);
+	if (r == 0)
+		r = check_early(queue, kernel, launch, request, &session->engine->scratch.properties, fault);
 	return r;
 }

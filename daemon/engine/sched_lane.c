@@ -205,6 +205,25 @@ static bool is_lost(struct task *task)
 	return true;
 }
 
+/*
+ * A launch that the program lets begin before the one before it is over: that is on this lane, this one depends on it, and both are of
+ * one session, so that nobody else's kernel has company that it does not know of.
+ */
+static void settle_early(struct task *task, const struct sched_lane *lane)
+{
+	if (task->send.command.kind != BACKEND_COMMAND_LAUNCH || !task->send.command.launch.properties)
+		return;
+	/* It is in the task's own storage. */
+	struct backend_launch_properties *properties = (struct backend_launch_properties *)task->send.command.launch.properties;
+	const struct task *before = lane->last;
+	properties->early_after = 0;
+	if (!properties->early || !before || before->flow != task->flow || before->send.command.kind != BACKEND_COMMAND_LAUNCH)
+		return;
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
+		if (edge->from == before)
+			properties->early_after = before->send.sequence;
+}
+
 static void send_to(struct task *task, struct sched_lane *lane)
 {
 	struct scheduler_device *device = task->device;
@@ -213,6 +232,7 @@ static void send_to(struct task *task, struct sched_lane *lane)
 	lane->sequence += launches;
 	task->send.sequence = lane->sequence;
 	note_predecessors(task, task->send.lane);
+	settle_early(task, lane);
 	if (task->send.flight_session != 0)
 		task->send.flight = sched_flight_take(&task->scheduler->flight);
 	task->lane_previous = lane->last;

@@ -156,7 +156,7 @@ static bool makes_bursts(const Sycl__V1__CommandGroup *message, uint32_t value_b
 	for (size_t i = 0; i < launch->n_global; i++)
 		if (launch->global[i] == 0)
 			return false;
-	return message->n_depends_on == 0 && !message->after_all && !launch->cooperative && launch->n_cluster == 0 &&
+	return message->n_depends_on == 0 && !message->after_all && !launch->cooperative && launch->n_cluster == 0 && !launch->early &&
 	       value_bytes <= SHAPE_BURST_VALUE_BYTES && !names_a_buffer_twice(message);
 }
 

@@ -136,6 +136,25 @@ SYCL_API sycl_result sycl_handler_set_cooperative(sycl_handler handler);
 SYCL_API sycl_result sycl_handler_set_splittable(sycl_handler handler);
 
 /**
+ * Let the launch begin before the launch before it is over (programmatic dependent launch): what its kernel does before it waits for that
+ * one runs beside it. The kernel itself says where it waits: sycl_previous_launch_wait() of a portable source, griddepcontrol.wait
+ * of PTX, cudaGridDependencySynchronize() of CUDA C++. Before that it must not touch what the launch before writes, and no path through
+ * a whole range may go without it. The launch before may say from where on that is good:
+ * sycl_next_launch_allow(), griddepcontrol.launch_dependents; without that it is when its work-groups end.
+ *
+ * It is a permission. It counts on devices of the CUDA backend from compute capability 9.0 on, where the launch before is on the same
+ * lane, one that this one depends on, of the same queue as a rule, and is sent together with it: what is submitted while the device has
+ * work; always in graphs that are launched as one, in a row. Elsewhere, on devices of OpenCL, in clusters, in cooperative and timed
+ * launches, the launch begins when what is before it is over, and waits for nothing. What is not the launch before, other queues' work
+ * among it, is always over. The end of the launch before may be told with this one's. Never blocks.
+ *
+ * @return sycl_handler_submit also has SYCL_ERROR_INVALID: the group is no launch. A kernel that does not wait as far as is known, a
+ *         binary's among them, is refused by the group's event: SYCL_ERROR_INVALID, on devices where the permission counts.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_set_early_start(sycl_handler handler);
+
+/**
  * Run work-groups in clusters of this many, whose groups run at one time and reach each other's local memory. For
  * sycl_handler_parallel_for_nd.
  *

@@ -222,3 +222,28 @@ Test(cuda_compiled, without_nvrtc_sources_are_refused_and_ptx_is_not)
 	free(run_build(&fixture, BACKEND_SOURCE_PTX, ptx, strlen(ptx), "", &bytes));
 	fixture.ops->close(fixture.backend);
 }
+
+/* What the words of a portable source and of CUDA C++ become, and that it is known of the kernels of a binary. */
+Test(cuda_compiled, R5_kernels_of_all_languages_are_known_to_wait)
+{
+	static const char portable[] = "SYCL_KERNEL void plain(SYCL_GLOBAL(uint) x) { sycl_next_launch_allow(); x[0] = 1; }\n"
+				       "SYCL_KERNEL void second(SYCL_GLOBAL(uint) x) { sycl_previous_launch_wait(); x[0] = 2; }\n";
+	static const char cuda[] = "extern \"C\" __global__ void plain(unsigned *x) { x[0] = 1; }\n"
+				   "extern \"C\" __global__ void second(unsigned *x) { asm volatile(\"griddepcontrol.wait;\" ::: \"memory\"); x[0] = 2; }\n";
+	const char *const sources[] = {portable, cuda};
+	struct run run;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct backend_kernel_facts facts[2];
+		run_open(&run, i == 0 ? BACKEND_SOURCE_PORTABLE : BACKEND_SOURCE_CUDA_CPP, sources[i], "", "second");
+		if (run.fixture.facts->features & BACKEND_FEATURE_EARLY) {
+			struct backend_kernel *plain = run_kernel(&run, "plain");
+			run.fixture.ops->kernel_facts(run.kernel, &facts[0]);
+			run.fixture.ops->kernel_facts(plain, &facts[1]);
+			cr_expect(facts[0].waits, "source %u", i);
+			cr_expect(!facts[1].waits, "source %u", i);
+			run.fixture.ops->kernel_free(plain);
+		}
+		run_close(&run);
+	}
+}

@@ -1,6 +1,7 @@
 /*
  * Kernels in a row of which the next begins while the one before it ends: it must see all that was written before (F1, F2, L9). Each
- * reads, at the other end of a buffer, what other work-groups of the kernel before it wrote.
+ * reads, at the other end of a buffer, what other work-groups of the kernel before it wrote. What begins early because the program wants
+ * it is in cuda_early.c.
  */
 #include "cuda_double.h"
 #include "cuda_kernels_run.h"

@@ -1,6 +1,6 @@
 # Order, streams, contexts, errors and launches of the CUDA backend as a client sees them: tests/integration/client_cuda*.c
 # show them by the records of the driver's double, this by what kernels do, on a GPU.
-sycl_test(gpu_order SOURCES order.c order_devices.c order_errors.c order_fixture.c order_launches.c
+sycl_test(gpu_order SOURCES order.c order_devices.c order_early.c order_errors.c order_fixture.c order_launches.c
   ${CMAKE_CURRENT_SOURCE_DIR}/../bench/gpu_driver.c LIBS syclclient ${CMAKE_DL_LIBS} Threads::Threads TIMEOUT 300)
 if(TARGET gpu_order)
   add_dependencies(gpu_order syclengine sycl-engine)

@@ -22,6 +22,7 @@ static void call_arguments(const struct gated *gated)
 	CALL_MUST(sycl_handler_depends_on, handler, gated->event);
 	(void)CALL(sycl_handler_set_cooperative, handler);
 	CALL_MUST(sycl_handler_set_splittable, handler);
+	CALL_MUST(sycl_handler_set_early_start, handler);
 	(void)CALL(sycl_handler_set_cluster_size, handler, sycl_range1(1));
 	CALL_MUST(sycl_handler_set_offset, handler, sycl_range1(1));
 	CALL_MUST(sycl_handler_discard, handler);

@@ -325,6 +325,29 @@ Test(client_groups, a_launch_may_be_said_to_be_splittable)
 	MUST(sycl_buffer_release(buffer));
 }
 
+/* A permission: whatever the service makes of it, results are those of launches in order. */
+Test(client_groups, R5_a_launch_may_be_said_to_begin_early)
+{
+	sycl_kernel ids = fake_kernel(queue, "linear_id_u32");
+	sycl_buffer buffer = plain_buffer();
+	sycl_handler handler = NULL;
+	for (uint32_t i = 0; i < 6; i++) {
+		MUST(sycl_handler_begin(queue, &handler));
+		MUST(sycl_handler_set_early_start(handler));
+		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE));
+		MUST(sycl_handler_set_offset(handler, sycl_range1(i)));
+		MUST(sycl_handler_parallel_for(handler, ids, sycl_range1(i == 5 ? 0 : 4)));
+		MUST(sycl_handler_submit(handler, NULL));
+		cr_assert(eq(u32, word_of(buffer), i == 5 ? 4 : i));
+	}
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_early_start(handler));
+	MUST(sycl_handler_update_host(handler, buffer));
+	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID), "no launch at all");
+	MUST(sycl_kernel_release(ids));
+	MUST(sycl_buffer_release(buffer));
+}
+
 Test(client_groups, B1_one_action_for_each_group)
 {
 	sycl_kernel noop = fake_kernel(queue, "noop");

@@ -229,6 +229,42 @@ Test(groups, a_cooperative_launch_cannot_be_split)
 	groups_stop();
 }
 
+/* Without the wait it would run beside what it depends on. Everything else about it is a permission. */
+Test(groups, R5_a_kernel_that_never_waits_cannot_begin_early)
+{
+	for (uint32_t has = 0; has < 2; has++) {
+		fake_reset();
+		for (uint32_t i = 0; i < 3; i++)
+			fake_device_options(i, (struct fake_device_options){
+				.features = has ? FAKE_FEATURES_ALL : FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_EARLY});
+		groups_start();
+		struct build build;
+		uint32_t cluster[3] = {2, 1, 1};
+		build_fill(&build, BUFFER, 9);
+		build.launch.early = true;
+		(void)build_submit(&build, false);
+		expect_words(BUFFER, 9, 40);
+		in_clusters(&build, cluster, 1);
+		build.launch.early = build.launch.splittable = true;
+		build.global[0] = 1024;
+		(void)build_submit(&build, false);
+		expect_words(BUFFER, 9, 41);
+		build_fill(&build, BUFFER, 10);
+		build.launch.early = true;
+		build.global[0] = 0;
+		(void)build_submit(&build, false);
+		expect_words(BUFFER, 9, 42);
+		build_launch(&build, NOOP, 1);
+		build.launch.n_arguments = 0;
+		build.launch.early = true;
+		if (has)
+			expect_refused(&build, STATUS_INVALID, "never waits for the launch before it");
+		else
+			(void)build_submit(&build, false);
+		groups_stop();
+	}
+}
+
 Test(groups, launch_properties_need_a_device_that_has_them)
 {
 	fake_reset();

@@ -70,7 +70,7 @@ static bool change(struct launch *launch, uint32_t which)
 		&handler_requirement_at(handler, 0)->mode, &handler_requirement_at(handler, 1)->mode,
 		&handler_argument_at(handler, 0)->requirement,
 	};
-	bool *const flags[] = {&handler->is_nd, &handler->is_empty, &handler->cooperative, &handler->splittable, &handler->after_all, &launch->part.is_part};
+	bool *const flags[] = {&handler->is_nd, &handler->is_empty, &handler->cooperative, &handler->splittable, &handler->early, &handler->after_all, &launch->part.is_part};
 	const uint32_t word_count = sizeof(words) / sizeof(*words), half_count = sizeof(halves) / sizeof(*halves),
 		       flag_count = sizeof(flags) / sizeof(*flags);
 	if (which < word_count)

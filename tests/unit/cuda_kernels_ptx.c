@@ -327,6 +327,25 @@ Test(cuda_ptx, kernels_are_given_a_wait)
 	}
 }
 
+/* In comments and in other functions the word means nothing. */
+Test(cuda_ptx, R5_kernels_that_say_where_they_wait_are_left_alone)
+{
+	static const char text[] = ".version 8.1\n.target sm_90\n.address_size 64\n"
+				   ".entry a() { { griddepcontrol.wait; } ret; }\n.entry b() { // griddepcontrol.wait;\nret; }\n"
+				   ".func f() { griddepcontrol.wait; ret; }\n.entry c() { griddepcontrol.waiting; ret; }\n";
+	struct cuda_ptx *ptx = parse(text);
+
+	cr_assert_eq(ptx->entry_count, 3);
+	cr_expect(ptx->entries[0].waits);
+	cr_expect(!ptx->entries[1].waits);
+	cr_expect(!ptx->entries[2].waits);
+	ptx = cuda_ptx_free(ptx);
+	char *written = with_waits(text, 9);
+	cr_assert(strstr(written, ".entry a() { { griddepcontrol.wait; } ret; }"), "%s", written);
+	cr_assert(strstr(written, ".entry b() { griddepcontrol.wait;  // griddepcontrol.wait;\n"), "%s", written);
+	free(written);
+}
+
 /* The same words mean something else there, or the text says more than this reads: it stays what it is. */
 Test(cuda_ptx, texts_that_are_given_no_wait)
 {

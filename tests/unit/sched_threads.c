@@ -475,6 +475,53 @@ Test(lanes, launch_properties_arrive)
 	finish();
 }
 
+/* The launch before on the lane, if that is one that it depends on, of its own session. */
+Test(lanes, R5_a_launch_begins_early_behind_a_launch_of_its_session_alone)
+{
+	static struct fake_log_entry log[16];
+	static const struct backend_launch_properties early = {.early = true, .early_after = 99};
+	struct sched_account *first = NULL, *other = NULL;
+	struct probe probes[6];
+	struct words x;
+	make_kernel("increment_u32");
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &first)));
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &other)));
+	harness_words(&h, &x, 16, true, 5);
+	cr_assert(eq(int, fake_log_start(16), 0));
+	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
+	h.account = first;
+	(void)harness_hold(&h, 0, 1, &use, 1, &probes[0]);
+	const struct launch next = {.kernel = "increment_u32", .uses = &use, .use_count = 1, .home_lane = 1, .properties = &early};
+	struct launch plain = next;
+	plain.properties = NULL;
+	(void)harness_launch(&h, &plain, &probes[1]);
+	(void)harness_launch(&h, &next, &probes[2]);
+	h.account = other;
+	(void)harness_launch(&h, &next, &probes[3]); /* behind another session's */
+	const struct launch apart = {.kernel = "noop", .home_lane = 1, .properties = &early};
+	(void)harness_launch(&h, &apart, &probes[4]); /* it depends on nothing */
+	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .home_lane = 1}, &probes[5]);
+	scheduler_flush(h.scheduler);
+	fake_gate_open(1);
+	for (uint32_t i = 0; i < 6; i++)
+		expect_good(&probes[i]);
+	h.account = NULL;
+	uint64_t behind = 0;
+	uint32_t count = read_log(log, 16), named = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		named += log[i].early_after != 0;
+		for (uint32_t k = 0; log[i].early_after != 0 && k < i; k++)
+			if (log[k].lane == log[i].lane && log[k].sequence == log[i].early_after)
+				behind += strcmp(log[k].what, "increment_u32") == 0 && log[i].sequence == log[k].sequence + 1;
+	}
+	cr_expect(eq(u32, named, 1));
+	cr_expect(eq(u64, behind, 1));
+	harness_words_free(&h, &x);
+	first = sched_account_drop(first);
+	other = sched_account_drop(other);
+	finish();
+}
+
 Test(threads, only_timed_groups_ask_for_exact_times)
 {
 	static struct fake_log_entry log[8];

@@ -1,6 +1,7 @@
 #include "cuda_aspects.h"
 
 #include "cuda_graph.h"
+#include "cuda_ptx_wait.h"
 
 static bool is_at_least(int major, int minor, int wanted_major, int wanted_minor)
 {
@@ -87,6 +88,7 @@ uint32_t cuda_features(const struct cuda_library *library, const struct cuda_dev
 	       /* A process is some user's to the server of MPS, from its first call on. */
 	       feature(BACKEND_FEATURE_PRELOAD, !facts->mps) |
 	       feature(BACKEND_FEATURE_CLUSTER, facts->cluster) |
+	       feature(BACKEND_FEATURE_EARLY, facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR) |
 	       (cuda_graphs_are_possible(library)
 			? BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE |
 				  feature(BACKEND_FEATURE_GRAPH_SWITCH, library->cuGraphNodeSetEnabled != NULL)

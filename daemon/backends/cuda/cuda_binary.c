@@ -9,13 +9,16 @@
 
 static const char magic[8] = {'S', 'Y', 'C', 'L', 'C', 'U', '0', '1'};
 
+/* Of the number of arguments. */
+#define KERNEL_WAITS (1u << 31)
+
 static void put_kernel(FILE *file, const struct cuda_binary_kernel *kernel)
 {
 	binary_put_text(file, kernel->name);
 	binary_put_text(file, kernel->symbol);
 	for (unsigned d = 0; d < 3; d++)
 		binary_put_number(file, kernel->required[d], 4);
-	binary_put_number(file, kernel->argument_count, 4);
+	binary_put_number(file, kernel->argument_count | (kernel->waits ? KERNEL_WAITS : 0u), 4);
 	for (uint32_t a = 0; a < kernel->argument_count; a++) {
 		const struct cuda_binary_argument *argument = &kernel->arguments[a];
 		binary_put_number(file, argument->facts.kind, 1);
@@ -88,6 +91,8 @@ static int get_kernel(struct binary_reader *reader, struct cuda_binary_kernel *k
 	for (unsigned d = 0; d < 3; d++)
 		kernel->required[d] = (uint32_t)binary_get_number(reader, 4);
 	uint64_t count = binary_get_number(reader, 4);
+	kernel->waits = (count & KERNEL_WAITS) != 0;
+	count &= ~(uint64_t)KERNEL_WAITS;
 	if (reader->failed || count > KERNEL_ARGUMENTS_MAX)
 		return -EINVAL;
 	kernel->arguments = calloc(count ? count : 1, sizeof(*kernel->arguments));

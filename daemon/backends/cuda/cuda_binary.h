@@ -4,7 +4,8 @@
  * when it is read; the images too, because the driver takes them by address alone and believes their own sizes.
  *
  * Little-endian: "SYCLCU01", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable source: by dimensions);
- * per kernel: name, symbol, 3 x u32 required size of a work-group (CUDA's order; 0: none), u32 argument count; per
+ * per kernel: name, symbol, 3 x u32 required size of a work-group (CUDA's order; 0: none), u32 argument count, of which the
+ * highest bit says that the kernel waits by itself; per
  * argument: u8 kind, u8 is_const, u8 local form, u32 size (0: the driver tells), type name. A text is u16 length and
  * its bytes. Then per image u8 kind, u64 length and its bytes. Kernels that are not described are the driver's to list.
  *
@@ -34,6 +35,7 @@ struct cuda_binary_argument {
 struct cuda_binary_kernel {
 	char *name, *symbol;
 	uint32_t required[3], argument_count;
+	bool waits; /* cuda_ptx_entry.waits */
 	struct cuda_binary_argument *arguments;
 };
 

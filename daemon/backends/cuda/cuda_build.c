@@ -216,7 +216,7 @@ static int complete(struct build *build, const struct cuda_compiled *compiled, s
 }
 
 /* A source may ask for the number of dimensions, but its kernels are the same ones with the same arguments. */
-static int check_same_kernels(const struct build *build, const struct cuda_ptx *ptx, struct backend_fault *fault_out)
+static int check_same_kernels(struct build *build, const struct cuda_ptx *ptx, struct backend_fault *fault_out)
 {
 	CLEANUP(cuda_binary_fini) struct cuda_binary other = {0};
 	bool same = ptx->entry_count == build->binary.kernel_count;
@@ -225,7 +225,9 @@ static int check_same_kernels(const struct build *build, const struct cuda_ptx *
 	if (error == -ENOMEM)
 		return out_of_memory(fault_out);
 	for (uint32_t i = 0; error == 0 && same && i < other.kernel_count; i++) {
-		const struct cuda_binary_kernel *a = &build->binary.kernels[i], *b = &other.kernels[i];
+		struct cuda_binary_kernel *a = &build->binary.kernels[i];
+		const struct cuda_binary_kernel *b = &other.kernels[i];
+		a->waits = a->waits && b->waits; /* whatever the launch's dimensions are */
 		same = strcmp(a->symbol, b->symbol) == 0 && a->argument_count == b->argument_count;
 		for (uint32_t k = 0; same && k < a->argument_count; k++)
 			same = a->arguments[k].facts.kind == b->arguments[k].facts.kind &&

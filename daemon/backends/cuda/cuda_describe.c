@@ -100,6 +100,7 @@ static int describe_entry(const struct cuda_ptx_entry *entry, bool portable, str
 		symbol = cuda_symbol_free(symbol);
 	memcpy(kernel->required, entry->required, sizeof(kernel->required));
 	kernel->argument_count = entry->parameter_count;
+	kernel->waits = entry->waits;
 	for (uint32_t i = 0; i < entry->parameter_count; i++) {
 		if (portable)
 			describe_portable(&entry->parameters[i], symbol, i, &kernel->arguments[i]);

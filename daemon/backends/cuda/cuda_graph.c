@@ -194,15 +194,15 @@ static bool is_plain(const struct cuda_launch *launch)
 }
 
 /*
- * May a kernel begin while the one node ends that it comes after? It waits by itself, and is the first to come after that one: an edge
- * of each kind is more than is needed. Not in a graph with memory: the driver takes no node out of it, should it refuse the edge.
+ * May a kernel begin while the one node ends that it comes after, or runs, where the program wants that (R5)? It waits by itself, and is
+ * the first to come after that one: an edge of each kind is more than is needed. Not in a graph with memory: the driver takes no node out of it, should it refuse the edge.
  */
 static bool may_overlap(const struct backend_graph *graph, const struct cuda_plan *plan, const struct place *place)
 {
 	const struct cuda_graph_node *only = place->only;
 
-	return only && graph->temporary_count == 0 && only->form == CUDA_FORM_KERNEL && !only->is_waited_for && only->is_plain && plan->launch.waits &&
-	       is_plain(&plan->launch) && graph->device->backend->library.cuGraphAddDependencies;
+	return only && graph->temporary_count == 0 && only->form == CUDA_FORM_KERNEL && !only->is_waited_for && only->is_plain &&
+	       (plan->launch.waits || plan->launch.early) && is_plain(&plan->launch) && graph->device->backend->library.cuGraphAddDependencies;
 }
 
 static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *plan, struct place *place,

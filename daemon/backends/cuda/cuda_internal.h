@@ -142,6 +142,7 @@ struct cuda_launch {
 	uint32_t parameter_bytes; /* in the storage */
 	bool cooperative;
 	bool waits; /* its code waits for the kernels before it (cuda_ptx_wait.h) */
+	bool early; /* it says itself where it waits, and may begin while the launch before it runs (R5) */
 	unsigned cluster[3]; /* CUDA's order; 0: none */
 };
 

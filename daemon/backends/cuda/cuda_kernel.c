@@ -1,6 +1,7 @@
 #include "cuda_kernel.h"
 
 #include "cuda_entries.h"
+#include "cuda_ptx_wait.h"
 #include "status.h"
 
 #include <errno.h>
@@ -49,6 +50,7 @@ static void fill_facts(struct backend_kernel *kernel)
 
 	facts->native = kernel->native;
 	facts->splits = !kernel->native;
+	facts->waits = kernel->waits;
 	facts->sub_group_size = (uint32_t)kernel->device->facts->warp_size;
 	facts->preferred_multiple = facts->sub_group_size;
 	facts->max_work_group_size = UINT64_MAX;
@@ -78,6 +80,7 @@ static int fill(struct backend_kernel *kernel, const char *name, struct backend_
 	if (!described)
 		return cuda_fault_words(fault_out, -ENOENT, STATUS_KERNEL, "the program has no kernel '%.100s'", name);
 	kernel->native = modules->binary->flags & CUDA_BINARY_NATIVE;
+	kernel->waits = described->waits;
 	for (uint32_t i = 0; error == 0 && i < modules->binary->image_count; i++) {
 		error = cuda_variant_make(kernel, i, modules->modules[i], described, fault_out);
 		kernel->variant_count = i + 1;
@@ -229,6 +232,13 @@ static int plan(struct backend_kernel *kernel, const struct cuda_variant *varian
 	return 0;
 }
 
+/* Where the lane or the graph has the right launch before it. */
+static bool begins_early(const struct backend_kernel *kernel, const struct backend_launch_properties *properties)
+{
+	return properties && properties->early && !properties->cooperative && properties->cluster[0] == 0 && kernel->waits &&
+	       kernel->device->backend->settings.overlap && kernel->device->facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
+}
+
 int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command, void *storage,
 			size_t storage_bytes, void **parameters, uint32_t parameters_max,
 			struct cuda_launch *launch_out, struct backend_fault *fault_out)
@@ -258,7 +268,8 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 		.parameter_count = variant->layout.count + variant->layout.has_record,
 		.parameter_bytes = variant->layout.bytes,
 		.cooperative = command->launch.properties && command->launch.properties->cooperative,
-		.waits = kernel->program->modules->waits,
+		.waits = kernel->program->modules->waits && !kernel->waits,
+		.early = begins_early(kernel, command->launch.properties),
 	};
 	memcpy(launch.grid, geometry->grid, sizeof(launch.grid));
 	memcpy(launch.block, geometry->block, sizeof(launch.block));

@@ -30,7 +30,7 @@ struct backend_kernel {
 	_Atomic uint32_t references;
 	struct cuda_pace pace; /* cuda_kernel_pace */
 	struct cuda_plan plan;
-	bool native;
+	bool native, waits; /* waits: cuda_ptx_entry.waits */
 	uint32_t variant_count;
 	struct cuda_variant variants[CUDA_IMAGES_MAX];
 	struct cuda_parameter *parameters;

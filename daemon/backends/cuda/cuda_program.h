@@ -20,7 +20,7 @@ struct cuda_modules {
 	size_t count;
 	struct cuda_binary *binary;
 	CUmodule modules[CUDA_IMAGES_MAX];
-	bool waits; /* every kernel begins by waiting for those before it (cuda_ptx_wait.h) */
+	bool waits; /* every kernel begins by waiting for those before it (cuda_ptx_wait.h), but those that say themselves where they wait */
 };
 
 struct backend_program {

@@ -98,8 +98,8 @@ static int read_number(struct cursor *cursor, uint32_t *number_out)
 	return 0;
 }
 
-/* Behind the brace that closes the one before the cursor. */
-static int skip_block(struct cursor *cursor)
+/* Behind the brace that closes the one before the cursor. `waits_out`, or NULL: is the instruction in there that waits for kernels? */
+static int skip_body(struct cursor *cursor, bool *waits_out)
 {
 	unsigned depth = 1;
 
@@ -111,8 +111,15 @@ static int skip_block(struct cursor *cursor)
 			depth++;
 		else if (is(token, "}"))
 			depth--;
+		else if (waits_out && is(token, "griddepcontrol.wait"))
+			*waits_out = true;
 	}
 	return 0;
+}
+
+static int skip_block(struct cursor *cursor)
+{
+	return skip_body(cursor, NULL);
 }
 
 static bool read_type(struct token token, struct cuda_ptx_parameter *parameter)
@@ -304,7 +311,7 @@ static int read_entry(struct cursor *cursor, struct cuda_ptx_entry *entry, bool 
 	}
 	int error = read_directives(cursor, entry, body_out);
 	if (error == 0 && *body_out)
-		error = skip_block(cursor);
+		error = skip_body(cursor, &entry->waits);
 	entry->body_end = cursor->at - 1;
 	return error;
 }

@@ -46,6 +46,7 @@ struct cuda_ptx_entry {
 	uint32_t required[3], max_threads[3], min_groups; /* .reqntid, .maxntid, .minnctapersm; 0: absent */
 	size_t name_at, parameters_end;          /* parameters_end: of ')', or 0 where there are no parentheses */
 	size_t directives_at, body_at, body_end; /* body_at: behind '{' */
+	bool waits; /* griddepcontrol.wait is in its body: it says itself where it waits for the kernels before it */
 };
 
 /* A function that is no kernel: the extent of its body. */

@@ -75,7 +75,8 @@ static void write_text(FILE *out, const char *text, size_t bytes, const struct c
 	}
 	for (uint32_t i = 0; i < ptx->entry_count; i++) {
 		put(out, text, at, ptx->entries[i].body_at);
-		(void)fputs(" griddepcontrol.wait; ", out); /* no line of its own: the lines are the client's */
+		if (!ptx->entries[i].waits)
+			(void)fputs(" griddepcontrol.wait; ", out); /* no line of its own: the lines are the client's */
 		at = ptx->entries[i].body_at;
 	}
 	put(out, text, at, bytes);

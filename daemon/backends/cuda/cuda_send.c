@@ -26,7 +26,7 @@ void cuda_lane_write_word(struct cuda_lane_state *state)
 static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda_launch *launch, CUstream stream)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
-	CUlaunchAttribute attributes[2];
+	CUlaunchAttribute attributes[3];
 	CUlaunchConfig configuration = {
 		.gridDimX = launch->grid[0],
 		.gridDimY = launch->grid[1],
@@ -39,7 +39,7 @@ static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda
 		.attrs = attributes,
 	};
 
-	if (!launch->cooperative && launch->cluster[0] == 0)
+	if (!launch->cooperative && launch->cluster[0] == 0 && !launch->early)
 		return cu->cuLaunchKernel(launch->function, launch->grid[0], launch->grid[1], launch->grid[2],
 					  launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes,
 					  stream, launch->parameters, NULL);
@@ -54,6 +54,10 @@ static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda
 		attribute->value.clusterDim.x = launch->cluster[0];
 		attribute->value.clusterDim.y = launch->cluster[1];
 		attribute->value.clusterDim.z = launch->cluster[2];
+	}
+	if (launch->early) {
+		attributes[configuration.numAttrs].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+		attributes[configuration.numAttrs++].value.programmaticStreamSerializationAllowed = 1;
 	}
 	return cu->cuLaunchKernelEx(&configuration, launch->function, launch->parameters, NULL);
 }
@@ -198,6 +202,39 @@ static void note_sent(struct cuda_lane_state *state, uint32_t flights, uint32_t 
 	state->sent_end += flights;
 }
 
+/*
+ * Launches of which each but the first begins before the one before it is over: the driver does so only where nothing is between them. So
+ * all are told by the last one's word, as in a chain. 1: the first has none behind it.
+ */
+static uint32_t early_run(const struct cuda_collected *launches, uint32_t count)
+{
+	uint32_t run = 1;
+
+	while (run < count && launches[run].launch.early)
+		run++;
+	return run;
+}
+
+/* Up to the first of such a run; `count`: there is none. */
+static uint32_t before_early(const struct cuda_collected *launches, uint32_t count)
+{
+	uint32_t before = 1;
+
+	while (before < count && !(before + 1 < count && launches[before + 1].launch.early))
+		before++;
+	return before;
+}
+
+static void send_early(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t count)
+{
+	const uint32_t flights = count_flights(launches, count);
+
+	send_plainly(state, launches, count);
+	for (uint32_t i = 1; i < flights; i++) /* any of them may be running */
+		cuda_flight_at(state, state->sent_end + i)->is_send_start = false;
+	note_sent(state, flights, count);
+}
+
 void cuda_lane_send(struct cuda_lane_state *state)
 {
 	struct cuda_lanes *lanes = state->lane->device->lanes;
@@ -206,7 +243,14 @@ void cuda_lane_send(struct cuda_lane_state *state)
 
 	state->collected_count = 0;
 	while (left > 0 && !cuda_lost(state->lane->device)) {
-		uint32_t level = choose_level(state, at, left);
+		const uint32_t run = early_run(at, left);
+		if (run > 1) {
+			send_early(state, at, run);
+			at += run;
+			left -= run;
+			continue;
+		}
+		uint32_t level = choose_level(state, at, before_early(at, left));
 		uint32_t count = 1u << level;
 		uint32_t flights = count_flights(at, count);
 		struct cuda_flight *first = cuda_flight_at(state, state->sent_end);

@@ -188,7 +188,7 @@ static int send_launch(struct submission *submission, const struct cuda_launch *
 {
 	struct backend_device *device = submission->device;
 
-	cuda_lane_send(submission->state);
+	cuda_lane_send(submission->state); /* so it does not begin early: a word is between */
 	int error = start_timing(submission, fault_out);
 	if (error < 0)
 		return error;
@@ -237,6 +237,18 @@ static int settle_arguments(struct submission *submission, struct backend_fault 
 
 static int submit_nop(struct submission *submission, struct backend_fault *fault_out);
 
+/*
+ * May the launch that is to be collected begin before the one before it is over? That must be sent with it, with nothing between, and be
+ * the one that was meant: lanes are shared. A burst travels in one piece.
+ */
+static bool may_begin_early(const struct cuda_lane_state *state, const struct backend_launch_properties *properties)
+{
+	const uint32_t count = state->collected_count;
+
+	return count > 0 && !state->collected[count - 1].direct && properties->early_after == state->last_sequence &&
+	       (count == 1 || state->collected[count - 2].ends_flight);
+}
+
 /* The part of a launch that it is may have no work-groups. */
 static bool is_nothing(const struct cuda_launch *launch)
 {
@@ -262,6 +274,8 @@ static int submit_launch(struct submission *submission, struct backend_fault *fa
 					    &collected->launch, fault_out);
 		if (error == 0 && is_nothing(&collected->launch))
 			return submit_nop(submission, fault_out);
+		if (error == 0 && collected->launch.early)
+			collected->launch.early = may_begin_early(state, command->launch.properties);
 		if (error == 0 && !collected->launch.cooperative && collected->launch.cluster[0] == 0) {
 			collect(submission, collected);
 			return 0;
@@ -274,6 +288,7 @@ static int submit_launch(struct submission *submission, struct backend_fault *fa
 					    &launch, fault_out);
 	if (error < 0)
 		return error;
+	launch.early = false;
 	return is_nothing(&launch) ? submit_nop(submission, fault_out) : send_launch(submission, &launch, fault_out);
 }
 

@@ -224,6 +224,7 @@ void fake_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_fact
 		.max_work_group_size = 1024,
 		.preferred_multiple = 1,
 		.splits = !kernel->function->walks,
+		.waits = strcmp(kernel->function->name, "noop") != 0,
 	};
 	if (kernel->is_builtin)
 		memcpy(facts_out->max_global_size, (const uint64_t[]){64, 4096, 1u << 20},

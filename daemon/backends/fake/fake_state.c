@@ -365,6 +365,7 @@ void fake_log_locked(const struct fake_command *command)
 	const struct backend_launch_properties *properties = command->command.launch.properties;
 	if (properties) {
 		entry->cooperative = properties->cooperative;
+		entry->early_after = properties->early ? properties->early_after : 0;
 		memcpy(entry->cluster, properties->cluster, sizeof(entry->cluster));
 	}
 }

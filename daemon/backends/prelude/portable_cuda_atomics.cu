@@ -57,6 +57,15 @@ static __forceinline__ void sycl_after_(int order, int scope)
 #define sycl_fence_acquire() sycl_fence_(SYCL_MEMORY_ORDER_ACQUIRE, SYCL_MEMORY_SCOPE_DEVICE)
 #define sycl_fence_release() sycl_fence_(SYCL_MEMORY_ORDER_RELEASE, SYCL_MEMORY_SCOPE_DEVICE)
 
+/* Of a launch that may begin before the one before it is over (R5), and of that one. */
+#if __CUDA_ARCH__ >= 900
+#define sycl_previous_launch_wait() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define sycl_next_launch_allow()    asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#else
+#define sycl_previous_launch_wait() ((void)0)
+#define sycl_next_launch_allow()    ((void)0)
+#endif
+
 #define sycl_group_barrier() __syncthreads()
 /* What a work-item of another group sees afterwards may have been written by any of this group. */
 #define sycl_group_barrier_scope(scope)                                                                                \

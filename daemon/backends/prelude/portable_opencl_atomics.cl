@@ -46,6 +46,10 @@ static inline __attribute__((always_inline)) void sycl_fence_(int order, int sco
 #define sycl_fence_acquire() sycl_fence_(SYCL_MEMORY_ORDER_ACQUIRE, SYCL_MEMORY_SCOPE_DEVICE)
 #define sycl_fence_release() sycl_fence_(SYCL_MEMORY_ORDER_RELEASE, SYCL_MEMORY_SCOPE_DEVICE)
 
+/* Nothing here begins before the launch before it is over. */
+#define sycl_previous_launch_wait() ((void)0)
+#define sycl_next_launch_allow()    ((void)0)
+
 /* Local and global memory are both made consistent. */
 #define sycl_group_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define sycl_group_barrier_scope(scope)                                                                                \

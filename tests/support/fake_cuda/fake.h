@@ -69,6 +69,7 @@ struct CUstream_st {
 	uint64_t submitted, completed;
 	unsigned kernels; /* submitted and not complete */
 	bool running;     /* an operation, now */
+	bool ends_with_kernel; /* what was sent last */
 	uint64_t stall_target; /* kernels of other streams wait until so much is complete here */
 	bool started, destroyed;
 	bool attributes_set;
@@ -192,6 +193,7 @@ struct fake_launch {
 	struct CUfunc_st *function;
 	unsigned grid[3], block[3], cluster[3], shared_bytes;
 	bool cooperative;
+	bool early; /* it may begin before the one before it is over */
 	const struct CUgreenCtx_st *green; /* where it runs; NULL: anywhere. Nodes of graphs do, whatever their stream is */
 	unsigned char *bytes; /* the parameters, by the function's layout */
 };
@@ -401,6 +403,7 @@ struct CUfunc_st *fake_function_make(struct CUmod_st *module, const char *name, 
 /* fake_interpreter.c: runs the whole grid; on the stream's thread, without the lock. Ends by fake_kernel_fault. */
 void fake_program_free(struct fake_program *program); /* accepts NULL; with the lock */
 bool fake_code_is_empty(const struct fake_code *code); /* NULL too */
+bool fake_code_waits(const struct fake_code *code); /* griddepcontrol.wait is in it */
 bool fake_program_global(const struct fake_program *program, const char *name, CUdeviceptr *address_out, size_t *size_out);
 void fake_code_end(void); /* what a launch left on this thread, however it ended */
 void fake_code_run(const struct CUfunc_st *function, const struct fake_cuda_launch *launch, unsigned char *parameters);

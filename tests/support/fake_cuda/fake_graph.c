@@ -455,13 +455,13 @@ static void kernel_begins(struct CUgraphNode_st *node)
 static void expect_wait(const struct CUgraphNode_st *node)
 {
 	static const char wait[] = "griddepcontrol.wait";
-	const struct CUfunc_st *function = node->launch.function;
-	const struct fake_code *code = function->code;
+	const struct fake_code *code = node->launch.function->code;
+	const bool at_once = code && code->count > 0 && code->instructions[0].text_length == sizeof(wait) - 1 &&
+			     memcmp(code->instructions[0].text, wait, sizeof(wait) - 1) == 0;
 
-	fake_number_add("overlapped", 1);
-	if (!code || code->count == 0 || code->instructions[0].text_length != sizeof(wait) - 1 ||
-	    memcmp(code->instructions[0].text, wait, sizeof(wait) - 1) != 0)
-		fake_misuse("%s begins while the kernel before it ends, and does not wait", function->name);
+	fake_number_add(at_once ? "overlapped" : "overlapped early", 1);
+	if (!fake_code_waits(code))
+		fake_misuse("%s begins while the kernel before it ends, and does not wait", node->launch.function->name);
 }
 
 static void instance_run(struct fake_instance *instance, struct CUstream_st *stream);

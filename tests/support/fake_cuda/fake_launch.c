@@ -275,7 +275,7 @@ static void launch_drop(struct fake_op *base)
 
 struct launch_shape {
 	unsigned grid[3], block[3], cluster[3], shared_bytes;
-	bool cooperative;
+	bool cooperative, early;
 };
 
 /* What is captured is a node, with the shape of the launch. */
@@ -295,6 +295,14 @@ static CUresult capture(CUfunction function, const struct launch_shape *shape, C
 	memcpy(made.cluster, shape->cluster, sizeof(shape->cluster));
 	made.cooperative = shape->cooperative;
 	return fake_capture_launch(handle, &made);
+}
+
+/* A GPU would start it beside the kernel before it, if nothing is between them. */
+static void note_early(const struct CUfunc_st *function, const struct CUstream_st *stream)
+{
+	fake_number_add(stream->ends_with_kernel ? "early" : "early in vain", 1);
+	if (!fake_code_waits(function->code))
+		fake_misuse("%s begins while the kernel before it runs, and never waits", function->name);
 }
 
 static CUresult launch(CUfunction function, const struct launch_shape *shape, CUstream handle, void **parameters,
@@ -319,6 +327,7 @@ static CUresult launch(CUfunction function, const struct launch_shape *shape, CU
 	if (result == CUDA_SUCCESS) {
 		memcpy(op->launch.cluster, shape->cluster, sizeof(shape->cluster));
 		op->launch.cooperative = shape->cooperative;
+		op->launch.early = shape->early;
 		op->launch.green = stream->green;
 		result = fake_launch_check(&op->launch);
 		if (result != CUDA_SUCCESS)
@@ -329,9 +338,12 @@ static CUresult launch(CUfunction function, const struct launch_shape *shape, CU
 		return result;
 	}
 	fake_launch_loads(function);
+	if (shape->early)
+		note_early(function, stream);
 	function->running++;
 	op->op = (struct fake_op){.name = function->name, .kernel = true, .run = launch_run, .drop = launch_drop};
 	fake_stream_add(stream, &op->op);
+	stream->ends_with_kernel = true;
 	return CUDA_SUCCESS;
 }
 
@@ -379,6 +391,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 		const CUlaunchAttribute *attribute = &config->attrs[i];
 		if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
 			shape.cooperative = attribute->value.cooperative != 0;
+		} else if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
+			shape.early = attribute->value.programmaticStreamSerializationAllowed != 0;
 		} else if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
 			shape.cluster[0] = attribute->value.clusterDim.x;
 			shape.cluster[1] = attribute->value.clusterDim.y;

@@ -57,6 +57,16 @@ bool fake_code_is_empty(const struct fake_code *code)
 	return !code || code->count == 0 || (code->count == 1 && code->instructions[0].opcode == OP_RET);
 }
 
+bool fake_code_waits(const struct fake_code *code)
+{
+	static const char wait[] = "griddepcontrol.wait";
+
+	for (unsigned i = 0; code && i < code->count; i++)
+		if (code->instructions[i].text_length == sizeof(wait) - 1 && memcmp(code->instructions[i].text, wait, sizeof(wait) - 1) == 0)
+			return true;
+	return false;
+}
+
 bool fake_program_global(const struct fake_program *program, const char *name, CUdeviceptr *address_out, size_t *size_out)
 {
 	const struct fake_variable *variable = program ? fake_program_variable(program, name, strlen(name)) : NULL;

@@ -154,6 +154,7 @@ void fake_stream_add(struct CUstream_st *stream, struct fake_op *op)
 	*stream->tail = op;
 	stream->tail = &op->next;
 	stream->submitted++;
+	stream->ends_with_kernel = false;
 	fake.moved_ns = now_ns();
 	if (op->kernel) {
 		stream->kernels++;
