@@ -22,7 +22,7 @@
 #define PACKET_DESCRIPTORS_MAX 8u    /* descriptors with one datagram, at most */
 #define DECODE_BYTES_MAX (1u << 20)  /* what one message may unpack to; 64 KiB of hostile bytes can ask for 4.5 MB */
 
-/* How long a command may run whose client has ended. */
+/* How long a command may run whose client has ended, or whose session an operator has ended. */
 #define LIMIT_ORPHAN_SECONDS 30u
 #define SUBMIT_RING_BYTES (1u << 20)
 #define REPLY_RING_BYTES (1u << 19)

@@ -67,6 +67,8 @@ static const char *phase_name(Sycl__V1__SessionPhase phase)
 const char *session_state_name(const Sycl__V1__SessionFacts *session)
 {
 	bool is_open = session->phase == SYCL__V1__SESSION_PHASE__SESSION_PHASE_OPEN;
+	if (is_open && session->ended)
+		return "ended, still running";
 	return is_open && session->paused ? "paused" : phase_name(session->phase);
 }
 

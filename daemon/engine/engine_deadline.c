@@ -17,7 +17,7 @@ static bool is_orphan(const struct session *session)
 	return session->orphan_ns != 0 && clock_now_ns() - session->orphan_ns > session->limits.orphan_seconds * SECOND_NS;
 }
 
-/* Nobody has waited for what a dead client left since its end. */
+/* Nobody has waited since its end for what a session left that has no client. */
 static uint64_t deadline_ns(const struct session *session)
 {
 	uint64_t most = session->limits.group_seconds * SECOND_NS, orphan = session->limits.orphan_seconds * SECOND_NS;
@@ -45,7 +45,7 @@ static void say(const struct engine *engine, const struct scheduler_overdue *ove
 	const struct session *session = session_of(engine, overdue->session);
 	const char *what = overdue->what[0] ? overdue->what : "a command";
 	if (session && is_orphan(session))
-		fault_write(fault_out, STATUS_DEVICE_LOST, "%s still runs %" PRIu64 " s after its client has ended", what,
+		fault_write(fault_out, STATUS_DEVICE_LOST, "%s still runs %" PRIu64 " s after its session has ended", what,
 			    session->limits.orphan_seconds);
 	else
 		fault_write(fault_out, STATUS_DEVICE_LOST, "%s has run for longer than its deadline of %" PRIu64 " s", what,

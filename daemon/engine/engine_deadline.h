@@ -1,6 +1,6 @@
 /*
- * Deadlines of commands (the limits group_seconds, and orphan_seconds where the client has ended): neither CUDA nor PoCL can end a kernel, so past it the engine ends, as after
- * a device's failure, and the group is named. In an application's process its sessions end. A timer runs only while
+ * Deadlines of commands (the limits group_seconds, and orphan_seconds where the client has ended or an operator ended the
+ * session): neither CUDA nor PoCL can end a kernel, so past it the engine ends, as after a device's failure, and the group is named. In an application's process its sessions end. A timer runs only while
  * somebody has a deadline.
  */
 #ifndef SYCL_ENGINE_ENGINE_DEADLINE_H
@@ -8,7 +8,7 @@
 
 struct engine;
 
-/* A limit has changed, a session has come, or its client has ended. */
+/* A limit has changed, a session has come, or has lost its client. */
 void engine_deadline_review(struct engine *engine);
 
 #endif

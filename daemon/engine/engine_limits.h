@@ -20,7 +20,7 @@ struct session_limits {
 	uint64_t group_seconds; /* that a command may run on a device; 0: for ever */
 	uint64_t best_class;    /* enum SessionClass of session.proto: better ones are not had */
 	uint64_t weight;        /* the most that one may have */
-	uint64_t orphan_seconds; /* that a command may run whose client's process has ended */
+	uint64_t orphan_seconds; /* that a command may run whose client's process has ended, or whose session an operator has ended */
 };
 
 enum { SESSION_LIMITS = sizeof(struct session_limits) / sizeof(uint64_t) };

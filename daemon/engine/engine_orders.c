@@ -1,4 +1,5 @@
 #include "engine_orders.h"
+#include "clock.h"
 #include "engine_deadline.h"
 #include "engine_state.h"
 #include "session.h"
@@ -10,6 +11,8 @@ static int end(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	session_cut_off(session, STATUS_CONNECTION_LOST, "ended by the operator%s%.200s", *order->reason ? ": " : "", order->reason);
 	session_drop_rest(session, SESSION_REST_DROPPED);
+	if (session->orphan_ns == 0)
+		session->orphan_ns = clock_now_ns();
 	return 0;
 }
 

@@ -36,6 +36,7 @@ static void fill_session(struct report_part *part, size_t index, const struct se
 	out->objects = session->objects.count;
 	uint32_t class;
 	out->paused = session->paused;
+	out->ended = session->state == SESSION_CLOSING;
 	session_rank(session, &class, &out->weight);
 	out->session_class = (Sycl__V1__SessionClass)class;
 	session_usage_fill(session, &part->usages[index]);

@@ -124,7 +124,7 @@ struct session {
 	struct list link; /* of engine.sessions */
 	struct list hot_link, notify_link, doomed_link;
 	enum session_rest rest;
-	uint64_t orphan_ns; /* when its client's process ended; 0: it has not */
+	uint64_t orphan_ns; /* when its client's process ended, or an operator ended it; 0: neither */
 	bool is_cut_off; /* its end is not its client's doing, who may still read what it shares with the engine */
 	bool awaits_process; /* CLOSING, and pid_poll is open: if the process ends first, less of it runs */
 	int32_t close_status;

@@ -61,6 +61,7 @@ static void keep_session(struct engine *engine, const Sycl__V1__SessionReport *r
 		.weight = report->weight,
 		.session_class = report->session_class,
 		.paused = report->paused,
+		.ended = report->ended,
 		.has_usage = report->usage != NULL,
 	};
 	if (report->usage) {

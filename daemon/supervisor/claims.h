@@ -29,7 +29,7 @@ struct session_figures {
 	uint64_t request; /* of the report that it is of */
 	uint32_t queues, buffers, objects, weight;
 	Sycl__V1__SessionClass session_class;
-	bool paused;
+	bool paused, ended;
 	bool has_usage;
 	Sycl__V1__Usage usage;
 	uint8_t *devices; /* SessionReport with nothing but devices, packed; allocated; NULL: none */

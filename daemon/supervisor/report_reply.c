@@ -389,6 +389,7 @@ static void add_session(struct reply *reply, const struct engine *engine, struct
 	if (claim->has_usage)
 		facts->usage = &reply->session_usages[index];
 	facts->paused = claim->paused;
+	facts->ended = claim->ended;
 	facts->session_class = claim->session_class;
 	facts->weight = claim->weight;
 }

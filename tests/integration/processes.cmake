@@ -29,7 +29,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
   endif()
 
   # Their clients are the test itself.
-  foreach(part adoption orders orders_limits wakes)
+  foreach(part adoption orders orders_limits orphans wakes)
     set(name processes_${part})
     sycl_test(${name} SOURCES ${name}.c ${common} LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson
       TIMEOUT 300)

@@ -44,24 +44,6 @@ Test(processes_engine_death, N5_all_waits_end_the_offender_is_named_and_the_next
 	cr_assert_neq(processes_engine(service), engine);
 }
 
-/* Nobody waits for it, and no device can end it. */
-Test(processes_engine_death, an_endless_kernel_does_not_outlive_its_client)
-{
-	CLEANUP(private_service_cleanup) struct private_service *service = processes_service("[limits]\norphan_seconds = 1\n", false);
-	struct child endless = CHILD_INIT, blocked = CHILD_INIT;
-	char line[LINE_BYTES];
-	worker_start(&blocked, service, "blocked", NULL, NULL);
-	worker_expect(&blocked, "ready", line);
-	worker_start(&endless, service, "endless", NULL, NULL);
-	worker_expect(&endless, "ready", line);
-	pid_t engine = processes_engine(service);
-	child_end(&endless);
-	cr_assert(wait_until(processes_gone, &engine, SOON), "the kernel still runs");
-	expect_device_lost(&blocked, "endless");
-	worker_finish(&blocked);
-	worker_mix_once(service, 1);
-}
-
 Test(processes_engine_death, N5_nothing_is_blamed_when_nothing_was_in_flight)
 {
 	CLEANUP(private_service_cleanup) struct private_service *service = processes_service(NULL, false);

@@ -65,6 +65,32 @@ Test(golden_operator, report_of_a_paused_session_bytes_never_change)
 	assert_golden(&message.base, BYTES_OF(paused_report_v0_1));
 }
 
+static const uint8_t ended_session_v0_1[] = {
+	0x08, 0xac, 0x02, /* session = 300  */
+	0x88, 0x01, 0x01, /* ended   = true */
+};
+
+Test(golden_operator, ended_session_bytes_never_change)
+{
+	Sycl__V1__SessionFacts message = SYCL__V1__SESSION_FACTS__INIT;
+	message.session = 300;
+	message.ended = true;
+	assert_golden(&message.base, BYTES_OF(ended_session_v0_1));
+}
+
+static const uint8_t ended_report_v0_1[] = {
+	0x08, 0xac, 0x02, /* session = 300  */
+	0x58, 0x01,       /* ended   = true */
+};
+
+Test(golden_operator, report_of_an_ended_session_bytes_never_change)
+{
+	Sycl__V1__SessionReport message = SYCL__V1__SESSION_REPORT__INIT;
+	message.session = 300;
+	message.ended = true;
+	assert_golden(&message.base, BYTES_OF(ended_report_v0_1));
+}
+
 static const uint8_t drained_service_v0_1[] = {
 	0x08, 0x2a,       /* pid     = 42   */
 	0x80, 0x01, 0x01, /* drained = true */
