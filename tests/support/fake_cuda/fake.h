@@ -175,7 +175,7 @@ struct CUmod_st {
 
 /* Opaque memory of an image; its bytes are rows that follow each other. */
 struct CUarray_st {
-	CUDA_ARRAY3D_DESCRIPTOR descriptor; /* Height and Depth 0 where there is no such dimension */
+	CUDA_ARRAY3D_DESCRIPTOR descriptor; /* Height and Depth 0 where there is no such dimension; layers are the Depth */
 	int device;
 	unsigned users; /* textures and surfaces */
 	size_t pixel_bytes, row_bytes, rows, slices, size;
@@ -373,8 +373,12 @@ struct CUarray_st *fake_array_use(CUarray array);
 struct fake_texture *fake_texture_use(enum fake_handle kind, uint64_t object, int device);
 
 /* fake_texture.c: what a texture gives for a coordinate (x, y, z), as bits of floats or integers; false: not for `type`. */
-bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions, char type, const float coordinate[3],
-			uint32_t value_out[4]);
+bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions, char type, long layer,
+			const float coordinate[3], uint32_t value_out[4]);
+static inline bool fake_array_is_layered(const struct CUarray_st *array)
+{
+	return (array->descriptor.Flags & CUDA_ARRAY3D_LAYERED) != 0;
+}
 
 /* fake_launch.c */
 CUresult fake_launch_check(const struct fake_launch *launch);

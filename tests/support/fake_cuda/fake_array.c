@@ -28,6 +28,26 @@ static size_t smaller(int a, int b)
 	return (size_t)(a < b ? a : b);
 }
 
+static size_t layered_limit(const int *a, bool surface, CUdevice_attribute texture_limit, CUdevice_attribute surface_limit)
+{
+	return smaller(a[texture_limit], surface ? a[surface_limit] : INT32_MAX);
+}
+
+static bool layers_fit(const int *a, const CUDA_ARRAY3D_DESCRIPTOR *d, bool surface)
+{
+	if (!d->Height)
+		return d->Width <= layered_limit(a, surface, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH,
+						 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH) &&
+		       d->Depth <= layered_limit(a, surface, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS,
+						 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS);
+	return d->Width <= layered_limit(a, surface, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
+					 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH) &&
+	       d->Height <= layered_limit(a, surface, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
+					  CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT) &&
+	       d->Depth <= layered_limit(a, surface, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS,
+					 CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS);
+}
+
 /* With a surface the smaller of two limits. */
 static bool fits(const struct fake_device *device, const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
@@ -35,6 +55,8 @@ static bool fits(const struct fake_device *device, const CUDA_ARRAY3D_DESCRIPTOR
 	bool surface = d->Flags & CUDA_ARRAY3D_SURFACE_LDST;
 	int none = INT32_MAX;
 
+	if (d->Flags & CUDA_ARRAY3D_LAYERED)
+		return layers_fit(a, d, surface);
 	if (d->Depth)
 		return d->Width <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH],
 					   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH] : none) &&
@@ -58,9 +80,11 @@ CUresult cuArray3DCreate(CUarray *array_out, const CUDA_ARRAY3D_DESCRIPTOR *desc
 	struct fake_device *device = &fake.devices[fake_current()->device];
 	size_t channel = channel_bytes(descriptor->Format);
 	unsigned channels = descriptor->NumChannels;
+	bool layered = descriptor->Flags & CUDA_ARRAY3D_LAYERED;
 
 	if (!channel || (channels != 1 && channels != 2 && channels != 4) || !descriptor->Width ||
-	    (descriptor->Depth && !descriptor->Height) || (descriptor->Flags & ~(unsigned)CUDA_ARRAY3D_SURFACE_LDST) ||
+	    (layered ? !descriptor->Depth : descriptor->Depth && !descriptor->Height) ||
+	    (descriptor->Flags & ~(unsigned)(CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED)) ||
 	    !fits(device, descriptor))
 		return CUDA_ERROR_INVALID_VALUE;
 	struct CUarray_st made = {

@@ -64,6 +64,7 @@ struct fake_instruction {
 	bool hi, wide, saturate, unordered, carry_out, to, exchange, cas, integer_rounding, left, wrap, increment, decrement;
 	char mode; /* of shfl: u d b i; of vote: a n(y) u b(allot); of bar: s r(ed) a(rrive) w(arp) */
 	unsigned geometry; /* of tex, suld and sust: 1 to 3 dimensions; 0: another one */
+	bool layered;      /* ... of a layer, whose number comes first */
 	int guard; /* register; -1: always */
 	bool guard_negated;
 	unsigned operand_count;

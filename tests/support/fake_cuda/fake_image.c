@@ -8,6 +8,28 @@ static const struct fake_operand *object_of(const struct fake_instruction *i)
 	return &i->operands[i->opcode == OP_SUST ? 0 : 1];
 }
 
+static unsigned geometry_of(const struct CUarray_st *array)
+{
+	return array->descriptor.Depth && !fake_array_is_layered(array) ? 3u : array->descriptor.Height ? 2u : 1u;
+}
+
+/* Which layer, and where its coordinates begin among the elements. What a number that no layer has gives is not written down. */
+static long layer_of(struct fake_grid *grid, const struct fake_block *block, struct fake_thread *thread,
+		     const struct fake_instruction *i, const struct fake_texture *texture)
+{
+	static const struct fake_type word = {'u', 4};
+
+	if (!i->layered)
+		return 0;
+	uint64_t layer = fake_read(grid, block, thread, &object_of(i)->elements[0], word);
+	if (layer < texture->array->slices)
+		return (long)layer;
+	fake_lock();
+	fake_misuse("%s: layer %llu of %zu", grid->launch->name, (unsigned long long)layer, texture->array->slices);
+	fake_unlock();
+	fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 static struct fake_texture *use(struct fake_grid *grid, const struct fake_block *block, struct fake_thread *thread,
 				const struct fake_instruction *i)
 {
@@ -17,9 +39,7 @@ static struct fake_texture *use(struct fake_grid *grid, const struct fake_block 
 	fake_lock();
 	struct fake_texture *texture =
 		fake_texture_use(i->opcode == OP_TEX ? FAKE_TEXTURE : FAKE_SURFACE, object, grid->launch->device);
-	if (texture && i->geometry != (texture->array->descriptor.Depth    ? 3u
-				       : texture->array->descriptor.Height ? 2u
-									   : 1u)) {
+	if (texture && (i->geometry != geometry_of(texture->array) || i->layered != fake_array_is_layered(texture->array))) {
 		fake_misuse("%s: %.*s of an image of other dimensions", grid->launch->name, (int)i->text_length,
 			    i->text);
 		texture = NULL;
@@ -37,11 +57,12 @@ static void fetch(struct fake_grid *grid, const struct fake_block *block, struct
 	float coordinate[3] = {0};
 	uint32_t value[4];
 
-	for (unsigned d = 0; d < i->geometry && d < at->count; d++) {
-		uint64_t bits = fake_read(grid, block, thread, &at->elements[d], i->source);
+	for (unsigned d = 0; d < i->geometry && d + i->layered < at->count; d++) {
+		uint64_t bits = fake_read(grid, block, thread, &at->elements[d + i->layered], i->source);
 		coordinate[d] = i->source.kind == 'f' ? fake_float(bits) : (float)(int32_t)bits + 0.5f;
 	}
-	if (!fake_texture_fetch(texture, i->geometry, i->type.kind, coordinate, value)) {
+	long layer = layer_of(grid, block, thread, i, texture);
+	if (!fake_texture_fetch(texture, i->geometry, i->type.kind, layer, coordinate, value)) {
 		fake_lock();
 		fake_misuse("%s: %.*s of an image that holds something else", grid->launch->name, (int)i->text_length,
 			    i->text);
@@ -61,8 +82,10 @@ static unsigned char *surface_bytes(struct fake_grid *grid, const struct fake_bl
 	const struct fake_operand *at = object_of(i);
 	int64_t place[3] = {0};
 
-	for (unsigned d = 0; d < i->geometry && d < at->count; d++)
-		place[d] = (int64_t)fake_read(grid, block, thread, &at->elements[d], word);
+	for (unsigned d = 0; d < i->geometry && d + i->layered < at->count; d++)
+		place[d] = (int64_t)fake_read(grid, block, thread, &at->elements[d + i->layered], word);
+	if (i->layered)
+		place[2] = layer_of(grid, block, thread, i, texture);
 	if (place[0] % (int64_t)bytes)
 		fake_grid_fault(grid, CUDA_ERROR_MISALIGNED_ADDRESS);
 	if (place[0] < 0 || place[0] + (int64_t)bytes > (int64_t)array->row_bytes || place[1] < 0 ||

@@ -171,6 +171,8 @@ static void read_part(const char *part, struct fake_instruction *instruction)
 		instruction->vector = 4;
 	else if (part[0] >= '1' && part[0] <= '3' && strcmp(part + 1, "d") == 0)
 		instruction->geometry = (unsigned)(part[0] - '0');
+	else if (strcmp(part, "a1d") == 0 || strcmp(part, "a2d") == 0)
+		instruction->geometry = (unsigned)(part[1] - '0'), instruction->layered = true;
 	else
 		read_mode(part, instruction);
 }

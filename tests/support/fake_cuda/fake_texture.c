@@ -103,8 +103,8 @@ static long split(const struct fake_texture *texture, float coordinate, size_t s
 	return (long)first;
 }
 
-bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions, char type, const float coordinate[3],
-			uint32_t value_out[4])
+bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions, char type, long layer,
+			const float coordinate[3], uint32_t value_out[4])
 {
 	const struct CUarray_st *array = texture->array;
 	const size_t sizes[3] = {array->descriptor.Width, array->rows, array->slices};
@@ -125,7 +125,7 @@ bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions,
 	memset(value_out, 0, 4 * sizeof(*value_out));
 	for (unsigned corner = 0; corner < 1u << dimensions; corner++) {
 		float weight = 1;
-		long at[3] = {0};
+		long at[3] = {0, 0, layer};
 		bool border = false;
 		for (unsigned d = 0; d < dimensions; d++) {
 			weight *= corner >> d & 1 ? second[d] : 1 - second[d];
