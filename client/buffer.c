@@ -115,6 +115,7 @@ static void fill_in(struct buffer *buffer, const struct buffer_plan *plan)
 	buffer->element_bytes = 1;
 	buffer->range = sycl_range1(plan->size_bytes);
 	buffer->image_format = plan->image_format;
+	buffer->image_layered = plan->image_layered;
 	if (plan->image_format) {
 		buffer->range = plan->image_range;
 		buffer->element_bytes = image_pixel_bytes(plan->image_format);

@@ -22,6 +22,7 @@ struct buffer_plan {
 	bool is_temporary; /* of graphs: without shared memory */
 	uint32_t image_format; /* 0: a buffer */
 	sycl_range image_range;
+	bool image_layered;
 };
 
 /* The handle is an image's where the plan says so. */

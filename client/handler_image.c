@@ -70,7 +70,7 @@ SYCL_API sycl_result sycl_handler_copy_image(sycl_handler handle, sycl_image sou
 	PIN(image, destination, destination_handle);
 	struct buffer *from = &source->buffer, *to = &destination->buffer;
 	sycl_result result = handler_check_no_action(handler);
-	if (!result && (from == to || from->image_format != to->image_format ||
+	if (!result && (from == to || from->image_format != to->image_format || from->image_layered != to->image_layered ||
 			memcmp(&from->range, &to->range, sizeof(from->range)) != 0))
 		result =
 			error_set(SYCL_ERROR_INVALID, "an image is copied to another one of the same format and range");

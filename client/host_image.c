@@ -102,7 +102,8 @@ SYCL_API sycl_result sycl_host_image_get_pointer(sycl_host_image handle, void **
 static struct image_view view_of(const struct buffer *image)
 {
 	struct image_view view = {
-		.format = image->image_format, .dimensions = image->range.dimensions, .bytes = image->address};
+		.format = image->image_format, .dimensions = image->range.dimensions,
+		.is_layered = image->image_layered, .bytes = image->address};
 	for (uint32_t d = 0; d < 3; d++)
 		view.size[d] = image->range.size[d];
 	return view;

@@ -21,6 +21,7 @@ static sycl_result announce(const struct buffer *image, const Sycl__V1__ArenaRan
 	create.size = (uint64_t *)(uintptr_t)image->range.size;
 	create.range = (Sycl__V1__ArenaRange *)(uintptr_t)place;
 	create.initialised = image->kind != SYCL_HOST_NONE;
+	create.layered = image->image_layered;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_IMAGE_CREATE;
 	command.image_create = &create;
@@ -29,18 +30,20 @@ static sycl_result announce(const struct buffer *image, const Sycl__V1__ArenaRan
 	return result;
 }
 
-static sycl_result check_new(sycl_image_format format, const sycl_range *range, uint64_t *bytes_out)
+static sycl_result check_new(sycl_image_format format, bool is_layered, const sycl_range *range, uint64_t *bytes_out)
 {
 	if (!image_format_find((uint32_t)format))
 		return error_set(SYCL_ERROR_INVALID, "%d is no image format", (int)format);
 	if (range->dimensions < 1 || range->dimensions > 3 || range->reserved != 0)
 		return error_set(SYCL_ERROR_INVALID, "the range: 1 to 3 dimensions, and reserved 0");
+	if (is_layered && range->dimensions < 2)
+		return error_set(SYCL_ERROR_INVALID, "a layered image has 2 or 3 dimensions, the first one counts layers");
 	for (uint32_t i = 0; i < range->dimensions; i++)
 		if (range->size[i] == 0 || range->size[i] > IMAGE_SIZE_MAX)
 			return error_set(SYCL_ERROR_INVALID,
 					 "dimension %u: %" PRIu64 " pixels; an image has 1 to %u in each", i,
 					 range->size[i], IMAGE_SIZE_MAX);
-	if (image_bytes((uint32_t)format, range->dimensions, range->size, bytes_out) < 0)
+	if (image_bytes((uint32_t)format, is_layered, range->dimensions, range->size, bytes_out) < 0)
 		return error_set(SYCL_ERROR_QUOTA, "the image has more than 2^63 bytes");
 	return SYCL_SUCCESS;
 }
@@ -48,10 +51,23 @@ static sycl_result check_new(sycl_image_format format, const sycl_range *range, 
 SYCL_API sycl_result sycl_image_create(sycl_platform handle, sycl_image_format format, sycl_range range, void *host,
 				       sycl_host_memory kind, sycl_image *image_out)
 {
+	const struct sycl_image_options options = {
+		.struct_bytes = sizeof(options), .kind = kind, .format = format, .range = range, .host = host};
+	return sycl_image_create_with(handle, &options, image_out);
+}
+
+SYCL_API sycl_result sycl_image_create_with(sycl_platform handle, const struct sycl_image_options *options,
+					    sycl_image *image_out)
+{
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(image_out);
+	if (!options || options->struct_bytes != sizeof(*options) || options->layered > 1)
+		return error_set(SYCL_ERROR_INVALID,
+				 "options: NULL, or struct_bytes or layered is wrong; start from SYCL_IMAGE_OPTIONS_INIT");
+	const sycl_host_memory kind = options->kind;
+	sycl_range range = options->range;
 	uint64_t bytes = 0;
-	sycl_result result = check_new(format, &range, &bytes);
+	sycl_result result = check_new(options->format, options->layered, &range, &bytes);
 	if (!result && (kind == SYCL_HOST_SHARED || kind == SYCL_HOST_OWNED))
 		result = error_set(SYCL_ERROR_INVALID, "an image takes borrowed host memory, a constant one, or none");
 	if (result)
@@ -59,12 +75,13 @@ SYCL_API sycl_result sycl_image_create(sycl_platform handle, sycl_image_format f
 	for (uint32_t i = range.dimensions; i < 3; i++)
 		range.size[i] = 1;
 	struct buffer_plan plan = {
-		.host = host,
+		.host = options->host,
 		.size_bytes = bytes,
 		.kind = kind,
 		.announce = announce,
-		.image_format = (uint32_t)format,
+		.image_format = (uint32_t)options->format,
 		.image_range = range,
+		.image_layered = options->layered,
 	};
 	sycl_buffer made = NULL;
 	result = buffer_make(platform->object.connection, &plan, &made);
@@ -108,6 +125,14 @@ SYCL_API sycl_result sycl_image_get_range(sycl_image handle, sycl_range *range_o
 	PIN(image, image, handle);
 	REQUIRE_OUTPUT(range_out);
 	*range_out = image->buffer.range;
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_image_get_layers(sycl_image handle, uint32_t *layers_out)
+{
+	PIN(image, image, handle);
+	REQUIRE_OUTPUT(layers_out);
+	*layers_out = image->buffer.image_layered ? (uint32_t)image->buffer.range.size[0] : 0;
 	return SYCL_SUCCESS;
 }
 
@@ -155,6 +180,16 @@ SYCL_API sycl_result sycl_device_get_image_formats(sycl_device handle, uint32_t 
 	return SYCL_SUCCESS;
 }
 
+/* In dimension `d`, counted from the last one. */
+static uint64_t size_limit(const Sycl__V1__DeviceFacts *facts, const struct buffer *image, uint32_t d)
+{
+	uint32_t dimensions = image->range.dimensions;
+	if (image->image_layered)
+		return facts->image_layered_sizes[d + 1 == dimensions ? 2 : d];
+	size_t at = d + (dimensions == 3 ? 2 : 0);
+	return at < facts->n_image_sizes ? facts->image_sizes[at] : 0;
+}
+
 sycl_result image_check_device(const struct buffer *image, const struct device *device)
 {
 	const Sycl__V1__DeviceFacts *facts = device->facts;
@@ -162,10 +197,11 @@ sycl_result image_check_device(const struct buffer *image, const struct device *
 	if (!(facts->image_formats & 1u << image->image_format))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "the device has no images of the format %s",
 				 image_format_find(image->image_format)->name);
+	if (image->image_layered && facts->n_image_layered_sizes < 3)
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "the device has no layered images");
 	for (uint32_t d = 0; d < dimensions; d++) {
 		uint64_t size = image->range.size[dimensions - 1 - d];
-		size_t at = d + (dimensions == 3 ? 2 : 0);
-		uint64_t limit = at < facts->n_image_sizes ? facts->image_sizes[at] : 0;
+		uint64_t limit = size_limit(facts, image, d);
 		if (size > limit)
 			return error_set(SYCL_ERROR_INVALID,
 					 "dimension %u: %" PRIu64 " pixels; the device takes %" PRIu64 " there",

@@ -31,11 +31,11 @@ bool image_format_is_float(uint32_t format)
 	return found && (found->channel == IMAGE_CHANNEL_UNORM || found->channel == IMAGE_CHANNEL_FLOAT);
 }
 
-int image_bytes(uint32_t format, uint32_t dimensions, const uint64_t *size, uint64_t *bytes_out)
+int image_bytes(uint32_t format, bool is_layered, uint32_t dimensions, const uint64_t *size, uint64_t *bytes_out)
 {
 	uint64_t bytes = image_pixel_bytes(format);
 
-	if (bytes == 0 || dimensions < 1 || dimensions > 3)
+	if (bytes == 0 || dimensions < (is_layered ? 2u : 1u) || dimensions > 3)
 		return -EINVAL;
 	for (uint32_t i = 0; i < dimensions; i++)
 		if (size[i] == 0 || size[i] > IMAGE_SIZE_MAX)

@@ -108,11 +108,21 @@ static float corner_weight(const struct image_view *view, const struct taps taps
 	return weight;
 }
 
+/* What is no number is the first layer. */
+static struct taps find_layer(float number, uint64_t layers)
+{
+	float last = (float)(layers - 1), whole = rintf(number);
+	int64_t layer = !(whole > 0.0f) ? 0 : whole < last ? (int64_t)whole : (int64_t)layers - 1;
+
+	return (struct taps){.index = {layer, layer}, .second = 0.0f};
+}
+
 static void find_all(const struct image_view *view, const struct image_sampler *sampler, const float *coordinate,
 		     struct taps taps_out[3])
 {
 	for (uint32_t d = 0; d < view->dimensions; d++)
-		taps_out[d] = find(sampler, coordinate[d], view->size[d]);
+		taps_out[d] = d == 0 && view->is_layered ? find_layer(coordinate[d], view->size[d])
+							 : find(sampler, coordinate[d], view->size[d]);
 }
 
 int image_sample_float(const struct image_view *view, const struct image_sampler *sampler, const float *coordinate,

@@ -7,7 +7,8 @@
  * and `mirrored_repeat` with coordinates that are not normalised (G6). A coordinate that is not a number lies outside.
  *
  * Coordinates are in the order of the image's dimensions: the last one runs along its rows. A pixel's middle is at
- * i + 0.5, or (i + 0.5) / size normalised. Pure: any thread, never blocks.
+ * i + 0.5, or (i + 0.5) / size normalised. Of a layered image the first one is a layer's number in every sampler, not
+ * normalised and never mixed; a number that no layer has means the nearest one (003). Pure: any thread, never blocks.
  */
 #ifndef SYCL_SHARED_IMAGE_SAMPLE_H
 #define SYCL_SHARED_IMAGE_SAMPLE_H
@@ -31,6 +32,7 @@ struct image_sampler {
 /* Its bytes are tightly packed; the description is good (image_bytes). */
 struct image_view {
 	uint32_t format, dimensions;
+	bool is_layered; /* the first dimension counts layers */
 	uint64_t size[3];
 	const void *bytes;
 };

@@ -163,6 +163,7 @@ struct backend_device_facts {
 	uint8_t uuid[16];            /* all 0: none */
 	uint32_t max_read_image_args, max_write_image_args, max_samplers; /* 0: no images */
 	uint64_t image_sizes[6]; /* largest: 2-D width, height, 3-D width, height, depth, of a buffer in elements */
+	uint64_t image_layered_sizes[3]; /* largest of a layered image: a layer's width, its height, layers; 0, 0, 0: none */
 	uint32_t image_formats;  /* with BACKEND_FEATURE_IMAGE: bit 1 << enum backend_image_format */
 	uint32_t max_constant_args;
 	uint32_t global_mem_cache_type, local_mem_type, execution_capabilities; /* as in proto's DeviceFacts */
@@ -261,6 +262,7 @@ struct backend_image {
 	enum backend_image_format format;
 	uint32_t dimensions; /* 1 to 3 */
 	uint64_t size[3];    /* SYCL's order: the last one, of `dimensions`, is the width; none is 0 */
+	bool is_layered;     /* 2 or 3 dimensions: the first one counts layers, which are images of one dimension less */
 };
 
 /* S2: kernels see core SYCL's meaning; numbers equal to the enums of syclclient/image.h. */

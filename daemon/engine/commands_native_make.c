@@ -85,8 +85,8 @@ static int make_buffer(struct session *session, void *object, const Sycl__V1__Na
 	uint64_t bytes = message->size_bytes;
 	struct arena *arena;
 	void *host;
-	if (message->image_format && image_read(message->image_format, message->n_image_size, message->image_size, &image,
-						&bytes, fault))
+	if (message->image_format && image_read(message->image_format, false, message->n_image_size, message->image_size,
+						&image, &bytes, fault))
 		return 1;
 	if (bytes == 0 || bytes != message->size_bytes)
 		return fault_set(fault, STATUS_INVALID, "native memory of %" PRIu64 " bytes", message->size_bytes);

@@ -27,6 +27,8 @@ int group_check_no_image(const struct buffer *buffer, struct backend_fault *faul
 static uint64_t limit_of(const struct backend_device_facts *facts, const struct backend_image *image, uint32_t d)
 {
 	const uint64_t *sizes = facts->image_sizes + (image->dimensions == 3 ? 2 : 0);
+	if (image->is_layered)
+		return facts->image_layered_sizes[d + 1 == image->dimensions ? 2 : d];
 	return sizes[d];
 }
 
@@ -36,6 +38,8 @@ static int check_device(const struct queue *queue, const struct backend_image *i
 	if (!(facts->features & BACKEND_FEATURE_IMAGE) || !(facts->image_formats & 1u << image->format))
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s has no images of the format %s",
 				 facts->name, image_format_find(image->format)->name);
+	if (image->is_layered && facts->image_layered_sizes[2] == 0)
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s has no layered images", facts->name);
 	for (uint32_t d = 0; d < image->dimensions; d++) {
 		uint64_t size = image->size[image->dimensions - 1 - d];
 		if (size > limit_of(facts, image, d))
@@ -141,7 +145,7 @@ bool group_copies_image(const struct group_scratch *scratch, const struct task_r
 
 static bool is_alike(const struct backend_image *a, const struct backend_image *b)
 {
-	return a->format == b->format && a->dimensions == b->dimensions &&
+	return a->format == b->format && a->dimensions == b->dimensions && a->is_layered == b->is_layered &&
 	       memcmp(a->size, b->size, sizeof(a->size)) == 0;
 }
 

@@ -261,7 +261,7 @@ int context_set_devices(struct context *context, const uint32_t *list, size_t co
 /* A queue is of this context and device. */
 void queue_settle(struct queue *queue, const struct context_device *found, uint32_t device_index);
 /* commands_image.c: a description, as a client wrote it. 0, or 1 with a fault. */
-int image_read(uint32_t format, size_t dimensions, const uint64_t *size, struct backend_image *image_out,
+int image_read(uint32_t format, bool is_layered, size_t dimensions, const uint64_t *size, struct backend_image *image_out,
 	       uint64_t *bytes_out, struct backend_fault *fault);
 /* commands_native.c: may this session have the vendor's handles? It is the process that the engine runs in. */
 bool session_has_natives(const struct session *session);

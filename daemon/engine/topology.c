@@ -6,6 +6,7 @@
 #define VECTOR_TYPES 7u
 #define FP_TYPES     3u
 #define IMAGE_SIZES  6u
+#define LAYERED_SIZES 3u
 #define UUID_BYTES   16u
 
 /* Memory that nobody has allocated as USM is no argument (E22), whatever the device could do with it. */
@@ -72,6 +73,8 @@ static void fill_lists(Sycl__V1__DeviceFacts *out, const struct backend_device_f
 	out->fp_config = (uint32_t *)(uintptr_t)facts->fp_config;
 	out->n_image_sizes = facts->image_support ? IMAGE_SIZES : 0;
 	out->image_sizes = (uint64_t *)(uintptr_t)facts->image_sizes;
+	out->n_image_layered_sizes = facts->image_layered_sizes[2] > 0 ? LAYERED_SIZES : 0;
+	out->image_layered_sizes = (uint64_t *)(uintptr_t)facts->image_layered_sizes;
 }
 
 static bool is_zero(const uint8_t *bytes, size_t count)

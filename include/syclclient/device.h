@@ -113,7 +113,10 @@ typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_PARTITION_PROPERTIES = 66, /**< uint32_t[], always empty: devices are not divided */
 	SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS = 67, /**< uint32_t[], always empty */
 	SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY = 68, /**< uint32_t, always 0: no device is part of another */
-	SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN = 69 /**< uint32_t, always 0 */
+	SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN = 69, /**< uint32_t, always 0 */
+	SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_WIDTH = 70, /**< uint64_t, of a layer; this and the next two: 0 without layered images (R8) */
+	SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_HEIGHT = 71, /**< uint64_t, of a layer of two dimensions */
+	SYCL_DEVICE_INFO_IMAGE_MAX_LAYERS = 72  /**< uint64_t, layers of an image */
 } sycl_device_info;
 
 /** What a floating-point type can do, as bits of FP_CONFIG; 0: the device has not that type. */

@@ -129,6 +129,42 @@ SYCL_API sycl_result sycl_device_get_image_formats(sycl_device device, uint32_t 
  */
 SYCL_API sycl_result sycl_image_create(sycl_platform platform, sycl_image_format format, sycl_range range, void *host,
 				       sycl_host_memory kind, sycl_image *image_out);
+
+/** All that can be said of a new image. Start from SYCL_IMAGE_OPTIONS_INIT. */
+struct sycl_image_options {
+	uint32_t struct_bytes;    /**< sizeof(struct sycl_image_options) */
+	sycl_host_memory kind;
+	sycl_image_format format;
+	uint32_t layered;         /**< 0 or 1: the first of the 2 or 3 dimensions of `range` counts layers (R8) */
+	sycl_range range;
+	void *host;               /**< the first pixels; NULL with SYCL_HOST_NONE */
+};
+#define SYCL_IMAGE_OPTIONS_INIT { sizeof(struct sycl_image_options), SYCL_HOST_NONE, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, 0, { 0, 0, { 0, 0, 0 } }, 0 }
+
+/**
+ * As sycl_image_create, with layers: images of one dimension or two, all of one size and one format, that a kernel has as
+ * one argument and tells apart by a number (R8). Blocks as sycl_image_create.
+ *
+ * Everywhere else a layered image is one whose first dimension counts layers: layer 2, row 4, column 7 of
+ * sycl_range3(layers, rows, columns) is the pixel (2, 4, 7), and on the host the layers lie one behind the other. What
+ * differs is what a sampler makes of it: it mixes pixels of one layer only, and the first coordinate is the layer's number
+ * whatever the sampler says, neither normalised nor repeated, rounded to a whole one; outside, the nearest layer.
+ *
+ * Kernels in the portable form take it as SYCL_IMAGE_READ_2D_LAYERED and the like; those in OpenCL C as image2d_array_t
+ * or image1d_array_t; CUDA kernels as a texture object for tex2DLayered or tex1DLayered, or a surface object. Native
+ * handles are not made images with layers.
+ *
+ * Images have no mipmaps: SYCL's have no levels, OpenCL has them only with cl_khr_mipmap_image, which the CPU device lacks.
+ *
+ * @param options         Not NULL.
+ * @param[out] image_out  The caller's: sycl_image_release.
+ * @retval SYCL_ERROR_INVALID  Wrong struct_bytes; `layered` is neither 0 nor 1; layers of no dimension.
+ * @return Otherwise as sycl_image_create. A device without layered images refuses what uses one
+ *         (SYCL_ERROR_FEATURE_NOT_SUPPORTED): SYCL_DEVICE_INFO_IMAGE_MAX_LAYERS is 0 there.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_image_create_with(sycl_platform platform, const struct sycl_image_options *options,
+					    sycl_image *image_out);
 /** One more reference (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_retain(sycl_image image);
 /** End one reference. What the last one does, waits for and writes back is as for buffers (D9 - D11). @since 0.1 */
@@ -147,6 +183,8 @@ SYCL_API sycl_result sycl_image_get_reference_count(sycl_image image, uint32_t *
 SYCL_API sycl_result sycl_image_get_format(sycl_image image, sycl_image_format *format_out);
 /** The range of an image, as given at creation. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_range(sycl_image image, sycl_range *range_out);
+/** How many layers an image has; 0: it is not layered (R8). Never blocks. @since 0.1 */
+SYCL_API sycl_result sycl_image_get_layers(sycl_image image, uint32_t *layers_out);
 /** The size of an image's tightly packed pixels, in bytes. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_size(sycl_image image, uint64_t *size_bytes_out);
 /** As sycl_buffer_set_write_back (D14). Never blocks. @since 0.1 */

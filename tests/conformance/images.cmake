@@ -1,6 +1,6 @@
 # Images: memory on every backend, kernels and samplers where the portable form is compiled.
-set(images_kernels images_kernels.c images_sample.c)
-set(images_common images_memory.c images_support.c ${fixture})
+set(images_kernels images_kernels.c images_sample.c images_layers_kernels.c)
+set(images_common images_memory.c images_layers.c images_support.c ${fixture})
 sycl_test(conformance_images_fake SOURCES target_fake_images.c images_fake.c ${images_common} LIBS ${conformance_libraries} TIMEOUT 120 LABELS fake)
 sycl_test(conformance_images_opencl SOURCES target_opencl.c images_opencl.c ${images_kernels} ${images_common}
   LIBS ${conformance_libraries} TIMEOUT 600 LABELS opencl)

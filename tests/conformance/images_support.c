@@ -53,7 +53,7 @@ uint64_t images_bytes(const struct backend_image *image)
 {
 	uint64_t bytes = 0;
 
-	cr_assert_eq(image_bytes(image->format, image->dimensions, image->size, &bytes), 0);
+	cr_assert_eq(image_bytes(image->format, image->is_layered, image->dimensions, image->size, &bytes), 0);
 	return bytes;
 }
 

@@ -58,6 +58,12 @@ void call_images(const struct gated *gated)
 	uint32_t number = 0;
 	CALL_MUST(sycl_sampler_get_mapping, &sampler, SYCL_BACKEND_KIND_OPENCL, &mapping);
 	CALL_MUST(sycl_device_get_image_formats, gated->device, 0, NULL, &number);
+	struct sycl_image_options options = SYCL_IMAGE_OPTIONS_INIT;
+	options.range = sycl_range2(4, 4);
+	options.layered = 1;
+	CALL_MUST(sycl_image_create_with, gated->platform, &options, &image);
+	CALL_MUST(sycl_image_get_layers, image, &number);
+	CALL_MUST(sycl_image_release, image);
 	CALL_MUST(sycl_image_create, gated->platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, sycl_range2(4, 4), NULL,
 		  SYCL_HOST_NONE, &image);
 	CALL_MUST(sycl_image_retain, image);

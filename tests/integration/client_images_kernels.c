@@ -190,6 +190,60 @@ Test(image_programs, G5_G6_S2_samplers_reach_the_device)
 	MUST(sycl_kernel_release(kernel));
 }
 
+/* Each layer is written, sampled in the middle of its four pixels, and read: each knows only its own. */
+Test(image_programs, R8_layers_are_written_sampled_and_read)
+{
+	enum { LAYERS = 4, ITEMS = LAYERS * 4 };
+	static const char source[] =
+		"SYCL_KERNEL void mark(SYCL_IMAGE_WRITE_2D_LAYERED(to))\n"
+		"{\n"
+		"	int id = (int)sycl_global_id(0), layer = id / 4;\n"
+		"	float value = (float)(layer * 100 + id % 4);\n"
+		"	sycl_image_write_float_2d_layered(to, layer, id / 2 % 2, id % 2, sycl_float4(value, 0, 0, 1));\n"
+		"}\n"
+		"SYCL_KERNEL void pick(SYCL_IMAGE_SAMPLED_2D_LAYERED(from), SYCL_GLOBAL(float) to)\n"
+		"{\n"
+		"	int layer = (int)sycl_global_id(0);\n"
+		"	to[layer] = sycl_image_sample_float_2d_layered(from, layer, 0.5f, 0.5f).x;\n"
+		"}\n";
+	struct sycl_image_options options = SYCL_IMAGE_OPTIONS_INIT;
+	const sycl_sampler sampler =
+		sycl_sampler_create(SYCL_ADDRESSING_CLAMP, SYCL_COORDINATE_NORMALIZED, SYCL_FILTERING_LINEAR);
+	float got[LAYERS] = {0};
+	sycl_image image = NULL;
+	sycl_buffer buffer = NULL;
+	sycl_handler handler = NULL;
+	options.format = SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT;
+	options.range = sycl_range3(LAYERS, 2, 2);
+	options.layered = 1;
+	MUST(sycl_image_create_with(platform, &options, &image));
+	MUST(sycl_buffer_create(platform, got, sizeof(got), SYCL_HOST_BORROWED, &buffer));
+	sycl_kernel mark = kernel_of(source, "mark"), pick = kernel_of(source, "pick");
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_image(handler, 0, image, SYCL_ACCESS_WRITE_NO_INIT));
+	MUST(sycl_handler_parallel_for(handler, mark, sycl_range1(ITEMS)));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_sampled_image(handler, 0, image, &sampler));
+	MUST(sycl_handler_set_accessor(handler, 1, buffer, SYCL_ACCESS_WRITE_NO_INIT));
+	MUST(sycl_handler_parallel_for(handler, pick, sycl_range1(LAYERS)));
+	MUST(sycl_handler_submit(handler, NULL));
+	sycl_host_image accessor = host_of(image, SYCL_ACCESS_READ);
+	for (uint64_t i = 0; i < ITEMS; i++) {
+		const uint64_t index[] = {i / 4, i / 2 % 2, i % 2};
+		float value[4];
+		MUST(sycl_host_image_read_float(accessor, index, value));
+		cr_assert(value[0] == (float)(i / 4 * 100 + i % 4), "%lu: %g", (unsigned long)i, (double)value[0]);
+	}
+	MUST(sycl_host_image_release(accessor));
+	MUST(sycl_buffer_release(buffer));
+	for (int i = 0; i < LAYERS; i++)
+		cr_assert(fabsf(got[i] - ((float)i * 100 + 1.5f)) < 0.02f, "layer %d: %g", i, (double)got[i]);
+	MUST(sycl_image_release(image));
+	MUST(sycl_kernel_release(mark));
+	MUST(sycl_kernel_release(pick));
+}
+
 /* In OpenCL C an image and a sampler are two arguments. */
 Test(image_programs, E23_opencl_c_takes_image_and_sampler_apart)
 {

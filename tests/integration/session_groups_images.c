@@ -10,8 +10,8 @@ enum { FILL_IMAGE = 30, COPY_IMAGE, SAMPLER_OF_IMAGE, SAMPLER };
 enum { IMAGE_BYTES = 8 * 4 * 4, ARENA_OFFSET = 16384 };
 enum { UNORM = BACKEND_IMAGE_R8G8B8A8_UNORM };
 
-static void send_image_in(uint32_t arena, uint32_t index, uint32_t format, uint32_t dimensions, const uint64_t *size,
-			  uint64_t offset, uint64_t bytes)
+static void send_any_image(uint32_t arena, uint32_t index, uint32_t format, bool layered, uint32_t dimensions,
+			   const uint64_t *size, uint64_t offset, uint64_t bytes)
 {
 	Sycl__V1__ImageCreate create = SYCL__V1__IMAGE_CREATE__INIT;
 	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT;
@@ -25,9 +25,16 @@ static void send_image_in(uint32_t arena, uint32_t index, uint32_t format, uint3
 	create.size = (uint64_t *)(uintptr_t)size;
 	create.range = &range;
 	create.initialised = true;
+	create.layered = layered;
 	command.body_case = SYCL__V1__COMMAND__BODY_IMAGE_CREATE;
 	command.image_create = &create;
 	(void)raw_send(client, &command);
+}
+
+static void send_image_in(uint32_t arena, uint32_t index, uint32_t format, uint32_t dimensions, const uint64_t *size,
+			  uint64_t offset, uint64_t bytes)
+{
+	send_any_image(arena, index, format, false, dimensions, size, offset, bytes);
 }
 
 static void send_image(uint32_t index, uint32_t format, uint32_t dimensions, const uint64_t *size, uint64_t offset,
@@ -318,6 +325,55 @@ Test(groups, an_image_larger_than_the_device_takes_is_refused)
 	send_image_in(1, WIDE, UNORM, 1, row, 0, sizeof(uint32_t) * 16385);
 	begin_fill(&b, WIDE, ACCESS_MODE_WRITE);
 	expect_refused(&b.build, STATUS_INVALID, "allows 16384");
+	groups_stop();
+}
+
+/* What a hostile client may say of layers. 144 bytes and 2^62 are more than it has room for: all layers count. */
+Test(groups, R8_layers_that_cannot_be_fail_what_uses_them)
+{
+	static const struct {
+		uint32_t dimensions;
+		uint64_t size[4], bytes;
+		const char *text;
+	} cases[] = {
+		{1, {4}, IMAGE_BYTES, "2 or 3 dimensions"},
+		{0, {4}, IMAGE_BYTES, "1 to 3 dimensions"},
+		{4, {1, 1, 1, 1}, IMAGE_BYTES, "1 to 3 dimensions"},
+		{3, {0, 4, 8}, IMAGE_BYTES, "has 1 to"},
+		{3, {UINT64_MAX, 4, 8}, IMAGE_BYTES, "has 1 to"},
+		{3, {1u << 20, 1u << 20, 1u << 20}, IMAGE_BYTES, "buffers may have"},
+		{3, {9, 2, 2}, IMAGE_BYTES, "144"},
+		{3, {2, 2, 8}, 65536, "not inside arena 0"},
+		{3, {257, 1, 1}, 257 * 4, "allows 256"},
+		{2, {257, 1}, 257 * 4, "allows 256"},
+	};
+	start();
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct image_build b;
+		send_any_image(0, 60 + i, UNORM, true, cases[i].dimensions, cases[i].size, ARENA_OFFSET, cases[i].bytes);
+		begin_fill(&b, 60 + i, ACCESS_MODE_WRITE);
+		expect_refused(&b.build, strstr(cases[i].text, "may have") ? STATUS_QUOTA : STATUS_INVALID, cases[i].text);
+		(void)raw_release(client, raw_id(OBJECT_BUFFER, 60 + i));
+	}
+	groups_stop();
+}
+
+Test(groups, R8_layers_are_copied_to_layers_only)
+{
+	static const uint64_t size[] = {4, 8};
+	struct build b;
+	start();
+	raw_arena(client, 1, 131072);
+	for (uint32_t i = 0; i < 3; i++)
+		send_any_image(1, WIDE + i, UNORM, true, 2, size, 4096 * i, IMAGE_BYTES);
+	begin_copy(&b, IMAGE, WIDE);
+	expect_refused(&b, STATUS_INVALID, "alike");
+	begin_copy(&b, WIDE + 1, IMAGE);
+	expect_refused(&b, STATUS_INVALID, "alike");
+	begin_copy(&b, WIDE + 1, WIDE + 2);
+	(void)build_submit(&b, false);
+	groups_access(40, WIDE + 2, ACCESS_MODE_READ, 40);
+	cr_assert(eq(u32, raw_wait_slot(client, 40, 1), 0));
 	groups_stop();
 }
 

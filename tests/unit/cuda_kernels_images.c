@@ -80,6 +80,7 @@ Test(cuda_images, E14_the_preludes_types_are_known)
 	cr_expect_eq(cuda_image_form("SYCL_IMAGE_WRITE_3D").use, CUDA_IMAGE_WRITE);
 	cr_expect_eq(cuda_image_form("SYCL_IMAGE_WRITE_3D").dimensions, 3);
 	cr_expect_eq(cuda_image_form("SYCL_IMAGE_WRITE_4D").use, CUDA_IMAGE_NONE);
+	cr_expect_eq(cuda_image_form("SYCL_IMAGE_WRITE_3D_LAYERED").use, CUDA_IMAGE_NONE);
 	cr_expect_eq(cuda_image_form("float*").use, CUDA_IMAGE_NONE);
 }
 
@@ -99,6 +100,42 @@ Test(cuda_images, E14_a_kernel_of_the_preludes_gets_object_format_and_size, .ini
 	argument = unsampled(false);
 	cr_assert_eq(put(&parameter, &argument, &got), 0);
 	cr_expect_eq(got.object, TEXTURE + cuda_texture_index(&pixels));
+}
+
+Test(cuda_images, R8_the_preludes_types_of_layers_are_known)
+{
+	struct cuda_symbol *symbol = NULL;
+	cr_assert_eq(cuda_symbol_parse("_Z4mix_24sycl_image_read_layered_ILi2EE25sycl_image_write_layered_ILi1EE"
+				       "27sycl_image_sampled_layered_ILi1EE",
+				       &symbol),
+		     0);
+	cr_assert_eq(symbol->parameter_count, 3);
+	static const char *const texts[] = {"SYCL_IMAGE_READ_2D_LAYERED", "SYCL_IMAGE_WRITE_1D_LAYERED",
+					    "SYCL_IMAGE_SAMPLED_1D_LAYERED"};
+	for (uint32_t i = 0; i < 3; i++) {
+		cr_expect_eq(symbol->parameters[i].kind, CUDA_TYPE_IMAGE);
+		cr_expect_str_eq(symbol->parameters[i].text, texts[i]);
+		cr_expect_eq(symbol->parameters[i].points_to_const, i != 1);
+		const struct cuda_image_form form = cuda_image_form(texts[i]);
+		cr_expect_eq(form.use, i == 0 ? CUDA_IMAGE_READ : i == 1 ? CUDA_IMAGE_WRITE : CUDA_IMAGE_SAMPLED);
+		cr_expect_eq(form.dimensions, i == 0 ? 3 : 2);
+		cr_expect(form.is_layered);
+	}
+	cuda_symbol_free(symbol);
+}
+
+Test(cuda_images, R8_layers_go_to_a_parameter_of_layers_only, .init = setup)
+{
+	struct cuda_image_argument got;
+	struct cuda_parameter planes = parameter_of("SYCL_IMAGE_READ_2D"), rows = parameter_of("SYCL_IMAGE_READ_1D_LAYERED");
+	const struct backend_argument argument = unsampled(false);
+	cr_assert_eq(put(&rows, &argument, &got), -EINVAL);
+	array.image.is_layered = true; /* 7 layers of 5 pixels */
+	cr_assert_eq(put(&planes, &argument, &got), -EINVAL);
+	cr_assert_eq(put(&rows, &argument, &got), 0);
+	cr_expect(got.size[0] == 7 && got.size[1] == 5 && got.size[2] == 1);
+	rows = parameter_of("SYCL_IMAGE_READ_2D_LAYERED");
+	cr_assert_eq(put(&rows, &argument, &got), -EINVAL);
 }
 
 Test(cuda_images, S1_every_sampler_has_a_texture_of_its_own, .init = setup)

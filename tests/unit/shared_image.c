@@ -47,22 +47,38 @@ Test(shared_image, C16_C17_sizes)
 	const uint64_t most[3] = {IMAGE_SIZE_MAX, IMAGE_SIZE_MAX, IMAGE_SIZE_MAX}, huge[3] = {UINT64_MAX, 1, 1};
 	uint64_t bytes = 42;
 
-	cr_assert_eq(image_bytes(HALF, 3, good, &bytes), 0);
+	cr_assert_eq(image_bytes(HALF, false, 3, good, &bytes), 0);
 	cr_assert_eq(bytes, 3 * 5 * 7 * 8);
-	cr_assert_eq(image_bytes(UNORM8, 1, good, &bytes), 0);
+	cr_assert_eq(image_bytes(UNORM8, false, 1, good, &bytes), 0);
 	cr_assert_eq(bytes, 3 * 4);
 	bytes = 42;
-	cr_assert_eq(image_bytes(HALF, 2, zero, &bytes), -EINVAL);
-	cr_assert_eq(image_bytes(HALF, 2, large, &bytes), -EINVAL);
-	cr_assert_eq(image_bytes(HALF, 1, huge, &bytes), -EINVAL);
-	cr_assert_eq(image_bytes(HALF, 0, good, &bytes), -EINVAL);
-	cr_assert_eq(image_bytes(HALF, 4, good, &bytes), -EINVAL);
-	cr_assert_eq(image_bytes(12, 2, good, &bytes), -EINVAL);
-	cr_assert_eq(image_bytes(FLOAT, 3, most, &bytes), -EOVERFLOW);
+	cr_assert_eq(image_bytes(HALF, false, 2, zero, &bytes), -EINVAL);
+	cr_assert_eq(image_bytes(HALF, false, 2, large, &bytes), -EINVAL);
+	cr_assert_eq(image_bytes(HALF, false, 1, huge, &bytes), -EINVAL);
+	cr_assert_eq(image_bytes(HALF, false, 0, good, &bytes), -EINVAL);
+	cr_assert_eq(image_bytes(HALF, false, 4, good, &bytes), -EINVAL);
+	cr_assert_eq(image_bytes(12, false, 2, good, &bytes), -EINVAL);
+	cr_assert_eq(image_bytes(FLOAT, false, 3, most, &bytes), -EOVERFLOW);
 	cr_assert_eq(bytes, 42);
 	/* 2^60 pixels of 4 bytes are 2^62. */
-	cr_assert_eq(image_bytes(UNORM8, 3, most, &bytes), 0);
+	cr_assert_eq(image_bytes(UNORM8, false, 3, most, &bytes), 0);
 	cr_assert_eq(bytes, 1ull << 62);
+}
+
+Test(shared_image, R8_all_layers_count)
+{
+	const uint64_t size[3] = {3, 5, 7}, most[3] = {IMAGE_SIZE_MAX, IMAGE_SIZE_MAX, IMAGE_SIZE_MAX};
+	uint64_t bytes = 42;
+
+	cr_assert_eq(image_bytes(HALF, true, 1, size, &bytes), -EINVAL);
+	cr_assert_eq(image_bytes(HALF, true, 0, size, &bytes), -EINVAL);
+	cr_assert_eq(image_bytes(HALF, true, 4, size, &bytes), -EINVAL);
+	cr_assert_eq(image_bytes(FLOAT, true, 3, most, &bytes), -EOVERFLOW);
+	cr_assert_eq(bytes, 42);
+	cr_assert_eq(image_bytes(HALF, true, 2, size, &bytes), 0);
+	cr_assert_eq(bytes, 3 * 5 * 8);
+	cr_assert_eq(image_bytes(HALF, true, 3, size, &bytes), 0);
+	cr_assert_eq(bytes, 3 * 5 * 7 * 8);
 }
 
 /* To the nearest step, to the even one of two; what is no number is 0. */
@@ -295,6 +311,26 @@ Test(shared_image, G5_G6_S2_a_row_by_every_mode)
 		(void)sample_row((enum image_addressing)mode, true, true, INFINITY, &alpha);
 		(void)sample_row((enum image_addressing)mode, false, true, -1e30f, &alpha);
 	}
+}
+
+/* A layer's number is neither normalised, repeated nor mixed, whatever the sampler does with the other coordinate. */
+Test(shared_image, R8_a_sampler_stays_in_the_nearest_layer)
+{
+	static const float layers[3][2][4] = {{{1, 0, 0, 1}, {3, 0, 0, 1}}, {{10, 0, 0, 1}, {30, 0, 0, 1}}, {{100, 0, 0, 1}, {300, 0, 0, 1}}};
+	static const struct {
+		float layer, middle;
+	} table[] = {{0, 2}, {1, 20}, {2, 200}, {3, 200}, {1e30f, 200}, {-1, 2}, {-1e30f, 2}, {0.4f, 2}, {0.6f, 20}, {1.5f, 200}, {NAN, 2}};
+	const struct image_view view = {.format = FLOAT, .dimensions = 2, .is_layered = true, .size = {3, 2}, .bytes = layers};
+	for (uint32_t mode = IMAGE_ADDRESSING_MIRRORED_REPEAT; mode <= IMAGE_ADDRESSING_NONE; mode++)
+		for (uint32_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+			for (int normalised = 0; normalised <= 1; normalised++) {
+				const struct image_sampler sampler = {(enum image_addressing)mode, normalised, true};
+				const float at[2] = {table[i].layer, normalised ? 0.5f : 1.0f};
+				float value[4];
+				cr_assert_eq(image_sample_float(&view, &sampler, at, value), 0);
+				cr_assert_float_eq(value[0], table[i].middle, 1e-4f, "mode %u, layer %g: %g", mode,
+						   (double)table[i].layer, (double)value[0]);
+			}
 }
 
 /* The first coordinate is the row's; of 2 x 2 pixels the middle is the mean of all. */

@@ -97,3 +97,42 @@ Test(golden_image, device_facts_with_image_formats_bytes_never_change)
 	message.image_formats = 2047;
 	assert_golden(&message.base, BYTES_OF(device_facts_with_image_formats_v0_1));
 }
+
+/* Layered images (R8). */
+static const uint8_t command_with_layered_image_create_v0_1[] = {
+	0xa2, 0x01, 0x14, /* image_create: */
+		0x08, 0x82, 0x80, 0x80, 0x80, 0x90, 0x80, 0x80, 0x80, 0x03, /* image = 0x300000100000002 */
+		0x10, 0x09, /* format = 9 */
+		0x1a, 0x04, 0x08, 0xac, 0x02, 0x03, /* size = 8, 300, 3, packed */
+		0x30, 0x01, /* layered = true */
+};
+
+Test(golden_image, command_with_layered_image_create_bytes_never_change)
+{
+	Sycl__V1__Command message = SYCL__V1__COMMAND__INIT;
+	Sycl__V1__ImageCreate image_create = SYCL__V1__IMAGE_CREATE__INIT;
+	uint64_t size[] = {8, 300, 3};
+	message.body_case = SYCL__V1__COMMAND__BODY_IMAGE_CREATE;
+	image_create.image = 0x300000100000002ull;
+	image_create.format = 9;
+	image_create.n_size = 3;
+	image_create.size = size;
+	image_create.layered = true;
+	message.image_create = &image_create;
+	assert_golden(&message.base, BYTES_OF(command_with_layered_image_create_v0_1));
+}
+
+static const uint8_t device_facts_with_layered_sizes_v0_1[] = {
+	0x08, 0x02, /* device = 2 */
+	0xd2, 0x03, 0x08, 0x80, 0x80, 0x01, 0x80, 0x80, 0x02, 0x80, 0x10, /* image_layered_sizes = 16384, 32768, 2048, packed */
+};
+
+Test(golden_image, device_facts_with_layered_sizes_bytes_never_change)
+{
+	Sycl__V1__DeviceFacts message = SYCL__V1__DEVICE_FACTS__INIT;
+	uint64_t sizes[] = {16384, 32768, 2048};
+	message.device = 2;
+	message.n_image_layered_sizes = 3;
+	message.image_layered_sizes = sizes;
+	assert_golden(&message.base, BYTES_OF(device_facts_with_layered_sizes_v0_1));
+}

@@ -33,9 +33,16 @@ static CUarray_format native_format(enum backend_image_format number)
 	return formats[format->channel][format->channel_bytes];
 }
 
-/* The width, the height, the depth; `none` where there is no such dimension. */
+/*
+ * The width, the height, the depth; `none` where there is no such dimension. Layers are the depth, also where a layer has
+ * no height.
+ */
 static uint64_t extent(const struct backend_image *image, uint32_t native, uint64_t none)
 {
+	if (image->is_layered && native == 2)
+		return image->size[0];
+	if (image->is_layered && native + 1 == image->dimensions)
+		return none;
 	return native < image->dimensions ? image->size[image->dimensions - 1 - native] : none;
 }
 
@@ -43,15 +50,18 @@ static int check(const struct backend_device *device, const struct backend_image
 		 struct backend_fault *fault_out)
 {
 	const struct backend_device_facts *facts = &device->backend->topology.devices[device->index];
-	const uint64_t *limits = facts->image_sizes;
-	const uint64_t two[] = {limits[0], limits[1], 1}, three[] = {limits[2], limits[3], limits[4]};
+	const uint64_t *limits = image->is_layered ? facts->image_layered_sizes : facts->image_sizes;
+	const uint64_t two[] = {limits[0], limits[1], 1};
 
 	if (!(facts->features & BACKEND_FEATURE_IMAGE))
 		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED, "this device has no images");
-	if (image_bytes(image->format, image->dimensions, image->size, bytes_out) < 0)
+	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size, bytes_out) < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "this is no description of an image");
+	if (image->is_layered && limits[2] == 0)
+		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
+					"this device has no layered images");
 	for (uint32_t i = 0; i < 3; i++) {
-		uint64_t limit = image->dimensions < 3 ? two[i] : three[i];
+		uint64_t limit = image->is_layered ? limits[i] : image->dimensions < 3 ? two[i] : limits[2 + i];
 		if (extent(image, i, 1) > limit)
 			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 						"an image of size %llu; this device allows %llu",
@@ -82,7 +92,7 @@ static int make(struct backend_device *device, struct backend_memory *memory, st
 		.Depth = extent(image, 2, 0),
 		.Format = native_format(image->format),
 		.NumChannels = 4,
-		.Flags = CUDA_ARRAY3D_SURFACE_LDST,
+		.Flags = CUDA_ARRAY3D_SURFACE_LDST | (image->is_layered ? CUDA_ARRAY3D_LAYERED : 0u),
 	};
 	uint64_t room = (memory->size_bytes + ARRAY_UNIT_BYTES - 1) / ARRAY_UNIT_BYTES * ARRAY_UNIT_BYTES;
 
@@ -190,7 +200,7 @@ static struct copy_box whole_box(const struct backend_image *image)
 
 static bool is_alike(const struct backend_image *a, const struct backend_image *b)
 {
-	return a->format == b->format && a->dimensions == b->dimensions &&
+	return a->format == b->format && a->dimensions == b->dimensions && a->is_layered == b->is_layered &&
 	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
 }
 

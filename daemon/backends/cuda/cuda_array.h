@@ -23,12 +23,13 @@ struct cuda_array {
 	CUtexObject textures[CUDA_TEXTURES]; /* by cuda_texture_index; 0: not made yet */
 };
 
-/* What a parameter of the portable prelude is: "SYCL_IMAGE_READ_2D". */
+/* What a parameter of the portable prelude is: "SYCL_IMAGE_READ_2D", "SYCL_IMAGE_READ_2D_LAYERED". */
 enum cuda_image_use { CUDA_IMAGE_NONE = 0, CUDA_IMAGE_READ = 1, CUDA_IMAGE_WRITE = 2, CUDA_IMAGE_SAMPLED = 3 };
 
 struct cuda_image_form {
 	enum cuda_image_use use;
-	uint32_t dimensions;
+	uint32_t dimensions; /* of the image: with the one that counts layers */
+	bool is_layered;
 };
 
 /* NONE: the type's text is another one. */

@@ -22,14 +22,17 @@ struct cuda_image_form cuda_image_form(const char *type_text)
 		[CUDA_IMAGE_READ] = "READ", [CUDA_IMAGE_WRITE] = "WRITE", [CUDA_IMAGE_SAMPLED] = "SAMPLED"};
 
 	for (uint32_t use = CUDA_IMAGE_READ; use <= CUDA_IMAGE_SAMPLED; use++) {
-		for (uint32_t dimensions = 1; dimensions <= 3; dimensions++) {
-			char text[32];
-			(void)snprintf(text, sizeof(text), "SYCL_IMAGE_%s_%uD", uses[use], dimensions);
+		for (uint32_t i = 0; i < 5; i++) {
+			const bool is_layered = i >= 3;
+			const uint32_t plain = i % 3 + 1;
+			char text[40];
+			(void)snprintf(text, sizeof(text), "SYCL_IMAGE_%s_%uD%s", uses[use], plain,
+				       is_layered ? "_LAYERED" : "");
 			if (strcmp(type_text, text) == 0)
-				return (struct cuda_image_form){(enum cuda_image_use)use, dimensions};
+				return (struct cuda_image_form){(enum cuda_image_use)use, plain + is_layered, is_layered};
 		}
 	}
-	return (struct cuda_image_form){CUDA_IMAGE_NONE, 0};
+	return (struct cuda_image_form){.use = CUDA_IMAGE_NONE};
 }
 
 static int wrong(struct backend_fault *fault_out, uint32_t index, const char *why)
@@ -41,7 +44,13 @@ static int wrong(struct backend_fault *fault_out, uint32_t index, const char *wh
 static int check_portable(const struct cuda_image_form *form, uint32_t index, const struct backend_argument *argument,
 			  struct backend_fault *fault_out)
 {
-	if (form->dimensions != argument->image.memory->array->image.dimensions)
+	const struct backend_image *image = &argument->image.memory->array->image;
+
+	if (form->is_layered != image->is_layered)
+		return wrong(fault_out, index,
+			     form->is_layered ? "is a layered image; another one was given"
+					      : "is an image without layers; a layered one was given");
+	if (form->dimensions != image->dimensions)
 		return wrong(fault_out, index, "is an image of another number of dimensions");
 	if (form->use == CUDA_IMAGE_SAMPLED && !argument->image.sampled)
 		return wrong(fault_out, index, "is a sampled image; no sampler was given");

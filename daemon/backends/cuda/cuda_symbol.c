@@ -156,15 +156,21 @@ static void join(char *text, size_t bytes, const char *scope, const char *name)
 /* The prelude's images are templates by their number of dimensions. */
 static bool read_image(struct cuda_type *type, const char *name, const char *dimensions)
 {
-	static const char *const names[][2] = {
-		{"sycl_image_read_", "READ"}, {"sycl_image_write_", "WRITE"}, {"sycl_image_sampled_", "SAMPLED"}};
+	static const char *const names[][3] = {
+		{"sycl_image_read_", "READ", ""},
+		{"sycl_image_write_", "WRITE", ""},
+		{"sycl_image_sampled_", "SAMPLED", ""},
+		{"sycl_image_read_layered_", "READ", "_LAYERED"},
+		{"sycl_image_write_layered_", "WRITE", "_LAYERED"},
+		{"sycl_image_sampled_layered_", "SAMPLED", "_LAYERED"},
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (strcmp(name, names[i][0]) != 0)
 			continue;
 		type->kind = CUDA_TYPE_IMAGE;
-		type->points_to_const = i != 1;
-		set_text(type->text, sizeof(type->text), "SYCL_IMAGE_%s_%.10sD", names[i][1], dimensions);
+		type->points_to_const = i % 3 != 1;
+		set_text(type->text, sizeof(type->text), "SYCL_IMAGE_%s_%.10sD%s", names[i][1], dimensions, names[i][2]);
 		return true;
 	}
 	return false;

@@ -36,7 +36,7 @@ static int make_texture(struct backend_device *device, struct cuda_array *array,
 	const struct cuda_library *cuda = &device->backend->library;
 	const CUDA_RESOURCE_DESC resource = resource_of(array);
 	const CUaddress_mode mode = native_addressing(sampler), none = CU_TR_ADDRESS_MODE_CLAMP;
-	const uint32_t dimensions = array->image.dimensions;
+	const uint32_t dimensions = array->image.dimensions - array->image.is_layered;
 	CUtexObject *made = &array->textures[cuda_texture_index(sampler)];
 	bool is_float = image_format_is_float(array->image.format);
 

@@ -15,16 +15,24 @@
 #define IMAGE_KEY       0x5au
 #define IMAGE_SIZE      16384u /* largest of a dimension */
 #define IMAGE_SIZE_3D   2048u
+#define IMAGE_LAYERS    256u
 #define IMAGE_ARGUMENTS 8u
+
+static uint32_t largest_of(const struct backend_image *image, uint32_t dimension)
+{
+	if (image->is_layered)
+		return dimension == 0 ? IMAGE_LAYERS : IMAGE_SIZE;
+	return image->dimensions == 3 ? IMAGE_SIZE_3D : IMAGE_SIZE;
+}
 
 static int check(const struct backend_image *image, uint64_t *bytes_out, struct backend_fault *fault_out)
 {
-	uint32_t largest = image->dimensions == 3 ? IMAGE_SIZE_3D : IMAGE_SIZE;
-	if (image_bytes(image->format, image->dimensions, image->size, bytes_out) < 0) {
+	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size, bytes_out) < 0) {
 		fake_fault(fault_out, STATUS_INVALID, "this is no description of an image");
 		return -EINVAL;
 	}
 	for (uint32_t i = 0; i < image->dimensions; i++) {
+		uint32_t largest = largest_of(image, i);
 		if (image->size[i] <= largest)
 			continue;
 		fake_fault(fault_out, STATUS_INVALID, "an image of size %llu; this device allows %u",
@@ -62,6 +70,8 @@ void fake_image_facts(struct backend_device_facts *facts)
 	for (uint32_t i = 0; i < 5; i++)
 		facts->image_sizes[i] = i < 2 ? IMAGE_SIZE : IMAGE_SIZE_3D;
 	facts->image_sizes[5] = FAKE_ALLOCATION_BYTES_MAX;
+	facts->image_layered_sizes[0] = facts->image_layered_sizes[1] = IMAGE_SIZE;
+	facts->image_layered_sizes[2] = IMAGE_LAYERS;
 }
 
 static bool is_image(const struct backend_memory *memory)
@@ -87,7 +97,7 @@ bool fake_image_is_meant(const struct backend_command *command)
 
 static bool is_alike(const struct backend_image *a, const struct backend_image *b)
 {
-	return a->format == b->format && a->dimensions == b->dimensions &&
+	return a->format == b->format && a->dimensions == b->dimensions && a->is_layered == b->is_layered &&
 	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
 }
 

@@ -59,7 +59,7 @@ int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context na
 	device->wake = wake;
 	device->token = token;
 	device->profiling = (device->facts->aspects & 1ull << OPENCL_ASPECT_QUEUE_PROFILING) != 0;
-	device->compiles_each_size =
+	device->compiles_each_size = device->scales_layers =
 		strcmp(backend->platforms[device->facts->platform].name, "Portable Computing Language") == 0;
 	int error = take_context(device, native, fault_out);
 	if (error < 0) {

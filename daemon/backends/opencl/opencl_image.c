@@ -25,15 +25,16 @@ static cl_image_format native_format(enum backend_image_format number)
 				 .image_channel_data_type = types[format->channel][format->channel_bytes]};
 }
 
-static cl_mem_object_type native_type(uint32_t dimensions)
+static cl_mem_object_type native_type(const struct backend_image *image)
 {
 	static const cl_mem_object_type types[] = {0, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE2D,
 						   CL_MEM_OBJECT_IMAGE3D};
+	static const cl_mem_object_type layered[] = {0, 0, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D_ARRAY};
 
-	return types[dimensions];
+	return image->is_layered ? layered[image->dimensions] : types[image->dimensions];
 }
 
-/* OpenCL's order: width, height, depth; 1 where there is no such dimension. */
+/* OpenCL's order: width, height, depth; 1 where there is no such dimension. Layers come last there, too. */
 static void reverse(const struct backend_image *image, size_t region_out[3])
 {
 	for (uint32_t i = 0; i < 3; i++)
@@ -42,7 +43,7 @@ static void reverse(const struct backend_image *image, size_t region_out[3])
 
 int opencl_image_size(const struct backend_image *image, uint64_t *bytes_out, struct backend_fault *fault_out)
 {
-	if (image_bytes(image->format, image->dimensions, image->size, bytes_out) == 0)
+	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size, bytes_out) == 0)
 		return 0;
 	opencl_fault_words(fault_out, STATUS_INVALID, "this is no description of an image");
 	return -EINVAL;
@@ -89,7 +90,7 @@ static bool is_listed(const struct backend_device *device, const struct backend_
 	cl_image_format formats[256];
 	cl_uint count = 0;
 
-	if (device->cl->GetSupportedImageFormats(device->context, CL_MEM_READ_WRITE, native_type(image->dimensions),
+	if (device->cl->GetSupportedImageFormats(device->context, CL_MEM_READ_WRITE, native_type(image),
 						 sizeof(formats) / sizeof(*formats), formats, &count) != CL_SUCCESS)
 		return false;
 	for (cl_uint i = 0; i < count && i < sizeof(formats) / sizeof(*formats); i++)
@@ -99,11 +100,19 @@ static bool is_listed(const struct backend_device *device, const struct backend_
 	return false;
 }
 
+/* Of the region's part `i`. */
+static uint64_t limit_of(const struct backend_device_facts *facts, const struct backend_image *image, uint32_t i)
+{
+	if (i >= image->dimensions)
+		return 1;
+	if (image->is_layered)
+		return facts->image_layered_sizes[i + 1 == image->dimensions ? 2 : i];
+	return facts->image_sizes[image->dimensions < 3 ? i : 2 + i];
+}
+
 static int check(const struct backend_device *device, const struct backend_image *image, uint64_t *bytes_out,
 		 struct backend_fault *fault_out)
 {
-	const uint64_t *limits = device->facts->image_sizes;
-	const uint64_t two[] = {limits[0], limits[1], 1}, three[] = {limits[2], limits[3], limits[4]};
 	size_t region[3];
 
 	int error = opencl_image_size(image, bytes_out, fault_out);
@@ -111,13 +120,14 @@ static int check(const struct backend_device *device, const struct backend_image
 		return error;
 	if (!device->facts->image_support || !is_listed(device, image)) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
-				   "this device has no images of %u dimensions of the format %s", image->dimensions,
+				   "this device has no %simages of %u dimensions of the format %s",
+				   image->is_layered ? "layered " : "", image->dimensions,
 				   image_format_find(image->format)->name);
 		return -ENOTSUP;
 	}
 	reverse(image, region);
 	for (uint32_t i = 0; i < 3; i++) {
-		uint64_t limit = image->dimensions < 3 ? two[i] : three[i];
+		uint64_t limit = limit_of(device->facts, image, i);
 		if (region[i] > limit) {
 			opencl_fault_words(fault_out, STATUS_INVALID, "an image of size %zu; this device allows %llu",
 					   region[i], (unsigned long long)limit);
@@ -144,11 +154,13 @@ int opencl_image_create(struct backend_device *device, const struct backend_imag
 	}
 	reverse(image, region);
 	const cl_image_format format = native_format(image->format);
-	cl_image_desc description = {
-		.image_type = native_type(image->dimensions),
+	const uint32_t plain = image->dimensions - image->is_layered;
+	const cl_image_desc description = {
+		.image_type = native_type(image),
 		.image_width = region[0],
-		.image_height = image->dimensions > 1 ? region[1] : 0,
-		.image_depth = image->dimensions > 2 ? region[2] : 0,
+		.image_height = plain > 1 ? region[1] : 0,
+		.image_depth = plain > 2 ? region[2] : 0,
+		.image_array_size = image->is_layered ? region[plain] : 0,
 	};
 	memory->device = device;
 	memory->size_bytes = bytes;
@@ -180,7 +192,7 @@ bool opencl_image_is_meant(const struct backend_command *command)
 
 static bool is_alike(const struct backend_image *a, const struct backend_image *b)
 {
-	return a->format == b->format && a->dimensions == b->dimensions &&
+	return a->format == b->format && a->dimensions == b->dimensions && a->is_layered == b->is_layered &&
 	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
 }
 

@@ -9,18 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_named(const struct backend_argument_facts *argument, enum backend_argument_kind kind, const char *prefix)
+{
+	return argument->kind == kind && strncmp(argument->name, prefix, strlen(prefix)) == 0;
+}
+
 uint32_t opencl_arguments_merge(struct backend_argument_facts *arguments, uint32_t count, struct opencl_place *places)
 {
 	uint32_t merged = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		bool is_pair = i + 1 < count && arguments[i].kind == BACKEND_ARGUMENT_IMAGE &&
-			       arguments[i + 1].kind == BACKEND_ARGUMENT_SAMPLER &&
-			       strncmp(arguments[i + 1].name, OPENCL_SAMPLER_OF, sizeof(OPENCL_SAMPLER_OF) - 1) == 0;
-		places[merged] = (struct opencl_place){.index = i, .is_pair = is_pair};
+			       is_named(&arguments[i + 1], BACKEND_ARGUMENT_SAMPLER, OPENCL_SAMPLER_OF);
+		bool has_step = is_pair && i + 2 < count &&
+				is_named(&arguments[i + 2], BACKEND_ARGUMENT_VALUE, OPENCL_LAYER_STEP_OF);
+		places[merged] = (struct opencl_place){.index = i, .is_pair = is_pair, .has_step = has_step};
 		arguments[merged] = arguments[i];
-		if (is_pair)
-			i++;
+		i += is_pair + has_step;
 		merged++;
 	}
 	return merged;
@@ -32,16 +37,14 @@ static int refuse(struct backend_fault *fault_out, uint32_t index, const char *w
 	return -EINVAL;
 }
 
-/* "image2d_t": 2; 0: another kind of image, which nothing here makes. */
-static uint32_t dimensions_of(const char *type_name)
+/* "image2d_t", "image2d_array_t". Nothing here makes other kinds. */
+static bool is_of_type(const struct backend_image *image, const char *type_name)
 {
-	for (uint32_t n = 1; n <= 3; n++) {
-		char wanted[16];
-		(void)snprintf(wanted, sizeof(wanted), "image%ud_t", n);
-		if (strcmp(type_name, wanted) == 0)
-			return n;
-	}
-	return 0;
+	char wanted[24];
+
+	(void)snprintf(wanted, sizeof(wanted), "image%ud_%st", image->dimensions - image->is_layered,
+		       image->is_layered ? "array_" : "");
+	return strcmp(type_name, wanted) == 0;
 }
 
 /* Drivers look at nothing of this: PoCL reads another image's dimensions as far as its kernel's type says. */
@@ -54,8 +57,8 @@ static int check(const struct backend_kernel *kernel, uint32_t index, const stru
 
 	if (!memory || memory->image.dimensions == 0)
 		return refuse(fault_out, index, "is an image; a buffer was given");
-	if (memory->image.dimensions != dimensions_of(facts->type_name))
-		return refuse(fault_out, index, "is an image of another number of dimensions");
+	if (!is_of_type(&memory->image, facts->type_name))
+		return refuse(fault_out, index, "is an image of another number of dimensions, or has layers or none");
 	if (argument->image.sampled && !is_pair)
 		return refuse(fault_out, index, "is an image without a sampler, which is an argument of its own");
 	if (!argument->image.sampled && is_pair)
@@ -65,6 +68,13 @@ static int check(const struct backend_kernel *kernel, uint32_t index, const stru
 	if (argument->image.sampled && argument->image.sampler.linear && !image_format_is_float(memory->image.format))
 		return refuse(fault_out, index, "is an image of integers, which linear filtering cannot mix");
 	return 0;
+}
+
+static float layer_step(const struct backend_device *device, const struct backend_argument *argument)
+{
+	const struct backend_image *image = &argument->image.memory->image;
+
+	return device->scales_layers && argument->image.sampler.normalised ? 1.0f / (float)image->size[0] : 1.0f;
 }
 
 int opencl_image_argument_set(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
@@ -87,7 +97,11 @@ int opencl_image_argument_set(struct backend_kernel *kernel, cl_kernel to, uint3
 		error = opencl_sampler_get(device, &argument->image.sampler, &sampler, fault_out);
 		if (error < 0)
 			return error;
-		code = device->cl->SetKernelArg(to, at, sizeof(cl_sampler), (void *)&sampler);
+		code = device->cl->SetKernelArg(to, at++, sizeof(cl_sampler), (void *)&sampler);
+	}
+	if (code == CL_SUCCESS && kernel->places[index].has_step) {
+		const float step = layer_step(device, argument);
+		code = device->cl->SetKernelArg(to, at, sizeof(step), &step);
 	}
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "set an image");
 }

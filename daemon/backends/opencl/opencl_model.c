@@ -58,6 +58,9 @@ static void fill_images(const struct opencl_library *cl, cl_device_id device, st
 		return;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
 		facts->image_sizes[i] = opencl_device_size(cl, device, sizes[i]);
+	facts->image_layered_sizes[0] = facts->image_sizes[0];
+	facts->image_layered_sizes[1] = facts->image_sizes[1];
+	facts->image_layered_sizes[2] = opencl_device_size(cl, device, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
 	facts->max_read_image_args = opencl_device_uint(cl, device, CL_DEVICE_MAX_READ_IMAGE_ARGS);
 	facts->max_write_image_args = opencl_device_uint(cl, device, CL_DEVICE_MAX_WRITE_IMAGE_ARGS);
 	facts->max_samplers = opencl_device_uint(cl, device, CL_DEVICE_MAX_SAMPLERS);

@@ -134,7 +134,7 @@ static int describe_image(const struct backend *backend, cl_mem memory, cl_mem_o
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask an image what it is");
 	if (!opencl_image_describe(type, &format, size, &facts->image) ||
-	    image_bytes(facts->image.format, facts->image.dimensions, facts->image.size, &facts->size_bytes) < 0) {
+	    image_bytes(facts->image.format, false, facts->image.dimensions, facts->image.size, &facts->size_bytes) < 0) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "SYCL has no image of this type or format");
 		return -EOPNOTSUPP;
 	}

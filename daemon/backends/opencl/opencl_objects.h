@@ -33,6 +33,7 @@ struct backend_device {
 	cl_context context;
 	bool profiling;
 	bool compiles_each_size; /* a kernel again for each work-group size: PoCL */
+	bool scales_layers;      /* by their number, in samplers with normalised coordinates: PoCL */
 	uint64_t growth_leaders; /* opencl_growth.h: so many so far */
 	struct opencl_clock clock;
 	bool shares_programs; /* they have no variables of their own, so equal ones cannot be told apart */
@@ -111,11 +112,13 @@ struct backend_event {
 };
 
 /*
- * One argument is one or two of the driver's: a sampled image is an image and a sampler (opencl_image_arguments.h).
+ * One argument is one to three of the driver's: a sampled image is an image and a sampler, and one with layers has more
+ * (opencl_image_arguments.h).
  */
 struct opencl_place {
 	cl_uint index;
 	bool is_pair;
+	bool has_step; /* a pair with a layer's step */
 	/* By variant: was it USM, was it something else in global memory, when it was set last? */
 	bool was_usm[OPENCL_VARIANTS], was_memory[OPENCL_VARIANTS];
 };
