@@ -20,10 +20,13 @@ struct platform {
 
 struct device {
 	struct object object;
-	uint32_t index;
-	const Sycl__V1__DeviceFacts *facts; /* the topology's */
+	uint32_t index; /* in the topology; of a sub-device another one than any that lives has */
+	const Sycl__V1__DeviceFacts *facts; /* the topology's, or own_facts */
 	struct platform *platform;
 	struct context *implicit_context; /* weak; of queues made without a context. Under the state lock */
+	struct device *parent;            /* of a sub-device, held, as what follows is; else NULL */
+	struct remote remote;
+	Sycl__V1__DeviceFacts *own_facts; /* which `facts` are then */
 };
 
 struct context {
@@ -281,6 +284,10 @@ sycl_result info_give_text(const char *text, size_t bytes, void *value, size_t *
 /* platform.c, device.c: made by topology.c only, with the state lock held. */
 struct platform *platform_new(struct connection *connection, uint32_t index);
 struct device *device_new(struct connection *connection, uint32_t index, const Sycl__V1__DeviceFacts *facts);
+/* sub_device.c: the application's own part of `parent`. One user reference. */
+sycl_result sub_device_take(struct device *parent, sycl_backend backend, uint64_t native, sycl_device *device_out);
+/* The service's number of the device that it is, or is a part of. */
+uint32_t device_root_number(const struct device *device);
 
 /* context.c: of pinned devices of one platform; `announce` tells the service (NULL: ContextCreate). One user reference. */
 typedef sycl_result context_announce(struct context *context, void *what);

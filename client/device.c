@@ -3,10 +3,25 @@
 
 #include <stdlib.h>
 
+static void sub_device_destroy(struct device *device)
+{
+	remote_release(device->object.connection, &device->remote);
+	free(device->remote.why);
+	sycl__v1__device_facts__free_unpacked(device->own_facts, NULL);
+	object_unref(&device->parent->object);
+}
+
 static void device_destroy(struct object *object)
 {
 	struct device *device = (struct device *)object;
 	struct connection *c = object->connection;
+	if (device->parent) {
+		sub_device_destroy(device);
+		if (device->platform)
+			object_unref(&device->platform->object);
+		object_delete(object);
+		return;
+	}
 	(void)pthread_mutex_lock(&c->state_lock);
 	if (c->devices[device->index] == device)
 		c->devices[device->index] = NULL;

@@ -101,6 +101,8 @@ static const struct answer answers[] = {
 	[SYCL_DEVICE_INFO_IS_LINKER_AVAILABLE] = ASPECT(SYCL_ASPECT_ONLINE_LINKER),
 	[SYCL_DEVICE_INFO_QUEUE_PROFILING] = ASPECT(SYCL_ASPECT_QUEUE_PROFILING),
 	[SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES] = FIELD(U32, partition_max_sub_devices),
+	[SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY] = FIELD(U32, partition_type),
+	[SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN] = FIELD(U32, partition_type_affinity_domain),
 };
 
 /* A list that the service sent shorter than it should be reads 0 at its end. */
@@ -115,6 +117,16 @@ static sycl_result give_list(const void *items, size_t item_bytes, size_t have, 
 			((uint8_t *)padded)[i * item_bytes + b] = ((const uint8_t *)items)[i * item_bytes + b];
 	}
 	return info_give(padded, want * item_bytes, bytes, value, bytes_out);
+}
+
+/* The numbers of the bits that are set. */
+static sycl_result give_bits(uint32_t bits, size_t bytes, void *value, size_t *bytes_out)
+{
+	uint32_t numbers[32], count = 0;
+	for (uint32_t i = 0; i < 32; i++)
+		if (bits >> i & 1)
+			numbers[count++] = i;
+	return info_give(numbers, count * sizeof(numbers[0]), bytes, value, bytes_out);
 }
 
 /* What the platform says, and what no device of this library can be. *known_out: it was one of these. */
@@ -145,11 +157,10 @@ static sycl_result give_other(const struct device *device, sycl_device_info info
 	case SYCL_DEVICE_INFO_BACKEND_VERSION:
 		return info_give_text(facts->version, bytes, value, bytes_out);
 	case SYCL_DEVICE_INFO_PARTITION_PROPERTIES:
+		return give_bits(device->facts->partition_properties, bytes, value, bytes_out);
 	case SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS:
-		return info_give(&number, 0, bytes, value, bytes_out);
+		return give_bits(device->facts->partition_affinity_domains, bytes, value, bytes_out);
 	case SYCL_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC: /* nothing is shared with other interfaces */
-	case SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY:
-	case SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN:
 		return info_give(&number, sizeof(number), bytes, value, bytes_out);
 	default:
 		*known_out = false;

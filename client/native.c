@@ -75,6 +75,7 @@ static void take_facts(struct pending *pending, const Sycl__V1__Reply *reply)
 	*facts = (struct native_facts){.device_count = (uint32_t)from->n_devices,
 				       .out_of_order = from->out_of_order,
 				       .profiling = from->profiling,
+				       .is_sub_device = from->is_sub_device,
 				       .size_bytes = from->size_bytes,
 				       .image_format = from->image_format,
 				       .dimensions = (uint32_t)from->n_image_size,

@@ -20,7 +20,7 @@ sycl_result native_check(const struct connection *connection, uint32_t is, sycl_
 struct native_facts {
 	uint32_t devices[NATIVES_MAX]; /* the service's numbers */
 	uint32_t device_count;
-	bool out_of_order, profiling;
+	bool out_of_order, profiling, is_sub_device;
 	uint64_t size_bytes;
 	uint32_t image_format, dimensions;
 	uint64_t image_size[3];

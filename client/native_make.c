@@ -44,13 +44,15 @@ static void unref_devices(struct device **devices, uint32_t count)
 }
 
 static sycl_result describe(struct connection *c, sycl_backend backend, int kind, uint64_t native,
-			    struct device **devices_out, uint32_t *count_out)
+			    struct device **devices_out, uint32_t *count_out, bool *is_sub_device_out)
 {
-	struct native_facts facts;
+	struct native_facts facts = {.device_count = 0};
 	sycl_result result = native_check(c, (uint32_t)backend, backend, kind);
 	if (!result)
 		result = native_describe(c, backend, kind, native, NULL, &facts);
 	*count_out = 0;
+	if (is_sub_device_out)
+		*is_sub_device_out = facts.is_sub_device;
 	return result ? result : find_devices(c, &facts, devices_out, count_out);
 }
 
@@ -62,7 +64,7 @@ SYCL_API sycl_result sycl_platform_make_native(sycl_platform connection, sycl_ba
 	struct device *devices[NATIVES_MAX];
 	uint32_t count;
 	sycl_result result = describe(any->object.connection, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM, native,
-				      devices, &count);
+				      devices, &count, NULL);
 	if (!result)
 		result = object_give(&devices[0]->platform->object);
 	if (!result)
@@ -78,8 +80,14 @@ SYCL_API sycl_result sycl_device_make_native(sycl_platform connection, sycl_back
 	REQUIRE_OUTPUT(device_out);
 	struct device *devices[NATIVES_MAX];
 	uint32_t count;
+	bool is_sub_device = false;
 	sycl_result result = describe(any->object.connection, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, native,
-				      devices, &count);
+				      devices, &count, &is_sub_device);
+	if (!result && is_sub_device) {
+		result = sub_device_take(devices[0], backend, native, device_out);
+		unref_devices(devices, count);
+		return result;
+	}
 	if (!result)
 		result = object_give(&devices[0]->object);
 	if (!result)
@@ -114,7 +122,7 @@ SYCL_API sycl_result sycl_context_make_native(sycl_platform connection, sycl_bac
 	struct device *devices[NATIVES_MAX];
 	uint32_t count;
 	sycl_result result = describe(any->object.connection, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT, native,
-				      devices, &count);
+				      devices, &count, NULL);
 	struct context *context = NULL;
 	if (!result)
 		result = context_make(count, devices, announce_context, &native, &context);
@@ -141,11 +149,11 @@ static sycl_result announce_queue(const struct queue *queue, void *native)
 	return native_make(queue->object.connection, &make);
 }
 
-/* Which of the context's devices it is for. */
+/* Which of the context's devices it is for: of a part the service says the whole, and looks itself whether it is this part. */
 static sycl_result device_of(const struct context *context, const struct native_facts *facts, struct device **device_out)
 {
 	for (uint32_t i = 0; i < context->device_count; i++)
-		if (facts->device_count == 1 && context->devices[i]->facts->device == facts->devices[0]) {
+		if (facts->device_count == 1 && device_root_number(context->devices[i]) == facts->devices[0]) {
 			*device_out = context->devices[i];
 			return SYCL_SUCCESS;
 		}

@@ -13,6 +13,7 @@ const char *object_type_name(enum object_type type)
 		[OBJECT_SHARED_EVENT] = "shared event",
 		[OBJECT_USM] = "USM allocation",
 		[OBJECT_GRAPH] = "graph",
+		[OBJECT_SUB_DEVICE] = "sub-device",
 	};
 	return (unsigned)type < OBJECT_TYPE_COUNT ? names[type] : names[OBJECT_NONE];
 }

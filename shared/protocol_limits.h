@@ -37,6 +37,8 @@
 #define NAME_BYTES_MAX 255u
 #define SHARED_BUFFERS_MAX 256u /* of a session: exportable ones and imported ones */
 #define SHARED_EVENTS_MAX 1024u  /* of a session: made and opened ones */
+#define SUB_DEVICES_MAX 16u      /* of a session: each has a thread, and a context of its driver */
+#define PARTITION_VALUES_MAX 64u /* of one request for sub-devices */
 #define HOST_TASKS_MAX 1024u     /* of a session: host tasks that are not over */
 #define OBJECT_BYTES_MAX (256ull << 20) /* of a session: compiled and not linked yet */
 /* Shapes of a session, and what one may have. */

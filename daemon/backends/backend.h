@@ -136,6 +136,30 @@ enum backend_memory_scope {
 	BACKEND_SCOPE_SYSTEM = 1u << 4,
 };
 
+/* How a device is divided; numbers as in syclclient/device.h, and proto's Partition. */
+enum backend_partition {
+	BACKEND_PARTITION_NONE = 0,
+	BACKEND_PARTITION_EQUALLY = 1,
+	BACKEND_PARTITION_BY_COUNTS = 2,
+	BACKEND_PARTITION_BY_AFFINITY = 3,
+};
+enum backend_affinity {
+	BACKEND_AFFINITY_NONE = 0,
+	BACKEND_AFFINITY_NUMA = 1,
+	BACKEND_AFFINITY_L4_CACHE = 2,
+	BACKEND_AFFINITY_L3_CACHE = 3,
+	BACKEND_AFFINITY_L2_CACHE = 4,
+	BACKEND_AFFINITY_L1_CACHE = 5,
+	BACKEND_AFFINITY_NEXT_PARTITIONABLE = 6,
+};
+struct backend_division {
+	enum backend_partition partition;
+	const uint32_t *counts; /* BY_COUNTS: compute units of each, none 0 */
+	uint32_t count;         /* of `counts` */
+	uint32_t units;         /* EQUALLY: compute units of each */
+	enum backend_affinity domain; /* BY_AFFINITY */
+};
+
 /* Aspects: bit numbers equal to enum sycl_aspect of include/syclclient/device.h. */
 struct backend_device_facts {
 	uint32_t platform; /* index among this backend's platforms */
@@ -167,8 +191,17 @@ struct backend_device_facts {
 	uint32_t image_formats;  /* with BACKEND_FEATURE_IMAGE: bit 1 << enum backend_image_format */
 	uint32_t max_constant_args;
 	uint32_t global_mem_cache_type, local_mem_type, execution_capabilities; /* as in proto's DeviceFacts */
+	uint32_t partition_properties, partition_domains; /* bits 1 << enum backend_partition; enum backend_affinity */
+	enum backend_partition partition_type;            /* of a sub-device, as the next; NONE: it is none */
+	enum backend_affinity partition_domain;
 	char *bus_id;                /* "0000:1b:00.0"; NULL: none */
 	char *mode;                  /* for operators: "MIG 1g.18gb", "MPS client", "exclusive process"; NULL: nothing special */
+};
+
+/* A part of a device, itself a device: `index` is for device_open, and stays this one's until sub_device_free. */
+struct backend_sub_device {
+	uint32_t index, root; /* root: the device of enumerate that it is a part of */
+	const struct backend_device_facts *facts; /* the backend's, as long; its key is the root's */
 };
 
 struct backend_topology {
@@ -373,6 +406,7 @@ struct backend_native_facts {
 	enum backend_program_state state; /* PROGRAM: how far it has come, on any of its devices */
 	uint64_t program;    /* KERNEL: whose it is; good as long as the kernel */
 	char name[256];      /* KERNEL */
+	bool is_sub_device;  /* DEVICE: a part of `devices` */
 };
 
 /* The event has happened (0), or never will (a negative vendor's code). From any thread, also from inside event_watch. */
@@ -583,6 +617,19 @@ struct backend_ops {
 		    const size_t *object_bytes, const char *options, void **binary_out, size_t *binary_bytes_out,
 		    char **log_out, struct backend_fault *fault_out);
 
+	/*
+	 * Optional; called where enumerate is. Divides a device of enumerate, or a part of one, in a way that its facts allow. *count_out:
+	 * how many parts that makes; more than `capacity`: then none was made. -EINVAL: the driver refuses.
+	 */
+	int (*sub_devices_create)(struct backend *backend, uint32_t device, const struct backend_division *division,
+				  uint32_t capacity, struct backend_sub_device *sub_devices_out, uint32_t *count_out,
+				  struct backend_fault *fault_out);
+	/* Optional (NATIVE); as above. The application's own part of a device, retained until sub_device_free. -EINVAL: it is none. */
+	int (*sub_device_take)(struct backend *backend, uint64_t native, struct backend_sub_device *sub_device_out,
+			       struct backend_fault *fault_out);
+	/* It is not open any more. */
+	void (*sub_device_free)(struct backend *backend, uint32_t sub_device);
+
 	/* Make the device usable. Called on the device's thread, as all below. `wake(token)`: see backend_wake. */
 	int (*device_open)(struct backend *backend, uint32_t device, backend_wake *wake, void *token,
 			   struct backend_device **device_out, struct backend_fault *fault_out);
@@ -662,7 +709,7 @@ struct backend_ops {
 	int (*native_devices)(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t *devices_out,
 			      struct backend_fault *fault_out);
 	/*
-	 * Optional (NATIVE). As above for a QUEUE, MEMORY, PROGRAM or KERNEL. `context`: the native one to which it must belong, or 0. Without
+	 * Optional (NATIVE). As above for a QUEUE, MEMORY, PROGRAM or KERNEL; and whether a DEVICE is a part of another. `context`: the native one to which it must belong, or 0. Without
 	 * this entry a queue is taken to be in order, to keep no times and to be of its context's only device; and no memory can be made.
 	 * -EINVAL: no such thing, or of another context. -EOPNOTSUPP: this kind is not known, or SYCL has no such image.
 	 */

@@ -21,6 +21,8 @@ int session_command(struct session *session, const Sycl__V1__Command *command)
 		return command_discover(session);
 	case SYCL__V1__COMMAND__BODY_CONTEXT_CREATE:
 		return command_context_create(session, command->context_create);
+	case SYCL__V1__COMMAND__BODY_SUB_DEVICES_CREATE:
+		return command_sub_devices_create(session, command->sub_devices_create);
 	case SYCL__V1__COMMAND__BODY_QUEUE_CREATE:
 		return command_queue_create(session, command->queue_create);
 	case SYCL__V1__COMMAND__BODY_BUFFER_CREATE:

@@ -60,6 +60,7 @@ static void reply_facts(struct session *session, const struct backend_native_fac
 	message.n_image_size = facts->image.dimensions;
 	message.image_size = (uint64_t *)(uintptr_t)facts->image.size;
 	message.state = (uint32_t)facts->state;
+	message.is_sub_device = facts->is_sub_device;
 	message.program = facts->program;
 	message.name = (char *)(uintptr_t)facts->name;
 	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;

@@ -18,6 +18,10 @@ void context_end(struct context *context)
 		if (context->natives[i])
 			scheduler_device_release(context->natives[i]);
 	free(context->natives);
+	for (uint32_t i = 0; context->sub_devices && i < context->device_count; i++)
+		if (context->sub_devices[i])
+			object_unref(&context->sub_devices[i]->object);
+	free(context->sub_devices);
 	free(context->devices);
 }
 

@@ -24,13 +24,13 @@ int command_release(struct session *session, const Sycl__V1__Release *message)
 	return 0;
 }
 
-/* The devices of the scheduler; 0, or 1 with a fault. */
-static int discover(struct session *session, const struct scheduler_device_info **devices_out, uint32_t *count_out,
-		    struct backend_fault *fault)
+/* The scheduler knows its devices; 0, or 1 with a fault. */
+static int discover(struct session *session, struct backend_fault *fault)
 {
 	const struct scheduler_platform_info *platforms;
-	uint32_t platform_count;
-	int r = topology_discover(session->engine->scheduler, &platforms, &platform_count, devices_out, count_out);
+	const struct scheduler_device_info *devices;
+	uint32_t platform_count, count;
+	int r = topology_discover(session->engine->scheduler, &platforms, &platform_count, &devices, &count);
 	if (r < 0)
 		return fault_set(fault, STATUS_PLATFORM, "the devices could not be asked: %s", strerror(-r));
 	return 0;
@@ -38,16 +38,15 @@ static int discover(struct session *session, const struct scheduler_device_info 
 
 int context_check_devices(struct session *session, const uint32_t *list, size_t list_count, struct backend_fault *fault)
 {
-	const struct scheduler_device_info *devices;
-	uint32_t count;
-	if (discover(session, &devices, &count, fault))
+	if (discover(session, fault))
 		return 1;
-	if (list_count == 0 || list_count > count)
-		return fault_set(fault, STATUS_INVALID, "a context has 1 to %u devices, not %zu", count, list_count);
+	if (list_count == 0 || list_count > SCHED_DEVICES_MAX)
+		return fault_set(fault, STATUS_INVALID, "a context has 1 to %u devices, not %zu", SCHED_DEVICES_MAX, list_count);
 	for (size_t i = 0; i < list_count; i++) {
-		if (list[i] >= count)
-			return fault_set(fault, STATUS_INVALID, "there is no device %u", list[i]);
-		const struct scheduler_device_info *first = &devices[list[0]], *device = &devices[list[i]];
+		const struct scheduler_device_info *first = session_device_info(session, list[0]);
+		const struct scheduler_device_info *device = session_device_info(session, list[i]);
+		if (!first || !device)
+			return fault_set(fault, STATUS_INVALID, "there is no device %u", first ? list[i] : list[0]);
 		if (device->platform != first->platform)
 			return fault_set(fault, STATUS_INVALID, "the devices of a context are of one platform");
 		if (device->facts->context_set != first->facts->context_set)
@@ -78,34 +77,36 @@ int command_context_create(struct session *session, const Sycl__V1__ContextCreat
 		return r < 0 ? r : 0;
 	struct backend_fault fault;
 	r = context_check_devices(session, message->devices, message->n_devices, &fault);
-	if (r == 0 && context_set_devices(context, message->devices, message->n_devices) < 0)
+	if (r == 0 && (context_set_devices(context, message->devices, message->n_devices) < 0 ||
+		       context_hold_sub_devices(session, context) < 0))
 		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a context");
 	if (r > 0)
 		object_fail(&context->object, 0, &fault);
 	return 0;
 }
 
-/* `native`: it is open already; else NULL. */
-static int find_device(struct session *session, uint32_t device, uint32_t features, struct scheduler_device *native,
+/* `opened`: it is open already; else NULL. */
+static int find_device(struct session *session, uint32_t device, uint32_t features, struct scheduler_device *opened,
 		       struct context_device *out, struct backend_fault *fault)
 {
-	const struct scheduler_device_info *devices;
-	uint32_t count;
-	if (discover(session, &devices, &count, fault))
+	if (discover(session, fault))
 		return 1;
-	if (device >= count)
+	const struct scheduler_device_info *info = session_device_info(session, device);
+	if (!info)
 		return fault_set(fault, STATUS_INVALID, "there is no device %u", device);
-	const struct backend_device_facts *facts = devices[device].facts;
+	const struct backend_device_facts *facts = info->facts;
 	if (!facts->available)
 		return fault_set(fault, STATUS_RUNTIME, "the device %s is not available", facts->name);
 	if (features & ~facts->features)
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "the device %s shares nothing of this kind",
 				 facts->name);
-	struct scheduler_device *opened = native;
-	int r = native ? 0 : scheduler_device(session->engine->scheduler, device, &opened);
+	const struct sub_device *sub_device = info->is_sub_device ? session_sub_device(session, device) : NULL;
+	if (sub_device)
+		opened = sub_device->device;
+	int r = opened ? 0 : scheduler_device(session->engine->scheduler, device, &opened);
 	if (r < 0)
 		return fault_set(fault, STATUS_RUNTIME, "the device %s cannot be used: %s", facts->name, strerror(-r));
-	*out = (struct context_device){NULL, opened, facts, devices[device].ops};
+	*out = (struct context_device){NULL, opened, facts, info->ops};
 	return 0;
 }
 

@@ -11,7 +11,7 @@ static const size_t sizes[OBJECT_TYPE_COUNT] = {
 	[OBJECT_BUFFER] = sizeof(struct buffer),   [OBJECT_BUNDLE] = sizeof(struct bundle),
 	[OBJECT_KERNEL] = sizeof(struct kernel),   [OBJECT_HOST_ACCESSOR] = sizeof(struct host_accessor),
 	[OBJECT_SHARED_EVENT] = sizeof(struct shared_event), [OBJECT_USM] = sizeof(struct usm),
-	[OBJECT_GRAPH] = sizeof(struct graph),
+	[OBJECT_GRAPH] = sizeof(struct graph),	   [OBJECT_SUB_DEVICE] = sizeof(struct sub_device),
 };
 
 static int quota_fault(const struct session *session, struct backend_fault *fault)
@@ -169,6 +169,10 @@ static struct object *end(struct object *object)
 		graph_fini(graph);
 		return graph->context ? &graph->context->object : NULL;
 	}
+	case OBJECT_SUB_DEVICE:
+		list_remove(&((struct sub_device *)object)->link);
+		scheduler_device_release(((struct sub_device *)object)->device);
+		return NULL;
 	case OBJECT_USM:
 		if (((struct usm *)object)->bundle)
 			return &((struct usm *)object)->bundle->object;

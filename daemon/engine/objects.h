@@ -43,6 +43,15 @@ struct context {
 	uint32_t *devices; /* indices of the scheduler */
 	uint32_t device_count;
 	struct scheduler_device **natives; /* those devices in the application's context; NULL: in the engine's own */
+	struct sub_device **sub_devices;   /* held, NULL for a device that is none; all of it NULL: there is none */
+};
+
+/* A part of a device. Its number names it until the client has released it; contexts of it know it until they go. */
+struct sub_device {
+	struct object object;
+	struct scheduler_device *device;
+	uint32_t number;
+	struct list link; /* of session.sub_devices */
 };
 
 struct queue {

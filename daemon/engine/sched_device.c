@@ -182,7 +182,8 @@ int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t nat
 	device->features = info->facts->features;
 	device->memory_bytes = info->facts->global_mem_bytes;
 	device->native_context = native_context;
-	if (native_context)
+	device->root = info->is_sub_device ? scheduler->devices[info->root] : NULL;
+	if (native_context || device->root)
 		device->features &= ~(uint32_t)NOT_OF_NATIVE_CONTEXTS;
 	device->unified = info->facts->host_unified_memory;
 	device->place = device->unified ? SCHED_HOST_PLACE : index + 1;

@@ -68,7 +68,7 @@ static struct sched_flow *make(struct scheduler_device *device, struct sched_acc
 }
 
 /* What nobody is charged for, and what finds no memory, is nobody's, and not limited. */
-static struct sched_flow *find(struct scheduler_device *device, struct sched_account *account)
+struct sched_flow *sched_flow_of(struct scheduler_device *device, struct sched_account *account)
 {
 	struct sched_flow **list = account ? sched_account_flows(account) : NULL;
 	struct sched_flow *flow = list ? *list : NULL;
@@ -84,7 +84,7 @@ void sched_flow_enter(struct task *task)
 	/* A move is its beneficiary's, which is open as long as it is. */
 	const struct task *payer = task->beneficiary ? task->beneficiary : task;
 	if (!task->flow) {
-		task->flow = find(task->device, payer->account);
+		task->flow = sched_flow_of(task->device, payer->account);
 		task->due_ns = task->scheduler->now_ns;
 	}
 	rivals_note(&task->device->rivals, task->flow, task->scheduler->now_ns);

@@ -5,9 +5,11 @@ static uint64_t bit_of(const struct scheduler_device *device)
 	return 1ull << device->index;
 }
 
+/* A sub-device has the part of itself that its whole has of itself. */
 static uint32_t slot_of(const struct scheduler_device *device)
 {
-	return device->native_context ? SHARE_SLOTS : share_slot((uint32_t)device->ops->kind, device->backend_index);
+	const struct scheduler_device *whole = device->root ? device->root : device;
+	return device->native_context ? SHARE_SLOTS : share_slot((uint32_t)whole->ops->kind, whole->backend_index);
 }
 
 void sched_grant_review(struct scheduler_device *device)
@@ -69,16 +71,44 @@ void sched_grant_look(struct scheduler *scheduler)
 			look_at(scheduler->devices[i]);
 }
 
+static uint32_t units_of(const struct scheduler_device *device)
+{
+	const uint32_t units = device->scheduler->infos[device->index].facts->max_compute_units;
+	return units ? units : 1;
+}
+
+/* What runs on a device's parts; *waits: something waits there. Their time counts by the compute units that they have. */
+static uint32_t look_at_parts(struct scheduler_device *device, bool *waits)
+{
+	const struct scheduler *scheduler = device->scheduler;
+	uint32_t sent = 0;
+	for (uint32_t i = scheduler->listed_count; i < scheduler->device_count; i++) {
+		struct scheduler_device *part = scheduler->devices[i];
+		const struct gate *gate = part && part->root == device && part->admission ? &part->admission->gate : NULL;
+		if (part && part->root == device)
+			sent += part->sent;
+		if (!gate)
+			continue;
+		*waits |= gate->waiting > 0;
+		device->parts_ns += (gate->grant.used_ns - part->told_ns) * units_of(part) / units_of(device);
+		part->told_ns = gate->grant.used_ns;
+	}
+	return sent;
+}
+
 /* True: it has something to do now, and had nothing before. */
 static bool tell_device(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
 	const struct gate *gate = device->admission ? &device->admission->gate : NULL;
 	struct share_claim *claim = &scheduler->grants.claims->slots[device->grant_slot];
-	bool busy = device->sent > 0 || (gate && gate->waiting > 0), was_busy = scheduler->grants.busy & bit_of(device);
-	atomic_store_explicit(&claim->running, device->sent, memory_order_relaxed);
-	if (gate)
-		atomic_store_explicit(&claim->used_ns, gate->grant.used_ns, memory_order_relaxed);
+	bool waits = gate && gate->waiting > 0;
+	const uint32_t running = device->sent + look_at_parts(device, &waits);
+	bool busy = running > 0 || waits, was_busy = scheduler->grants.busy & bit_of(device);
+	atomic_store_explicit(&claim->running, running, memory_order_relaxed);
+	if (gate || device->parts_ns)
+		atomic_store_explicit(&claim->used_ns, (gate ? gate->grant.used_ns : 0) + device->parts_ns,
+				      memory_order_relaxed);
 	if (busy == was_busy)
 		return false;
 	scheduler->grants.busy ^= bit_of(device);
@@ -103,7 +133,7 @@ void sched_grant_tell(struct scheduler *scheduler)
 		return;
 	bool began = false;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
-		if (scheduler->devices[i] && scheduler->devices[i]->divided)
+		if (scheduler->devices[i] && scheduler->devices[i]->divided && !scheduler->devices[i]->root)
 			began |= tell_device(scheduler->devices[i]);
 	atomic_store_explicit(&grants->claims->beat, ++grants->beat, memory_order_relaxed);
 	grants->told_ns = scheduler->now_ns;

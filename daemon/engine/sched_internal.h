@@ -668,7 +668,10 @@ struct scheduler_device {
 	uint32_t all_lane_count;
 	uint32_t lane_end;              /* and those over native queues, some not in use */
 	uint64_t native_context;        /* the application's, in which all of it lives; 0: the backend's own */
-	uint32_t holders, memories;     /* of one with a native context: who keeps it; what buffers have there */
+	struct scheduler_device *root;  /* of a sub-device: what it is a part of; else NULL */
+	uint64_t told_ns;               /* of a sub-device's time: by sched_grant.c */
+	uint64_t parts_ns;              /* of its sub-devices' time, as a part of its own */
+	uint32_t holders, memories;     /* of one with a native context, or a sub-device: who keeps it; what buffers have there */
 	uint32_t next_home;
 	uint32_t sent; /* in all lanes */
 	uint64_t returned;
@@ -922,6 +925,8 @@ void sched_burst_learn(const struct task *task);
 
 /* sched_flow.c */
 void sched_flow_init(struct scheduler_device *device);
+/* What an account has on a device, made if need be; the device's `nobody` for none, and without memory. */
+struct sched_flow *sched_flow_of(struct scheduler_device *device, struct sched_account *account);
 /* No task is left. */
 void sched_flow_fini(struct scheduler_device *device);
 /* Of an account that nothing is open of. Returns NULL. */
@@ -962,6 +967,9 @@ void sched_device_publish(struct scheduler_device *device);
 bool sched_device_has_mail(struct scheduler_device *device);
 /* Handle what came back. True: something had. */
 bool sched_device_drain(struct scheduler_device *device);
+/* sched_native.c: one more device behind those that were discovered, with one holder. -ENOSPC: there are too many. */
+int sched_device_add(struct scheduler *scheduler, const struct scheduler_device_info *info, uint64_t native_context,
+		     struct scheduler_device **device_out);
 int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t native_context,
 		       struct scheduler_device **device_out);
 /* Nothing is away. */

@@ -40,6 +40,8 @@ static int describe(const struct sched_backend *backend, enum backend_native_kin
 		    struct backend_native_facts *facts, struct backend_fault *fault)
 {
 	const struct backend_ops *ops = backend->ops;
+	if (kind == BACKEND_NATIVE_DEVICE && ops->sub_device_take && ops->native_describe)
+		return ops->native_describe(backend->handle, kind, native, 0, facts, fault);
 	if (has_devices_only(kind))
 		return ops->native_devices ? ops->native_devices(backend->handle, kind, native, &facts->devices, fault)
 					   : refuse(fault, "this backend knows no native objects");
@@ -89,12 +91,18 @@ int scheduler_device_open_native(struct scheduler *scheduler, uint32_t index, ui
 {
 	if (!scheduler->discovered || index >= scheduler->listed_count)
 		return -ENODEV;
+	return sched_device_add(scheduler, &scheduler->infos[index], native_context, device_out);
+}
+
+int sched_device_add(struct scheduler *scheduler, const struct scheduler_device_info *info, uint64_t native_context,
+		     struct scheduler_device **device_out)
+{
 	uint32_t at = scheduler->listed_count;
 	while (at < SCHED_DEVICES_MAX && scheduler->devices[at])
 		at++;
-	if (at == SCHED_DEVICES_MAX)
+	if (at >= SCHED_DEVICES_MAX)
 		return -ENOSPC;
-	scheduler->infos[at] = scheduler->infos[index];
+	scheduler->infos[at] = *info;
 	struct scheduler_device *device;
 	int result = sched_device_start(scheduler, at, native_context, &device);
 	if (result < 0)
@@ -120,7 +128,7 @@ uint64_t scheduler_device_native_context(const struct scheduler_device *device)
 
 static bool is_unused(const struct scheduler_device *device)
 {
-	return device->native_context && device->holders == 0 && device->memories == 0 && device->sent == 0 &&
+	return (device->native_context || device->root) && device->holders == 0 && device->memories == 0 && device->sent == 0 &&
 	       device->port.away == 0 && !device->port.waiting.first && device->loader.port.away == 0 &&
 	       !device->loader.port.waiting.first && list_empty(&device->line);
 }
@@ -131,8 +139,12 @@ void sched_native_retire(struct scheduler *scheduler)
 		struct scheduler_device *device = scheduler->devices[i];
 		if (!device || !is_unused(device))
 			continue;
+		struct backend *backend = device->backend;
 		scheduler->devices[i] = NULL;
 		sched_device_stop(device);
+		if (scheduler->infos[i].is_sub_device)
+			scheduler->infos[i].ops->sub_device_free(backend, scheduler->infos[i].backend_index);
+		scheduler->infos[i] = (struct scheduler_device_info){.facts = NULL};
 	}
 }
 

@@ -35,9 +35,10 @@ void scheduler_trace_stop(struct scheduler *scheduler)
 
 static bool is_of_device(const struct sched_trace *trace, const struct scheduler_device *device)
 {
-	/* Such a device is in the program itself, and in no account. */
-	return device && !device->native_context && (uint32_t)device->ops->kind == trace->backend &&
-	       device->backend_index == trace->index;
+	/* One with a native context is in the program itself, and in no account; a part counts as the whole. */
+	const struct scheduler_device *whole = device && device->root ? device->root : device;
+	return whole && !whole->native_context && (uint32_t)whole->ops->kind == trace->backend &&
+	       whole->backend_index == trace->index;
 }
 
 /* Those that could be sent since it began, and have not come back. Looks at all that are open. */

@@ -4,11 +4,18 @@
  */
 #include "sched_internal.h"
 
+/* What is used of a sub-device is used of the device that it is a part of. */
+static struct sched_used *used_of(struct sched_flow *flow)
+{
+	struct scheduler_device *root = flow->device->root;
+	return root && flow->account ? &sched_flow_of(root, flow->account)->used : &flow->used;
+}
+
 void sched_use_sent(struct task *task)
 {
 	const uint64_t now_ns = task->scheduler->now_ns;
 	if (task->role == TASK_ROLE_GROUP && !task->split.begun)
-		delay_note(&task->flow->used.delays, now_ns - task->due_ns, sched_launches(&task->send));
+		delay_note(&used_of(task->flow)->delays, now_ns - task->due_ns, sched_launches(&task->send));
 }
 
 static uint32_t failures(const struct task_send *send)
@@ -21,7 +28,7 @@ static uint32_t failures(const struct task_send *send)
 void sched_use_back(struct task *task, uint64_t device_ns)
 {
 	const struct task_send *send = &task->send;
-	struct sched_used *used = &task->flow->used;
+	struct sched_used *used = used_of(task->flow);
 	used->device_ns += device_ns;
 	/* What another one's failure kept from running was never there. */
 	if (send->skipped)
@@ -48,8 +55,8 @@ void sched_use_settle(struct sched_memory *memory)
 		flow = flow->next;
 	if (times == 0 || !flow)
 		return;
-	flow->used.spills += times;
-	flow->used.spilled_bytes += times * memory->size_bytes;
+	used_of(flow)->spills += times;
+	used_of(flow)->spilled_bytes += times * memory->size_bytes;
 }
 
 bool sched_account_use(struct sched_account *account, uint32_t nth, struct sched_device_use *use_out)
@@ -57,7 +64,7 @@ bool sched_account_use(struct sched_account *account, uint32_t nth, struct sched
 	if (nth == 0)
 		sched_account_settle_spills(account);
 	for (const struct sched_flow *flow = *sched_account_flows(account); flow; flow = flow->next) {
-		if (!flow->device || flow->device->native_context || nth-- > 0)
+		if (!flow->device || flow->device->native_context || flow->device->root || nth-- > 0)
 			continue;
 		*use_out = (struct sched_device_use){flow->device->ops->kind, flow->device->backend_index, &flow->used};
 		return true;

@@ -220,6 +220,8 @@ struct scheduler_device_info {
 	const struct backend_ops *ops;
 	uint32_t platform;      /* index into the scheduler's platforms */
 	uint32_t backend_index; /* index of backend enumerate */
+	bool is_sub_device;
+	uint32_t root;          /* of a sub-device: which device of scheduler_discover it is a part of */
 };
 int scheduler_discover(struct scheduler *scheduler, const struct scheduler_platform_info **platforms_out,
 		       uint32_t *platform_count_out, const struct scheduler_device_info **devices_out,
@@ -356,6 +358,21 @@ int scheduler_device_open_native(struct scheduler *scheduler, uint32_t device, u
 void scheduler_device_release(struct scheduler_device *device);
 /* 0 of one that is no native context's. */
 uint64_t scheduler_device_native_context(const struct scheduler_device *device);
+/*
+ * Sub-devices: a device is divided, or a part that the application has made itself is taken. Each is a device of its own, as those of native
+ * contexts are, with a number behind those of scheduler_discover; its holder lets it go by scheduler_device_release. For accounts and for
+ * what other users leave it is the whole device. `devices_out` has room for `capacity`; *count_out: how many that makes, none of
+ * them made if there is no room. 0, or a negative errno with a fault.
+ */
+int scheduler_sub_devices_create(struct scheduler *scheduler, uint32_t device, const struct backend_division *division,
+				 uint32_t capacity, struct scheduler_device **devices_out, uint32_t *count_out,
+				 struct backend_fault *fault_out);
+int scheduler_sub_device_take(struct scheduler *scheduler, enum backend_kind backend, uint64_t native,
+			      struct scheduler_device **device_out, struct backend_fault *fault_out);
+/* A device's number, and what is known of it by its number: good while it lives. */
+uint32_t scheduler_device_number(const struct scheduler_device *device);
+const struct scheduler_device_info *scheduler_device_info(const struct scheduler *scheduler, uint32_t number);
+
 /*
  * sched_native: questions to a device's thread; on_native follows each. What they are about lives until then (a buffer is held). -ENOMEM.
  * sched_native_get is for PLATFORM, DEVICE and CONTEXT.

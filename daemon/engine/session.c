@@ -160,6 +160,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	list_init(&session->waiting);
 	list_init(&session->open_groups);
 	list_init(&session->usm_frees);
+	list_init(&session->sub_devices);
 	list_init(&session->held_tasks);
 	list_init(&session->held_nodes);
 	list_init(&session->hot_link);

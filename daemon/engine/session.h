@@ -112,6 +112,7 @@ struct session {
 	uint32_t deferred_bytes;
 	uint32_t record_cost;     /* of the record at hand, beyond one */
 	struct session_grants grants; /* descriptors that came before the records that name them */
+	struct list sub_devices;      /* whose objects there are: sub_device.link */
 	uint32_t shared_buffers, shared_events, exports_open;
 	uint32_t occupancy_open; /* questions that are not answered */
 	uint32_t natives_open;   /* and those about native handles */
@@ -254,6 +255,14 @@ int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_
 /* It has its memory: from now on it holds what buffer_admit allowed it. */
 void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_bytes, struct arena *arena);
 
+/*
+ * commands_sub_device.c: a sub-device by its number, also one that is released and that contexts hold; NULL: this session has none. What is
+ * known of a device, or of a sub-device of this session; NULL: there is none.
+ */
+struct sub_device *session_sub_device(const struct session *session, uint32_t number);
+const struct scheduler_device_info *session_device_info(const struct session *session, uint32_t number);
+/* The sub-devices among a new context's devices are held. -ENOMEM. */
+int context_hold_sub_devices(struct session *session, struct context *context);
 /* commands_objects.c: do these fit one context? 0, or 1 with a fault. */
 int context_check_devices(struct session *session, const uint32_t *list, size_t list_count, struct backend_fault *fault);
 /* A new context has these devices. -ENOMEM. */
@@ -278,6 +287,7 @@ int command_arena_create(struct session *session, const Sycl__V1__ArenaCreate *m
 int command_arena_destroy(struct session *session, const Sycl__V1__ArenaDestroy *message);
 int command_discover(struct session *session);
 int command_context_create(struct session *session, const Sycl__V1__ContextCreate *message);
+int command_sub_devices_create(struct session *session, const Sycl__V1__SubDevicesCreate *message);
 int command_queue_create(struct session *session, const Sycl__V1__QueueCreate *message);
 int command_buffer_create(struct session *session, const Sycl__V1__BufferCreate *message);
 int command_image_create(struct session *session, const Sycl__V1__ImageCreate *message);

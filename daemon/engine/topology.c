@@ -128,8 +128,8 @@ uint64_t topology_aspects(const struct backend_device_facts *facts, bool in_proc
 	       (has_atomics ? TOPOLOGY_ASPECT_USM_ATOMIC_HOST | TOPOLOGY_ASPECT_USM_ATOMIC_SHARED : 0);
 }
 
-static void fill_device(Sycl__V1__DeviceFacts *out, uint32_t index, const struct scheduler_device_info *info,
-			bool in_process)
+void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t index, const struct scheduler_device_info *info,
+		       bool in_process)
 {
 	const struct backend_device_facts *facts = info->facts;
 	sycl__v1__device_facts__init(out);
@@ -153,6 +153,10 @@ static void fill_device(Sycl__V1__DeviceFacts *out, uint32_t index, const struct
 	out->image_support = facts->image_support;
 	out->available = facts->available;
 	out->partition_max_sub_devices = facts->partition_max_sub_devices;
+	out->partition_properties = facts->partition_properties;
+	out->partition_affinity_domains = facts->partition_domains;
+	out->partition_type = facts->partition_type;
+	out->partition_type_affinity_domain = facts->partition_domain;
 	out->error_correction = facts->error_correction;
 	fill_sizes(out, facts);
 	fill_lists(out, facts);
@@ -194,7 +198,7 @@ int topology_create(struct scheduler *scheduler, bool in_process, struct topolog
 		topology->platform_list[i] = &topology->platforms[i];
 	}
 	for (uint32_t i = 0; i < device_count; i++) {
-		fill_device(&topology->devices[i], i, &devices[i], in_process);
+		topology_describe(&topology->devices[i], i, &devices[i], in_process);
 		topology->device_list[i] = &topology->devices[i];
 	}
 	sycl__v1__topology__init(&topology->message);

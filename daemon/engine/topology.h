@@ -35,6 +35,9 @@ int topology_discover(struct scheduler *scheduler, const struct scheduler_platfo
  * errno.
  */
 int topology_create(struct scheduler *scheduler, bool in_process, struct topology **topology_out);
+/* One device as a message, which points into its facts. */
+void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t number, const struct scheduler_device_info *info,
+		       bool in_process);
 struct topology *topology_free(struct topology *topology);
 DEFINE_CLEANUP(topology)
 /* Points into the topology and the scheduler's facts. */

@@ -110,14 +110,33 @@ typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_BACKEND_VERSION = 63,  /**< char[], the platform's version */
 	SYCL_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC = 64, /**< uint32_t, 0 or 1 */
 	SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES = 65, /**< uint32_t */
-	SYCL_DEVICE_INFO_PARTITION_PROPERTIES = 66, /**< uint32_t[], always empty: devices are not divided */
-	SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS = 67, /**< uint32_t[], always empty */
-	SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY = 68, /**< uint32_t, always 0: no device is part of another */
-	SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN = 69, /**< uint32_t, always 0 */
+	SYCL_DEVICE_INFO_PARTITION_PROPERTIES = 66, /**< uint32_t[], enum sycl_partition_property: how it can be divided */
+	SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS = 67, /**< uint32_t[], enum sycl_partition_affinity_domain */
+	SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY = 68, /**< uint32_t, how a sub-device was made; 0: it is none */
+	SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN = 69, /**< uint32_t, by which domain; 0: by none */
 	SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_WIDTH = 70, /**< uint64_t, of a layer; this and the next two: 0 without layered images (R8) */
 	SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_HEIGHT = 71, /**< uint64_t, of a layer of two dimensions */
 	SYCL_DEVICE_INFO_IMAGE_MAX_LAYERS = 72  /**< uint64_t, layers of an image */
 } sycl_device_info;
+
+/** Ways to divide a device into sub-devices. */
+typedef enum sycl_partition_property {
+	SYCL_PARTITION_NONE = 0,
+	SYCL_PARTITION_EQUALLY = 1,           /**< of so many compute units each; units that are left over are in none */
+	SYCL_PARTITION_BY_COUNTS = 2,         /**< of these numbers of compute units */
+	SYCL_PARTITION_BY_AFFINITY_DOMAIN = 3 /**< by what their compute units share */
+} sycl_partition_property;
+
+/** What the compute units of a sub-device share. */
+typedef enum sycl_partition_affinity_domain {
+	SYCL_PARTITION_AFFINITY_NOT_APPLICABLE = 0,
+	SYCL_PARTITION_AFFINITY_NUMA = 1,
+	SYCL_PARTITION_AFFINITY_L4_CACHE = 2,
+	SYCL_PARTITION_AFFINITY_L3_CACHE = 3,
+	SYCL_PARTITION_AFFINITY_L2_CACHE = 4,
+	SYCL_PARTITION_AFFINITY_L1_CACHE = 5,
+	SYCL_PARTITION_AFFINITY_NEXT_PARTITIONABLE = 6 /**< the first of these by which the device can be divided */
+} sycl_partition_affinity_domain;
 
 /** What a floating-point type can do, as bits of FP_CONFIG; 0: the device has not that type. */
 typedef enum sycl_fp_config {
@@ -180,6 +199,36 @@ SYCL_API sycl_result sycl_platform_get_devices(sycl_platform platform, sycl_devi
  */
 SYCL_API sycl_result sycl_device_get_devices(sycl_platform platform, sycl_device_type type, uint32_t capacity,
 					     sycl_device *devices_out, uint32_t *count_out);
+/**
+ * Divide a device into sub-devices: devices of their own, for contexts, queues and all else, each with some of its compute units (J2).
+ * A round trip. They are in no list of devices. What runs on a sub-device counts, for shares and accounts, as if it ran on the whole device,
+ * and nothing keeps the compute units of a sub-device from those who use the whole. OpenCL devices that say so in
+ * PARTITION_PROPERTIES can be divided; CUDA devices cannot.
+ *
+ * @param device            May be a sub-device.
+ * @param property          EQUALLY: one value, the compute units of each. BY_COUNTS: the compute units of each; 0 makes none.
+ *                          BY_AFFINITY_DOMAIN: one value, enum sycl_partition_affinity_domain.
+ * @param value_count       At most 64.
+ * @param capacity          How many handles devices_out has room for; 0: only count.
+ * @param[out] devices_out  All of them, each the caller's to release; untouched on failure. NULL when capacity is 0.
+ * @param[out] count_out    How many there are, also where there is no room for them.
+ * @retval SYCL_ERROR_INVALID  No such property or domain; more compute units or sub-devices than the device has; too little room.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device cannot be divided in this way.
+ * @retval SYCL_ERROR_QUOTA    A session may have 16 sub-devices, those whose contexts live included.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device device, sycl_partition_property property,
+						    uint32_t value_count, const uint32_t *values, uint32_t capacity,
+						    sycl_device *devices_out, uint32_t *count_out);
+/**
+ * The device that a sub-device is a part of. Never blocks.
+ *
+ * @param[out] parent_out  The caller's to release; the same handle as anybody else holds for it (N3).
+ * @retval SYCL_ERROR_INVALID  It is no sub-device.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_device_get_parent(sycl_device device, sycl_device *parent_out);
+
 /** One more reference (N1). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_device_retain(sycl_device device);
 /** End one reference; queues and contexts keep what they need (N2). Never waits for a device (D15). @since 0.1 */

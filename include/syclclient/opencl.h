@@ -4,8 +4,9 @@
  * syclclient.h: it needs CL/cl.h, and a program that uses it links OpenCL's library itself.
  *
  * What these give out is a reference of the caller's, to be released by clRelease... (J4); what is made of an OpenCL object
- * retains it, and releases it at its end (J2). A platform is not counted, and neither is a device that is no part of another;
- * parts of devices (clCreateSubDevices), and contexts that say they are of them, are refused: no device of this library is a part of another.
+ * retains it, and releases it at its end (J2). A platform is not counted, and neither is a device that is no part of another. Of a
+ * part of a device (clCreateSubDevices) a sub-device is made, as those of sycl_device_create_sub_devices; contexts that OpenCL says are of
+ * parts are refused: make a context of the sub-device.
  * All else is in native.h.
  */
 #ifndef SYCLCLIENT_OPENCL_H

@@ -13,6 +13,9 @@ static void call_devices(const struct gated *gated)
 	CALL_MUST(sycl_device_get_reference_count, gated->device, &number);
 	CALL_MUST(sycl_device_get_platform, gated->device, &of);
 	CALL_MUST(sycl_platform_release, of);
+	(void)CALL(sycl_device_get_parent, gated->device, &device);
+	const uint32_t one = 1;
+	(void)CALL(sycl_device_create_sub_devices, gated->device, SYCL_PARTITION_EQUALLY, 1, &one, 0, NULL, &number);
 	CALL_MUST(sycl_device_get_info, gated->device, SYCL_DEVICE_INFO_TYPE, sizeof(number), &number, NULL);
 	(void)CALL(sycl_device_get_backend_info, gated->device, 1, sizeof(number), &number, NULL);
 	CALL_MUST(sycl_device_has, gated->device, SYCL_ASPECT_CPU, &number);

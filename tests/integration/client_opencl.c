@@ -326,20 +326,119 @@ static cl_uint device_references(cl_device_id of)
 	return count;
 }
 
-/* Parts of devices are no devices here: refused, and none of them is held. */
-Test(opencl_interop, J2_a_part_of_a_device_is_refused_and_not_retained)
+/* Parts of the device by OpenCL itself; the test's. 0: it has none. */
+static cl_uint parts_of_device(cl_device_id *parts, cl_uint room)
 {
-	cl_device_partition_property halves[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
-	cl_device_id parts[64] = {NULL};
+	cl_device_partition_property ones[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
 	cl_uint count = 0;
-	cl_int code = clCreateSubDevices(cl_device_of_test, halves, 64, parts, &count);
-	if (code != CL_SUCCESS)
+	return clCreateSubDevices(cl_device_of_test, ones, room, parts, &count) == CL_SUCCESS ? count : 0;
+}
+
+/* PoCL does not count what its own objects hold of a part: what is seen is what is held here. */
+Test(opencl_interop, J2_a_part_of_a_device_is_retained_until_its_last_holder_goes)
+{
+	cl_device_id parts[64] = {NULL}, given = NULL;
+	cl_uint count = parts_of_device(parts, 64);
+	if (count == 0)
 		cr_skip_test("the device has one compute unit, or no parts");
 	cl_uint before = device_references(parts[0]);
+	sycl_device made = NULL, again = NULL, parent = NULL;
+	MUST(sycl_opencl_make_device(platform, parts[0], &made));
+	cr_assert(eq(u32, device_references(parts[0]), before + 1));
+	MUST(sycl_device_get_parent(made, &parent));
+	cr_assert(eq(ptr, parent, device));
+	MUST(sycl_device_release(parent));
+	MUST(sycl_opencl_get_native_device(made, &given));
+	cr_assert(eq(ptr, given, parts[0]));
+	CL(clReleaseDevice(given));
+	MUST(sycl_opencl_make_device(platform, parts[0], &again));
+	MUST(sycl_device_release(again));
+	LET_GO(device_references, parts[0], before + 1);
+	/* Its context keeps it, and nobody does when that has gone. */
+	sycl_context context = NULL;
+	MUST(sycl_context_create(1, &made, &context));
+	MUST(sycl_device_release(made));
+	round_trip();
+	cr_assert(eq(u32, device_references(parts[0]), before + 1));
+	MUST(sycl_context_release(context));
+	LET_GO(device_references, parts[0], before);
+	for (cl_uint i = 0; i < count; i++)
+		CL(clReleaseDevice(parts[i]));
+}
+
+/* The application's own part, and a queue of its own there: what runs runs on the part. */
+Test(opencl_interop, J2_kernels_run_on_the_applications_part_of_a_device)
+{
+	static const char source[] = "__kernel void twice(__global uint *to) { to[get_global_id(0)] *= 2; }";
+	cl_device_id parts[64] = {NULL}, of_queue = NULL;
+	cl_uint count = parts_of_device(parts, 64);
+	cl_int code = CL_SUCCESS;
+	cl_context native = NULL;
+	if (count == 0)
+		cr_skip_test("the device has one compute unit, or no parts");
+	uint32_t words[N], units = 0;
+	for (uint32_t i = 0; i < N; i++)
+		words[i] = i;
 	sycl_device made = NULL;
 	sycl_context context = NULL;
-	FAILS(sycl_opencl_make_device(platform, parts[0], &made), SYCL_ERROR_INVALID);
-	cr_assert(eq(u32, device_references(parts[0]), before));
+	sycl_queue queues[2] = {NULL};
+	MUST(sycl_opencl_make_device(platform, parts[0], &made));
+	MUST(sycl_device_get_info(made, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL));
+	cr_assert(eq(u32, units, 1));
+	MUST(sycl_context_create(1, &made, &context));
+	MUST(sycl_queue_create(context, made, NULL, &queues[0]));
+	MUST(sycl_opencl_get_native_context(context, &native));
+	cl_command_queue own = clCreateCommandQueue(native, parts[0], 0, &code);
+	CL(code);
+	cl_command_queue other = clCreateCommandQueue(native, cl_device_of_test, 0, &code);
+	CL(code);
+	MUST(sycl_opencl_make_queue(context, own, NULL, &queues[1]));
+	cl_command_queue told = NULL;
+	MUST(sycl_opencl_get_native_queue(queues[0], &told));
+	CL(clGetCommandQueueInfo(told, CL_QUEUE_DEVICE, sizeof(of_queue), &of_queue, NULL));
+	cr_assert(eq(ptr, of_queue, parts[0]));
+	CL(clReleaseCommandQueue(told));
+	sycl_queue wrong = NULL;
+	FAILS(sycl_opencl_make_queue(context, other, NULL, &wrong), SYCL_ERROR_INVALID);
+	sycl_kernel_bundle input = NULL, bundle = NULL;
+	sycl_kernel kernel = NULL;
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0, &input));
+	MUST(sycl_kernel_bundle_build(input, NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, "twice", &kernel));
+	sycl_buffer buffer = NULL;
+	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));
+	for (int i = 0; i < 2; i++) {
+		sycl_handler handler = NULL;
+		MUST(sycl_handler_begin(queues[i], &handler));
+		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+		MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(N)));
+		MUST(sycl_handler_submit(handler, NULL));
+	}
+	MUST(sycl_buffer_release(buffer));
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert(eq(u32, words[i], 4 * i));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_kernel_bundle_release(bundle));
+	MUST(sycl_kernel_bundle_release(input));
+	for (int i = 0; i < 2; i++)
+		MUST(sycl_queue_release(queues[i]));
+	MUST(sycl_context_release(context));
+	MUST(sycl_device_release(made));
+	CL(clReleaseCommandQueue(own));
+	CL(clReleaseCommandQueue(other));
+	CL(clReleaseContext(native));
+	for (cl_uint i = 0; i < count; i++)
+		CL(clReleaseDevice(parts[i]));
+}
+
+Test(opencl_interop, J2_a_context_of_a_part_is_taken_as_its_driver_tells_of_it)
+{
+	cl_device_id parts[64] = {NULL};
+	cl_int code = CL_SUCCESS;
+	sycl_context context = NULL;
+	cl_uint count = parts_of_device(parts, 64);
+	if (count == 0)
+		cr_skip_test("the device has one compute unit, or no parts");
 	cl_context of_part = clCreateContext(NULL, 1, &parts[0], NULL, NULL, &code);
 	CL(code);
 	/* PoCL's says that it is of the whole device: then it is. */
@@ -353,6 +452,12 @@ Test(opencl_interop, J2_a_part_of_a_device_is_refused_and_not_retained)
 		MUST(sycl_context_release(context));
 	LET_GO(sycl_opencl_get_reference_count_context, of_part, 1);
 	CL(clReleaseContext(of_part));
+	for (cl_uint i = 0; i < count; i++)
+		CL(clReleaseDevice(parts[i]));
+}
+
+Test(opencl_interop, J2_a_whole_device_is_not_counted)
+{
 	/* A root device is not counted: as often as it is asked for, there is nothing to give back. */
 	cl_uint root = device_references(cl_device_of_test);
 	for (int i = 0; i < 10; i++) {
@@ -361,8 +466,6 @@ Test(opencl_interop, J2_a_part_of_a_device_is_refused_and_not_retained)
 		cr_assert(eq(ptr, given, cl_device_of_test));
 	}
 	cr_assert(eq(u32, device_references(cl_device_of_test), root));
-	for (cl_uint i = 0; i < count; i++)
-		CL(clReleaseDevice(parts[i]));
 }
 
 Test(opencl_interop, I6_a_queue_that_checks_takes_nothing_while_its_native_one_is_given_out)

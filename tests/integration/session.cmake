@@ -5,7 +5,7 @@ target_link_libraries(session_fixture PRIVATE sycl_flags PUBLIC sycl_engine_core
 
 sycl_test(session_hostile
   SOURCES session_hostile_protocol.c session_hostile_objects.c session_hostile_limits.c session_hostile_ends.c
-    session_hostile_bridge.c session_hostile_graphs.c session_hostile_graph_memory.c session_hostile_native_commands.c session_hostile_natives.c session_hostile_share.c session_hostile_tasks.c session_hostile_temporaries.c session_hostile_usm.c session_hostile_work.c
+    session_hostile_bridge.c session_hostile_graphs.c session_hostile_graph_memory.c session_hostile_native_commands.c session_hostile_natives.c session_hostile_share.c session_hostile_sub_devices.c session_hostile_tasks.c session_hostile_temporaries.c session_hostile_usm.c session_hostile_work.c
     hostile_fixture.c
   LIBS session_fixture TIMEOUT 120)
 sycl_test(session_groups

@@ -24,7 +24,7 @@ static uint32_t watched;
 static void setup(void)
 {
 	fake_clock(1000ull * MS, 1);
-	fake_device_options(0, (struct fake_device_options){.preferred_lanes = 1});
+	fake_device_options(0, (struct fake_device_options){.preferred_lanes = 1, .units = 4});
 	harness_start_with(&h, 1, &(struct scheduler_config){.processors = 2, .clock_ns = fake_clock_now_ns});
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &session)));
 	(void)harness_kernel(&h, 0, "take");
@@ -55,11 +55,13 @@ static void finish(void)
 	cr_assert(left == NULL, "%s", left);
 }
 
+static uint32_t submit_to;
+
 static void submit(uint32_t us, uint32_t count)
 {
 	h.account = session;
 	for (uint32_t i = 0; i < count; i++) {
-		struct launch launch = {.device = 0,
+		struct launch launch = {.device = submit_to,
 					.kernel = "take",
 					.has_value = true,
 					.value = us * US,
@@ -206,5 +208,36 @@ Test(sched_grant, without_pages_all_is_as_it_was)
 	scheduler_divide(h.scheduler, NULL, NULL);
 	(void)run();
 	cr_expect(zero(u32, counters().gate_waiting));
+	finish();
+}
+
+/* A part has what its whole is granted; what it uses is claimed for the whole, by the compute units that it has. */
+Test(sched_grant, J2_a_sub_device_is_granted_and_claims_as_a_part_of_the_whole)
+{
+	struct scheduler_device *part = NULL;
+	struct backend_fault fault;
+	uint32_t units = 1, count = 0;
+	const struct backend_division division = {.partition = BACKEND_PARTITION_BY_COUNTS, .counts = &units, .count = 1};
+	cr_assert(zero(int, scheduler_sub_devices_create(h.scheduler, 0, &division, 1, &part, &count, &fault)));
+	h.devices[1] = part;
+	(void)harness_kernel(&h, 1, "take");
+	cr_assert(harness_settle(&h));
+	atomic_store(granted(), 250);
+	scheduler_divide(h.scheduler, &grants, &claims);
+	submit_to = 1;
+	submit(100, MANY);
+	cr_expect(gt(u32, atomic_load(&claim()->running), 0));
+	cr_expect(gt(u64, atomic_load(&claim()->busy_since_ns), 0));
+	uint64_t took_ns = run();
+	cr_expect(ge(u64, took_ns, 72ull * MS), "%lu", took_ns);
+	cr_expect(le(u64, took_ns, 88ull * MS), "%lu", took_ns);
+	cr_expect(zero(u32, atomic_load(&claim()->running)));
+	cr_expect(zero(u64, atomic_load(&claim()->busy_since_ns)));
+	/* MANY commands of 100 us on one of four units. */
+	uint64_t used_ns = atomic_load(&claim()->used_ns);
+	cr_expect(ge(u64, used_ns, 4500ull * US), "%lu", used_ns);
+	cr_expect(le(u64, used_ns, 5500ull * US), "%lu", used_ns);
+	submit_to = 0;
+	scheduler_device_release(part);
 	finish();
 }

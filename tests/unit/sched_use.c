@@ -33,7 +33,7 @@ static void begin(bool spills)
 	fake_reset();
 	for (uint32_t device = 0; device < 2; device++)
 		fake_device_options(device,
-				    (struct fake_device_options){.preferred_lanes = 1,
+				    (struct fake_device_options){.preferred_lanes = 1, .units = 4,
 								 .memory_bytes = spills ? ROOM * WORDS * 4ull : 0});
 	harness_start_with(&h, 2, &config);
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &one)));
@@ -209,5 +209,37 @@ Test(use, what_was_spilled_is_its_owners)
 		harness_words_free(&h, &words[i]);
 	cr_assert(harness_settle(&h));
 	cr_assert(ge(u64, used_of(one, 0).spills, spills - used_of(other, 0).spills));
+	finish();
+}
+
+/* Whoever divides a device uses the device: what runs on its parts is in its row, and they have none. */
+Test(use, J2_what_a_sub_device_does_is_counted_for_the_whole)
+{
+	struct words x;
+	struct probe probe;
+	struct sched_device_use use;
+	struct scheduler_device *parts[2];
+	struct backend_fault fault;
+	uint32_t counts[] = {1, 3}, count = 0, rows = 0;
+	const struct backend_division division = {.partition = BACKEND_PARTITION_BY_COUNTS, .counts = counts, .count = 2};
+	begin(false);
+	cr_assert(zero(int, scheduler_sub_devices_create(h.scheduler, 1, &division, 2, parts, &count, &fault)));
+	cr_assert(eq(u32, count, 2));
+	harness_words(&h, &x, WORDS, true, 0);
+	/* The harness's third device is the part. */
+	h.devices[2] = parts[1];
+	(void)harness_kernel(&h, 2, "increment_u32");
+	increment(one, 2, &x, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	increment(one, 1, &x, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	cr_assert(eq(u64, used_of(one, 1).commands, 2));
+	cr_assert(eq(u64, delays_of(one, 1), 2));
+	while (sched_account_use(one, rows, &use))
+		rows++;
+	cr_assert(eq(u32, rows, 1));
+	harness_words_free(&h, &x);
+	scheduler_device_release(parts[0]);
+	scheduler_device_release(parts[1]);
 	finish();
 }

@@ -32,6 +32,11 @@ const char *fake_cache_directory(const struct backend *backend)
 	return backend ? backend->cache_directory : NULL; /* devices may be used without a backend */
 }
 
+struct backend_device_facts *fake_facts(struct backend *backend, uint32_t index)
+{
+	return &backend->devices[index];
+}
+
 /* Facts are not const in the table; these never change. */
 static char platform_name[] = "Fake platform", vendor[] = "sycld", version[] = "1.0", profile[] = "FULL_PROFILE";
 static char nothing[] = "";
@@ -76,6 +81,9 @@ static void fake_close(struct backend *backend)
 		return;
 	(void)pthread_mutex_lock(&fake_state.lock);
 	fake_state.counters.backends--;
+	for (uint32_t i = 0; i < FAKE_DEVICES_MAX; i++)
+		fake_state.slots[i].is_sub_device = false;
+	fake_state.counters.sub_devices = 0;
 	(void)pthread_mutex_unlock(&fake_state.lock);
 	free(backend->cache_directory);
 	free(backend);
@@ -127,6 +135,7 @@ static void describe(struct backend *backend, uint32_t index)
 		.fence_order_bits = BACKEND_ORDER_RELAXED | (index ? 0 : BACKEND_ORDER_ACQUIRE),
 		.fence_scope_bits = BACKEND_SCOPE_WORK_ITEM | (index ? 0 : BACKEND_SCOPE_WORK_GROUP),
 	};
+	fake_partition_facts(facts, fake_state.slots[index].options.units);
 	if (facts->features & BACKEND_FEATURE_USM)
 		facts->aspects |= FAKE_USM_ASPECTS | (index ? 0 : FAKE_USM_ATOMIC_ASPECTS);
 	if (facts->features & BACKEND_FEATURE_LINK)
@@ -179,6 +188,8 @@ const struct backend_ops backend_fake_ops = {
 	.build = fake_build,
 	.compile = fake_compile,
 	.link = fake_link,
+	.sub_devices_create = fake_sub_devices_create,
+	.sub_device_free = fake_sub_device_free,
 	.device_open = fake_device_open,
 	.device_close = fake_device_close,
 	.lane_create = fake_lane_create,

@@ -55,6 +55,11 @@ struct fake_device_options {
 	uint32_t base_align_bits; /* where sub-buffers may begin; 0: 1024 */
 	uint64_t memory_bytes;    /* private memory of buffers; 0: no limit */
 	uint32_t context_set;     /* devices with different numbers do not fit one context */
+	/*
+	 * So many compute units, and it can be divided EQUALLY and BY_COUNTS; 0: one, and it cannot. A sub-device is one more device, behind
+	 * the others, with its whole's options: FAKE_DEVICES_MAX are the most together.
+	 */
+	uint32_t units;
 };
 
 #define FAKE_FEATURES_ALL                                                                                              \
@@ -158,7 +163,7 @@ struct fake_counters {
 	uint64_t latency_tells; /* how often the device was told that there are sessions of the latency class, or none any more */
 	uint64_t quiet_misuses; /* lanes that had something in a moment that was called quiet */
 	/* alive now */
-	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events, graphs;
+	uint32_t backends, devices, lanes, memories, programs, kernels, hosts, events, graphs, sub_devices;
 	uint64_t memory_bytes; /* private memory of devices */
 	uint32_t usms;
 	uint64_t usm_bytes;

@@ -78,7 +78,9 @@ static bool open_refused_locked(uint32_t index, struct backend_fault *fault_out)
 {
 	if (fake_scripted_locked(FAKE_DEVICE_OPEN, index, fault_out))
 		return true;
-	if (index < fake_state.device_count && !fake_state.slots[index].lost && !fake_state.slots[index].open)
+	const bool is_there = index < fake_state.device_count ||
+			      (index < FAKE_DEVICES_MAX && fake_state.slots[index].is_sub_device);
+	if (is_there && !fake_state.slots[index].lost && !fake_state.slots[index].open)
 		return false;
 	fake_fault(fault_out, STATUS_DEVICE_LOST, "fake device %u cannot be opened", index);
 	/* Of a lost process a driver says so wherever it is called. */

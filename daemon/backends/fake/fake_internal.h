@@ -26,6 +26,8 @@ struct fake_slot {
 	struct fake_counters counters;
 	uint64_t started, ended, delay_ns, loading;
 	bool gate_closed, load_gate_closed, lost, process_lost;
+	bool is_sub_device; /* behind device_count: it is there */
+	uint32_t root;      /* of such */
 	int32_t lost_code; /* of the device that was lost, not of those that were lost with it */
 	struct backend_device *open; /* NULL: not open */
 };
@@ -292,6 +294,14 @@ void fake_image_mix(struct fake_launch *launch);
 void fake_image_sampler(struct fake_launch *launch);
 
 /* Entries of the table, by file. */
+/* A device's facts, the backend's. */
+struct backend_device_facts *fake_facts(struct backend *backend, uint32_t index);
+/* fake_sub_device.c: what is said of compute units, and of dividing them; backend_ops' entries. */
+void fake_partition_facts(struct backend_device_facts *facts, uint32_t units);
+int fake_sub_devices_create(struct backend *backend, uint32_t device, const struct backend_division *division,
+			    uint32_t capacity, struct backend_sub_device *sub_devices_out, uint32_t *count_out,
+			    struct backend_fault *fault_out);
+void fake_sub_device_free(struct backend *backend, uint32_t sub_device);
 int fake_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
 		     struct backend_device **device_out, struct backend_fault *fault_out);
 void fake_device_close(struct backend_device *device);

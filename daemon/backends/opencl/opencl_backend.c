@@ -10,6 +10,7 @@
 #include "opencl_native_program.h"
 #include "opencl_platforms.h"
 #include "opencl_program.h"
+#include "opencl_sub_device.h"
 #include "opencl_submit.h"
 #include "opencl_usm.h"
 #include "opencl_watch.h"
@@ -34,6 +35,9 @@ const struct backend_ops backend_opencl_ops = {
 	.build = opencl_build,
 	.compile = opencl_compile,
 	.link = opencl_link,
+	.sub_devices_create = opencl_sub_devices_create,
+	.sub_device_take = opencl_sub_device_take,
+	.sub_device_free = opencl_sub_device_free,
 	.device_open = opencl_device_open,
 	.device_close = opencl_device_close,
 	.lane_create = opencl_lane_create,

@@ -5,6 +5,7 @@
 #include "opencl_graph.h"
 #include "opencl_sampler.h"
 #include "opencl_aside.h"
+#include "opencl_sub_device.h"
 #include "opencl_usm.h"
 #include "status.h"
 
@@ -44,7 +45,9 @@ int opencl_device_open(struct backend *backend, uint32_t index, backend_wake *wa
 int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context native, backend_wake *wake, void *token,
 			  struct backend_device **device_out, struct backend_fault *fault_out)
 {
-	if (!backend->enumerated || index >= backend->device_count) {
+	cl_device_id id = NULL;
+	const struct backend_device_facts *facts = NULL;
+	if (!backend->enumerated || !opencl_device_find(backend, index, &id, &facts)) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "OpenCL has no device %u", index);
 		return -EINVAL;
 	}
@@ -54,8 +57,8 @@ int opencl_device_open_in(struct backend *backend, uint32_t index, cl_context na
 		return -ENOMEM;
 	}
 	device->cl = &backend->cl;
-	device->facts = &backend->devices[index];
-	device->id = backend->device_ids[index];
+	device->facts = facts;
+	device->id = id;
 	device->wake = wake;
 	device->token = token;
 	device->profiling = (device->facts->aspects & 1ull << OPENCL_ASPECT_QUEUE_PROFILING) != 0;

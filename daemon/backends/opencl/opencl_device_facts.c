@@ -5,6 +5,7 @@
 #include "opencl_image.h"
 #include "opencl_model.h"
 #include "opencl_query.h"
+#include "opencl_sub_device.h"
 #include "opencl_usm.h"
 
 #include <errno.h>
@@ -96,7 +97,7 @@ static void fill_limits(const struct opencl_library *cl, cl_device_id device, st
 	facts->max_parameter_bytes = opencl_device_size(cl, device, CL_DEVICE_MAX_PARAMETER_SIZE);
 	facts->profiling_timer_resolution_ns = opencl_device_size(cl, device, CL_DEVICE_PROFILING_TIMER_RESOLUTION);
 	facts->printf_buffer_bytes = opencl_device_size(cl, device, CL_DEVICE_PRINTF_BUFFER_SIZE);
-	facts->partition_max_sub_devices = opencl_device_uint(cl, device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES);
+	opencl_partition_fill(cl, device, facts);
 }
 
 static void fill_widths(const struct opencl_library *cl, cl_device_id device, struct backend_device_facts *facts)

@@ -58,7 +58,9 @@
 	X(EnqueueReadImage)                                                                                            \
 	X(EnqueueMarkerWithWaitList)                                                                                   \
 	X(EnqueueBarrierWithWaitList)                                                                                  \
+	X(CreateSubDevices)                                                                                            \
 	X(RetainDevice)                                                                                                \
+	X(ReleaseDevice)                                                                                               \
 	X(RetainContext)                                                                                               \
 	X(RetainCommandQueue)                                                                                          \
 	X(RetainProgram)                                                                                               \

@@ -97,8 +97,12 @@ static int make_lane(struct backend_device *device, cl_command_queue queue, stru
 		code = cl->GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties), &properties, NULL);
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "ask a command queue what it is");
-	if (context != device->context || id != device->id)
+	if (context != device->context)
 		return other_context(fault_out);
+	if (id != device->id) {
+		opencl_fault_words(fault_out, STATUS_INVALID, "the queue is another device's, or that of a part of this one");
+		return -EINVAL;
+	}
 	struct backend_lane *lane = calloc(1, sizeof(*lane));
 	if (!lane)
 		return no_memory(fault_out);

@@ -4,6 +4,7 @@
 #include "image_format.h"
 #include "opencl_fault.h"
 #include "opencl_image.h"
+#include "opencl_sub_device.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -43,6 +44,13 @@ static uint64_t of_platform(const struct backend *backend, cl_platform_id id)
 	return devices;
 }
 
+/* Of a part of a device: the whole. A handle that is none is undefined, as everywhere. */
+static uint64_t of_device(const struct backend *backend, cl_device_id id)
+{
+	uint32_t root = opencl_device_root(backend, id);
+	return root < backend->device_count && root < NATIVE_DEVICES_MAX ? 1ull << root : 0;
+}
+
 /* All of a context's devices must be known, or it would be another context. */
 static int of_context(const struct backend *backend, cl_context context, uint64_t *devices_out,
 		      struct backend_fault *fault_out)
@@ -76,7 +84,7 @@ int opencl_native_devices(struct backend *backend, enum backend_native_kind kind
 		*devices_out = devices;
 		return 0;
 	case BACKEND_NATIVE_DEVICE:
-		devices = bit_of(backend, handle(native));
+		devices = of_device(backend, handle(native));
 		if (!devices)
 			return no_such(fault_out, "device");
 		*devices_out = devices;
@@ -115,7 +123,7 @@ static int describe_queue(const struct backend *backend, cl_command_queue queue,
 		opencl_fault_words(fault_out, STATUS_INVALID, "a queue on the device takes no commands from the host");
 		return -EINVAL;
 	}
-	facts->devices = bit_of(backend, device);
+	facts->devices = of_device(backend, device);
 	facts->out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
 	facts->profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
 	return facts->devices ? check_context(of, context, fault_out) : no_such(fault_out, "device as the queue's");
@@ -210,6 +218,11 @@ int opencl_native_describe(struct backend *backend, enum backend_native_kind kin
 	struct backend_native_facts facts = {.devices = 0};
 	int error;
 	switch (kind) {
+	case BACKEND_NATIVE_DEVICE:
+		facts.devices = of_device(backend, handle(native));
+		facts.is_sub_device = facts.devices && !bit_of(backend, handle(native));
+		error = facts.devices ? 0 : no_such(fault_out, "device");
+		break;
 	case BACKEND_NATIVE_QUEUE:
 		error = describe_queue(backend, handle(native), context, &facts, fault_out);
 		break;

@@ -13,6 +13,8 @@
 
 /* Five addressing modes, two filters, two kinds of coordinates. */
 #define OPENCL_SAMPLERS 20u
+/* As many as the scheduler has places for. */
+#define OPENCL_SUB_DEVICES 64u
 
 struct backend {
 	struct opencl_library cl;
@@ -21,6 +23,7 @@ struct backend {
 	struct backend_platform_facts *platforms;
 	struct backend_device_facts *devices;
 	cl_device_id *device_ids; /* by index of `devices` */
+	struct opencl_sub_device *sub_devices[OPENCL_SUB_DEVICES]; /* opencl_sub_device.c; NULL: none of this number */
 };
 
 struct opencl_usm;

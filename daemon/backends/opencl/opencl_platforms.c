@@ -4,6 +4,7 @@
 #include "opencl_fault.h"
 #include "opencl_query.h"
 #include "opencl_signals.h"
+#include "opencl_sub_device.h"
 #include "status.h"
 
 void opencl_prepare(const struct backend_settings *settings)
@@ -65,6 +66,7 @@ void opencl_close(struct backend *backend)
 {
 	if (!backend)
 		return;
+	opencl_sub_devices_close(backend);
 	free_facts(backend);
 	free(backend);
 }
