@@ -218,7 +218,7 @@ static sycl_result user_service(uint64_t deadline_ns, int *socket_out, char **en
 	if (r < 0) {
 		char buffer[128];
 		return error_set(SYCL_ERROR_CONNECTION_LOST,
-				 "no service runs, and %.160s is no private folder of this user: %s", directory,
+				 "no service runs, and %.160s is no private folder of this user: %s; XDG_RUNTIME_DIR or HOME can name another", directory,
 				 strerror_r(-r, buffer, sizeof(buffer)));
 	}
 	(void)snprintf(path, sizeof(path), "%s/" SESSION_SOCKET_NAME, directory);

@@ -1,6 +1,7 @@
 #include "paths.h"
 
 #include "cleanup.h"
+#include "user_runtime.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,24 +36,11 @@ static int check_private(const char *path)
 	return 0;
 }
 
-static int make_and_check(int make, const char *path)
-{
-	if (make && mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	return check_private(path);
-}
-
 int path_user_runtime(int make, char path_out[PATH_BYTES])
 {
-	const char *base = secure_getenv("XDG_RUNTIME_DIR");
-	if (base && base[0] == '/' && join(path_out, "%s/sycld", base) == 0) {
-		int r = make_and_check(make, path_out);
-		/* A folder that the session manager has not made: the other place serves. */
-		if (r != -ENOENT || (!make && access(base, F_OK) == 0))
-			return r;
-	}
-	int r = join(path_out, "/tmp/sycld-%lu", (unsigned long)geteuid());
-	return r < 0 ? r : make_and_check(make, path_out);
+	int r = make ? user_runtime_make(USER_RUNTIME_SHARED, path_out, PATH_BYTES)
+		     : user_runtime_path(USER_RUNTIME_SHARED, path_out, PATH_BYTES);
+	return r < 0 ? r : check_private(path_out);
 }
 
 static int own_folder(char path_out[PATH_BYTES])

@@ -7,7 +7,7 @@
 #define SESSION_SOCKET_NAME      "session.sock"
 
 /*
- * The user's runtime folder: $XDG_RUNTIME_DIR/sycld, else /tmp/sycld-UID; made (0700) if `make`. 0 or a negative errno:
+ * The user's runtime folder, as user_runtime.h finds it; made (0700) if `make`. 0 or a negative errno, and the path in either case:
  * -ENOENT there is none; -EPERM it is a link, belongs to somebody else or is open to others.
  */
 int path_user_runtime(int make, char path_out[PATH_BYTES]);

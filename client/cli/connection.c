@@ -2,6 +2,7 @@
 
 #include "cleanup.h"
 #include "packet.h"
+#include "user_runtime.h"
 
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/req.h>
@@ -44,13 +45,13 @@ __attribute__((format(printf, 2, 3))) static int add_place(struct places *places
 /* Where the library looks, in its order. */
 static int find_places(const char *given, struct places *places)
 {
+	char own[sizeof(places->paths[0])];
 	if (given)
 		return add_place(places, "%s", given);
 	int r = add_place(places, "/run/sycld");
-	const char *base = getenv("XDG_RUNTIME_DIR");
-	if (r == 0 && base && *base == '/' && access(base, F_OK) == 0)
-		return add_place(places, "%s/sycld", base);
-	return r < 0 ? r : add_place(places, "/tmp/sycld-%lu", (unsigned long)geteuid());
+	if (r == 0)
+		r = user_runtime_path(USER_RUNTIME_SHARED, own, sizeof(own));
+	return r < 0 ? r : add_place(places, "%s", own);
 }
 
 static int errno_of(int nng_error)

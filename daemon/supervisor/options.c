@@ -10,7 +10,7 @@ static const char usage_text[] =
 	"The service that owns this machine's devices and shares them among processes.\n"
 	"\n"
 	"      --user             serve only the user who started it\n"
-	"      --runtime-dir DIR  folder of the sockets (/run/sycld; with --user $XDG_RUNTIME_DIR/sycld)\n"
+	"      --runtime-dir DIR  folder of the sockets (/run/sycld; with --user $XDG_RUNTIME_DIR/sycld, or as sycld(8) says)\n"
 	"      --config FILE      configuration (" SYCLD_SYSCONFDIR "/sycld/sycld.conf;\n"
 	"                         with --user $XDG_CONFIG_HOME/sycld/sycld.conf)\n"
 	"      --check-config     check the configuration, names of users and groups in it too, and end\n"

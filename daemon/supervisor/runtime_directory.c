@@ -2,6 +2,7 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "user_runtime.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,6 @@ enum { LOG_BYTES_MAX = 1 << 20 };
 static int path_choose(const char *given, bool user, char *path_out, size_t size)
 {
 	int length;
-	const char *base = getenv("XDG_RUNTIME_DIR");
 	char here[PATH_MAX];
 	if (given && *given == '/')
 		length = snprintf(path_out, size, "%s", given);
@@ -35,10 +35,8 @@ static int path_choose(const char *given, bool user, char *path_out, size_t size
 		return -EINVAL;
 	else if (!user)
 		length = snprintf(path_out, size, "%s", SYCLD_RUNSTATEDIR "/sycld");
-	else if (base && *base == '/' && access(base, F_OK) == 0)
-		length = snprintf(path_out, size, "%s/sycld", base);
 	else
-		length = snprintf(path_out, size, "/tmp/sycld-%lu", (unsigned long)geteuid());
+		return user_runtime_make(USER_RUNTIME_SHARED, path_out, size);
 	if (length < 0 || (size_t)length >= size)
 		return -ENAMETOOLONG;
 	while (length > 1 && path_out[length - 1] == '/')
@@ -119,8 +117,9 @@ int runtime_directory_open(const char *given, bool user, struct runtime_director
 	if (r == 0)
 		r = directory_open(directory.path, user ? 0700 : 0755, geteuid(), getegid(), &directory.fd);
 	if (r < 0) {
-		(void)snprintf(message_out, message_bytes, "the runtime folder %s is refused: %s",
-			       directory.path[0] ? directory.path : "", refusal_of(r));
+		(void)snprintf(message_out, message_bytes, "the runtime folder %s is refused: %s%s",
+			       directory.path[0] ? directory.path : "", refusal_of(r),
+			       user && !given ? "; XDG_RUNTIME_DIR or HOME can name another place" : "");
 		return r;
 	}
 	*directory_out = directory;

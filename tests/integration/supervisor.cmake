@@ -86,6 +86,10 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   add_test(NAME supervisor_uids_many COMMAND supervisor_uids_many)
   set_tests_properties(supervisor_uids_many PROPERTIES TIMEOUT 240 SKIP_RETURN_CODE 77 LABELS integration
     ENVIRONMENT "${test_environment}")
+  if(TARGET saxpy AND TARGET syclctl AND TARGET sycl-engine)
+    add_test(NAME supervisor_taken COMMAND ${here}/supervisor_taken.sh ${CMAKE_BINARY_DIR}/bin)
+    set_tests_properties(supervisor_taken PROPERTIES TIMEOUT 240 SKIP_RETURN_CODE 77 LABELS integration)
+  endif()
   add_test(NAME supervisor_units COMMAND ${here}/supervisor_units.sh ${CMAKE_BINARY_DIR}/systemd
     ${CMAKE_CURRENT_LIST_DIR}/../../systemd $<TARGET_FILE:sycld>)
   set_tests_properties(supervisor_units PROPERTIES TIMEOUT 60 SKIP_RETURN_CODE 77 LABELS integration)
