@@ -2,15 +2,24 @@
 
 #include "flight_page.h"
 
+#include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+typedef void aborter(void);
+
 static struct flight_page *_Atomic told;
+static aborter *_Atomic next_abort; /* the C library's */
 
 void engine_abort_tells(struct flight_page *page)
 {
+	void *found = dlsym(RTLD_NEXT, "abort");
+	aborter *next = NULL;
+	memcpy(&next, &found, sizeof(next));
+	atomic_store(&next_abort, next);
 	atomic_store(&told, page);
 }
 
@@ -42,4 +51,24 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
 		record(page, words);
 	(void)dprintf(STDERR_FILENO, "%s\n", words);
 	abort();
+}
+
+/*
+ * The same, where a library ends the process in another way than by an assertion: C++ without a handler for what was thrown, LLVM and PoCL
+ * themselves. What they say on standard error is in the service's log. A heap that the C library finds broken does not come here, and
+ * rightly: that may be what a kernel has done.
+ */
+__attribute__((noreturn, visibility("default"))) void abort(void);
+
+void abort(void)
+{
+	struct flight_page *page = atomic_load(&told);
+	aborter *next = atomic_load(&next_abort);
+	if (page)
+		record(page, "a library has called abort(); what it said is in the service's log");
+	if (next)
+		next();
+	(void)signal(SIGABRT, SIG_DFL);
+	(void)raise(SIGABRT);
+	_exit(128 + SIGABRT);
 }

@@ -93,6 +93,10 @@ static void describe_status(const struct engine *engine, int status, char *text,
 	else if (!engine->is_child)
 		(void)snprintf(text, size, "has ended%s",
 				engine->stop_asked ? "" : "; an earlier service had started it, so how is not known");
+	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && *engine_log_last(engine->log))
+		/* The C library says why before: "free(): invalid pointer". */
+		(void)snprintf(text, size, "was killed by signal %d (%s), having said: %.200s", SIGABRT, strsignal(SIGABRT),
+			       engine_log_last(engine->log));
 	else if (WIFSIGNALED(status))
 		(void)snprintf(text, size, "was killed by signal %d (%s)", WTERMSIG(status),
 			       strsignal(WTERMSIG(status)));

@@ -25,6 +25,7 @@ struct engine_log {
 	bool skips; /* the rest of a line that was too long */
 	size_t room; /* bytes that may still be read in this window */
 	char assertion[ENGINE_LOG_LINE_BYTES];
+	char last[ENGINE_LOG_LINE_BYTES];
 };
 
 int engine_log_pair(int *ours_out, int *theirs_out)
@@ -48,6 +49,7 @@ static void end_line(struct engine_log *log)
 		return;
 	if (strstr(text, "Assertion"))
 		memcpy(log->assertion, text, sizeof(text));
+	memcpy(log->last, text, sizeof(text));
 	log_info("engine", "%s says: %s", log->whose, text);
 }
 
@@ -149,6 +151,11 @@ void engine_log_finish(struct engine_log *log)
 const char *engine_log_assertion(const struct engine_log *log)
 {
 	return log ? log->assertion : "";
+}
+
+const char *engine_log_last(const struct engine_log *log)
+{
+	return log ? log->last : "";
 }
 
 int engine_log_release(struct engine_log *log)

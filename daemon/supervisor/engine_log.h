@@ -29,6 +29,9 @@ void engine_log_finish(struct engine_log *log);
 /* The last line that says that an assertion failed; "": there was none. */
 const char *engine_log_assertion(const struct engine_log *log);
 
+/* The last line; "": there was none. */
+const char *engine_log_last(const struct engine_log *log);
+
 /* Let go of the descriptor: it is the caller's. -1 if there is none. The loop must run once more. */
 int engine_log_release(struct engine_log *log);
 

@@ -120,3 +120,11 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     endif()
   endif()
 endif()
+# Engines that native code ends, on the CPU device.
+if(TARGET syclclient AND TARGET sycld AND TARGET syclctl AND TARGET sycl_test_support)
+  sycl_test(client_aborted SOURCES client_aborted.c LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 180)
+  if(TARGET client_aborted)
+    target_compile_definitions(client_aborted PRIVATE TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
+    add_dependencies(client_aborted sycld syclctl sycl-engine)
+  endif()
+endif()

@@ -46,7 +46,7 @@
  * "lose" (an entry and a fault; hangs up on everybody, and stays), "open" (it has one more device open, answered by a Wake),
  * "breed" (starts processes that outlive it, and tells their numbers), "reopen" (says a hundred times that it has), "want" (says a hundred times that it wants a device), "lie" (claims all that it can of
  * devices' time), "harm" (exits if it could harm the pages for that), "ping" (answered by a Wake), "abort" (an assertion of it fails,
- * with two entries in the flight page), "speak" (says a line in its log, answered by a Wake), "shout" (says very many, answered by a Wake).
+ * with two entries in the flight page), "heap" (it ends as the C library ends it, with an entry), "speak" (says a line in its log, answered by a Wake), "shout" (says very many, answered by a Wake).
  */
 #include "cleanup.h"
 #include "control.pb-c.h"
@@ -372,6 +372,10 @@ static bool serve(unsigned i)
 		put_in_flight(0, me.sessions[i].id);
 		put_in_flight(7, me.sessions[i].id);
 		say_line("clEnqueue.c:12: f: Assertion `found->ref_count > 0' failed.\n");
+		abort();
+	} else if (!strcmp(text, "heap")) {
+		put_in_flight(0, me.sessions[i].id);
+		say_line("free(): invalid pointer\n");
 		abort();
 	} else if (!strcmp(text, "speak")) {
 		say_line("a \033[31mred\033[0m word\n");

@@ -1206,3 +1206,10 @@ Test(engines, one_that_aborts_by_an_assertion_blames_no_command_group)
 	cr_expect(eq(uint, service_log_count(&service, "command groups were in flight"), 0u));
 	cr_assert(eq(int, service_stop(&service), 0));
 }
+
+Test(engines, one_that_the_c_library_aborts_has_its_words_in_the_reason)
+{
+	start_with("double", "");
+	crash_and_look("heap", "(Aborted), having said: free(): invalid pointer", "having said: free(): invalid pointer; offender: ");
+	cr_assert(eq(int, service_stop(&service), 0));
+}
