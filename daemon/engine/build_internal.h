@@ -47,6 +47,7 @@ struct build_service {
 	int socket;
 	pid_t helper;
 	bool helper_gone;
+	int told_fd; /* what is built is said there; -1: nowhere */
 	struct build_handles *handles; /* NULL: not attached */
 	struct build_cache *cache;     /* NULL: nothing is kept */
 	char *cache_directory;

@@ -34,7 +34,7 @@ static struct build_service *new_service(int *socket)
 	if (!service)
 		return NULL;
 	service->socket = take_fd(socket);
-	service->helper = -1;
+	service->helper = service->told_fd = -1;
 	service->next_number = 1;
 	service->running_max = processors < BUILD_RUNNING_MAX ? processors : BUILD_RUNNING_MAX;
 	if (service->running_max < BUILD_RUNNING_MIN)
@@ -227,6 +227,30 @@ struct build_service *build_service_free(struct build_service *service)
 
 static void set_timer(struct build_service *service);
 
+/* A cold build takes a second and more, which looks like an engine that does nothing. */
+static void say(const struct build_service *service, const struct build_work *work)
+{
+	static const char *const kinds[] = {
+		[BACKEND_SOURCE_OPENCL_C] = "OpenCL C", [BACKEND_SOURCE_PORTABLE] = "portable", [BACKEND_SOURCE_BUILTIN] = "built-in",
+		[BACKEND_SOURCE_PTX] = "PTX",		[BACKEND_SOURCE_CUBIN] = "cubin",	[BACKEND_SOURCE_CUDA_CPP] = "CUDA C++",
+		[BACKEND_SOURCE_SPIRV] = "SPIR-V",
+	};
+	const struct build_request *request = &work->request;
+	const char *what = request->action == BUILD_ACTION_LINK ? "objects to link" : kinds[request->kind];
+	unsigned waiting = 0;
+	if (service->told_fd < 0)
+		return;
+	for (const struct list *link = service->works.next; link != &service->works; link = link->next)
+		waiting += list_entry(link, struct build_work, link)->state == BUILD_WAITING;
+	(void)dprintf(service->told_fd, "builds %zu bytes (%s) for %.100s; %u others are being built, %u wait\n",
+		      request->source_bytes, what, request->device_key, service->running - 1, waiting);
+}
+
+void build_service_tell(struct build_service *service, int fd)
+{
+	service->told_fd = fd;
+}
+
 static void start_waiting(struct build_service *service)
 {
 	struct list *next;
@@ -243,6 +267,7 @@ static void start_waiting(struct build_service *service)
 			work->deadline_ns = clock_deadline_ns(work->request.time_limit_ns + BUILD_GRACE_NS);
 			service->running++;
 			service->counters.builds++;
+			say(service, work);
 			continue;
 		}
 		const char *text = error == -EPIPE || error == -ECONNRESET

@@ -215,6 +215,7 @@ static int run(const struct arguments *arguments, struct build_service *builds)
 	if (r < 0)
 		return fail("cannot start", r);
 	engine_abort_tells(engine_flight(engine));
+	build_service_tell(builds, STDERR_FILENO);
 	int status = serve(engine, arguments->control_fd);
 	engine_abort_tells(NULL);
 	(void)engine_free(engine);

@@ -9,6 +9,7 @@
 #include <criterion/new/assert.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 TestSuite(aborted, .timeout = 120);
@@ -92,3 +93,42 @@ Test(aborted, nothing_is_known_of_this_processor)
 	cr_skip_test("the kernels are written for x86-64");
 }
 #endif
+
+/* A folder of its own: nothing is there that was built before. */
+Test(aborted, what_is_being_built_is_in_the_log)
+{
+	static const char source[] = "__kernel void nothing_more(__global uint *to) { to[0] = 1; }";
+	char folder[] = "/tmp/sycl-cold-build.XXXXXX", logged[96], command[96];
+	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	const char *arguments[] = {"--cache-dir", folder, NULL};
+	sycl_platform platform = NULL;
+	sycl_device device = NULL;
+	sycl_queue queue = NULL;
+	sycl_context context = NULL;
+	sycl_kernel_bundle input = NULL, bundle = NULL;
+	cr_assert(eq(int, private_service_start(NULL, arguments, &service), 0));
+	MUST(sycl_platform_open(service->endpoint, &platform));
+	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
+	MUST(sycl_queue_create(NULL, device, NULL, &queue));
+	MUST(sycl_queue_get_context(queue, &context));
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0, &input));
+	MUST(sycl_kernel_bundle_build(input, NULL, &bundle));
+	(void)snprintf(logged, sizeof(logged), "says: builds %zu bytes (OpenCL C) for Portable Computing Language", strlen(source));
+	bool has = private_service_has_logged(service, logged);
+	for (int i = 0; i < 1000 && !has; i++) {
+		json_decref(private_service_status(service));
+		has = private_service_has_logged(service, logged);
+	}
+	if (!has)
+		private_service_print_log(service);
+	MUST(sycl_kernel_bundle_release(bundle));
+	MUST(sycl_kernel_bundle_release(input));
+	MUST(sycl_context_release(context));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_device_release(device));
+	MUST(sycl_platform_release(platform));
+	service = private_service_free(service);
+	(void)snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	cr_expect(eq(int, system(command), 0));
+	cr_assert(has, "the log does not say \"%s\"", logged);
+}
