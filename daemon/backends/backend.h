@@ -118,6 +118,7 @@ enum backend_feature {
 	BACKEND_FEATURE_VARIABLE = 1u << 25,     /* program_variable (R1) */
 	BACKEND_FEATURE_GRAPH_SWITCH = 1u << 26, /* graph_update takes NOP for a node that is to be skipped (R3) */
 	BACKEND_FEATURE_EARLY = 1u << 27,        /* launches that begin before the one before them is over (R5) */
+	BACKEND_FEATURE_GRAPH_CONDITION = 1u << 28, /* BACKEND_COMMAND_CONDITION as a node (R4) */
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */
@@ -362,6 +363,7 @@ enum backend_command_kind {
 	BACKEND_COMMAND_EVENT_WAIT = 12,   /* the lane goes on when the shared event has happened */
 	BACKEND_COMMAND_NATIVE = 13,       /* the application's own calls of the vendor's driver, on the lane (K6 - K12) */
 	BACKEND_COMMAND_GRAPH = 14,        /* a finished graph */
+	BACKEND_COMMAND_CONDITION = 15,    /* of a node of a graph only: IF and WHILE (R4) */
 };
 
 /* The ten of 000 (G1); the first six are about the command's device. */
@@ -499,6 +501,17 @@ struct backend_command {
 		 * the other. Times are of its first node's beginning and its last one's end. A node that fails ends the graph.
 		 */
 		struct backend_graph *graph;
+		/*
+		 * CONDITION: the next body_nodes nodes, with those of conditions among them, run once if the word is not 0 when all before
+		 * this node is complete; `repeats`: again and again, as long as it is not. The word has 32 bits.
+		 */
+		struct {
+			struct backend_memory *memory; /* NULL: `usm` */
+			uint64_t offset_bytes;         /* a multiple of 4 */
+			const void *usm;
+			bool repeats;
+			uint32_t body_nodes; /* 1 at least */
+		} condition;
 	};
 };
 
@@ -749,6 +762,9 @@ struct backend_ops {
 	 * FILL, COPY_PEER, USM_*, NOP; NATIVE with BACKEND_FEATURE_GRAPH_NATIVE; GRAPH: a finished one's nodes are copied in, as they
 	 * are then; that one may change or go. -EOPNOTSUPP: this command cannot be a node here; the graph is as before. Nodes count
 	 * from 0.
+	 * CONDITION with BACKEND_FEATURE_GRAPH_CONDITION: nodes of its body wait for nodes of the same body only, and no others wait for
+	 * them; neither NATIVE nor GRAPH is among them. Such a graph is no node of another one, and has neither memory of its own nor
+	 * updates.
 	 * A node keeps the places where its memories lie: one that is freed and made anew is another memory, for graph_update or
 	 * another graph. What lies in host memory of WRITE and READ is read and written at each launch. Prefetches and advice may be
 	 * given before the whole graph.

@@ -91,7 +91,8 @@ uint32_t cuda_features(const struct cuda_library *library, const struct cuda_dev
 	       feature(BACKEND_FEATURE_EARLY, facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR) |
 	       (cuda_graphs_are_possible(library)
 			? BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE |
-				  feature(BACKEND_FEATURE_GRAPH_SWITCH, library->cuGraphNodeSetEnabled != NULL)
+				  feature(BACKEND_FEATURE_GRAPH_SWITCH, library->cuGraphNodeSetEnabled != NULL) |
+				  feature(BACKEND_FEATURE_GRAPH_CONDITION, cuda_conditions_are_possible(library))
 			: 0u) |
 	       feature(BACKEND_FEATURE_COPY_LANES, facts->copy_engines > 0) |
 	       feature(BACKEND_FEATURE_OCCUPANCY, library->cuOccupancyMaxActiveBlocksPerMultiprocessor != NULL);

@@ -20,6 +20,7 @@ enum cuda_aspect {
 	CUDA_ASPECT_USM_SHARED_ALLOCATIONS = 16,
 	CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS = 17,
 	CUDA_ASPECT_LIMITED_GRAPH = 19,
+	CUDA_ASPECT_GRAPH_CONDITIONS = 20,
 };
 
 uint64_t cuda_aspects(const struct cuda_device_facts *facts);

@@ -157,6 +157,8 @@ void cuda_attributes_fill(const struct cuda_library *cuda, const struct cuda_dev
 	facts->features = cuda_features(cuda, from);
 	if (facts->features & BACKEND_FEATURE_GRAPH_NATIVE)
 		facts->aspects |= 1ull << CUDA_ASPECT_LIMITED_GRAPH; /* K19 */
+	if (facts->features & BACKEND_FEATURE_GRAPH_CONDITION)
+		facts->aspects |= 1ull << CUDA_ASPECT_GRAPH_CONDITIONS; /* R4 */
 	fill_numbers(from, memory_bytes, cuda, facts);
 	fill_arithmetic(from, facts);
 	cuda_image_facts_fill(cuda, from->device, facts);

@@ -3,6 +3,7 @@
  * when the device is opened; or one of the application's own making, which stays the application's (I9).
  */
 #include "cuda_entries.h"
+#include "cuda_graph.h"
 #include "cuda_lane.h"
 #include "status.h"
 
@@ -115,6 +116,7 @@ static void end(struct backend_device *device)
 			cuda_kernels_close(device);
 		if (device->memory)
 			cuda_memory_close(device);
+		cuda_conditions_close(device);
 		cuda_lanes_close(device);
 		cuda_ahead_drop(cu, &device->ahead);
 		(void)cu->cuCtxSetCurrent(NULL);
@@ -141,6 +143,8 @@ static int open_parts(struct backend_device *device, struct backend_fault *fault
 		error = cuda_memory_open(device, fault_out);
 	if (error == 0)
 		error = cuda_kernels_open(device, fault_out);
+	if (error == 0)
+		cuda_conditions_open(device);
 	if (error == 0)
 		error = cuda_clock_open(device, fault_out);
 	return error;

@@ -161,6 +161,8 @@
 #define CUDA_FUNCTIONS_NODES(NEEDED, OPTIONAL)                                                                         \
 	OPTIONAL(cuGraphNodeSetEnabled, 11060)                                                                         \
 	OPTIONAL(cuGraphAddDependencies, 12030)                                                                        \
+	OPTIONAL(cuGraphAddNode, 12030)                                                                                \
+	OPTIONAL(cuGraphConditionalHandleCreate, 12030)                                                                \
 	OPTIONAL(cuGraphAddEmptyNode, 10000)                                                                           \
 	OPTIONAL(cuGraphAddMemcpyNode, 10000)                                                                          \
 	OPTIONAL(cuGraphAddChildGraphNode, 10000)                                                                      \

@@ -86,6 +86,7 @@ int cuda_graph_create(struct backend_device *device, struct backend_graph **grap
 	if (!graph)
 		return no_memory(fault_out);
 	graph->device = device;
+	graph->place = CUDA_GRAPH_TOP;
 	error = tell(graph, device->backend->library.cuGraphCreate(&graph->graph, 0), fault_out, "cannot make a graph");
 	if (error < 0) {
 		free(graph);
@@ -150,6 +151,8 @@ int cuda_graph_note(struct backend_graph *graph, const struct backend_command *c
 		return note(graph, command->transfer.memory, fault_out);
 	case BACKEND_COMMAND_FILL:
 		return note(graph, command->fill.memory, fault_out);
+	case BACKEND_COMMAND_CONDITION:
+		return note(graph, command->condition.memory, fault_out);
 	case BACKEND_COMMAND_NATIVE:
 		for (uint32_t i = 0; error == 0 && i < command->native.memory_count; i++)
 			error = note(graph, command->native.memories[i], fault_out);
@@ -212,7 +215,7 @@ static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *
 	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_graph_kernel(&plan->launch);
 	bool overlaps = place->after && may_overlap(graph, plan, place);
 
-	CUresult result = cu->cuGraphAddKernelNode(node_out, graph->graph, place->after,
+	CUresult result = cu->cuGraphAddKernelNode(node_out, cuda_graph_target(graph), place->after,
 						   overlaps ? 0 : place->count, &kernel);
 	if (result != CUDA_SUCCESS || !overlaps)
 		return result;
@@ -232,14 +235,15 @@ static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan 
 	case CUDA_FORM_KERNEL:
 		return add_kernel(graph, plan, place, node_out);
 	case CUDA_FORM_COPY:
-		return cu->cuGraphAddMemcpyNode(node_out, graph->graph, place->after, place->count, &plan->copy,
+		return cu->cuGraphAddMemcpyNode(node_out, cuda_graph_target(graph), place->after, place->count, &plan->copy,
 						graph->device->context);
 	case CUDA_FORM_EMPTY:
 	case CUDA_FORM_HINT:
 	case CUDA_FORM_CHILD:
+	case CUDA_FORM_CONDITION:
 		break;
 	}
-	return cu->cuGraphAddEmptyNode(node_out, graph->graph, place->after, place->count);
+	return cu->cuGraphAddEmptyNode(node_out, cuda_graph_target(graph), place->after, place->count);
 }
 
 static int add_plain(struct backend_graph *graph, const struct backend_command *command, struct place *place,
@@ -305,6 +309,9 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child, c
 	if (child->temporary_count > 0)
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"a graph with memory of its own cannot be a node");
+	if (child->has_conditions)
+		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+					"a graph with conditions cannot be a node");
 	if (child->differs)
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"a graph that was updated cannot be a node");
@@ -334,8 +341,13 @@ static int add_node(struct backend_graph *graph, const struct backend_command *c
 
 	if (error < 0)
 		return error;
+	if (command->kind == BACKEND_COMMAND_CONDITION)
+		return cuda_graph_add_condition(graph, command, place->after, place->count, node, fault_out);
 	if (command->kind != BACKEND_COMMAND_GRAPH && command->kind != BACKEND_COMMAND_NATIVE)
 		return add_plain(graph, command, place, node, fault_out);
+	if (graph->place != CUDA_GRAPH_TOP)
+		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+					"the body of a condition has neither graphs nor native commands");
 	node->form = CUDA_FORM_CHILD;
 	if (command->kind == BACKEND_COMMAND_GRAPH)
 		return add_child(graph, command->graph, place, node, fault_out);
@@ -346,13 +358,13 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 		   uint32_t after_count, uint32_t *node_out, struct backend_fault *fault_out)
 {
 	CLEANUP(free_pointer) CUgraphNode *before = NULL;
-	struct cuda_graph_node node = {.kind = command->kind};
+	struct cuda_graph_node node = {.kind = command->kind, .place = graph->place};
 	uint32_t before_count = after_count;
 
 	if (graph->executable)
 		return invalid(fault_out, "a finished graph takes no more nodes");
 	for (uint32_t i = 0; i < after_count; i++)
-		if (after[i] >= graph->count)
+		if (after[i] >= graph->count || graph->nodes[after[i]].place != graph->place)
 			return invalid(fault_out, "a node waits for one that is not there");
 	int error = cuda_graph_uses(graph, command, &node.uses, fault_out);
 	if (error < 0)
@@ -372,7 +384,9 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 		error = cuda_enter(graph->device, fault_out);
 	struct place place = {.after = before_count > 0 ? before : NULL,
 				    .count = before_count,
-				    .only = after_count == 1 && before_count == 1 ? &graph->nodes[after[0]] : NULL};
+				    .only = after_count == 1 && before_count == 1 && graph->place == CUDA_GRAPH_TOP
+						    ? &graph->nodes[after[0]]
+						    : NULL};
 	if (error == 0)
 		error = add_node(graph, command, &place, &node, fault_out);
 	if (error < 0)
@@ -385,6 +399,7 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	}
 	graph->nodes[graph->count] = node;
 	*node_out = graph->count++;
+	cuda_graph_go_on(graph);
 	return 0;
 }
 
@@ -415,7 +430,7 @@ static int add_word(struct backend_graph *graph, struct backend_fault *fault_out
 	for (uint32_t i = 0; i < graph->temporary_count; i++)
 		last[count++] = graph->temporaries[i]->release;
 	for (uint32_t i = 0; i < graph->count; i++)
-		if (!graph->nodes[i].is_waited_for)
+		if (!graph->nodes[i].is_waited_for && graph->nodes[i].place == CUDA_GRAPH_TOP)
 			last[count++] = graph->nodes[i].node;
 	return tell(graph,
 		    device->backend->library.cuGraphAddMemsetNode(&graph->word, graph->graph, last, count, &word,
@@ -449,7 +464,11 @@ int cuda_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 {
 	if (graph->executable)
 		return invalid(fault_out, "the graph is finished already");
+	if (updatable && graph->has_conditions)
+		return invalid(fault_out, "a graph with conditions is not updated");
 	int error = cuda_enter(graph->device, fault_out);
+	if (error == 0)
+		error = cuda_graph_close_bodies(graph, fault_out);
 	if (error == 0)
 		error = add_word(graph, fault_out);
 	if (error == 0 && graph->temporary_count > 0)

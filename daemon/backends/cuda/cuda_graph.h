@@ -7,6 +7,8 @@
  * word that nobody reads, so that a graph may become a child of others as it is. The driver lets no two launches of one executable
  * overlap, whatever streams they are on.
  *
+ * What lies in the body of a condition is a node of the body's graph, which is the driver's, and goes with it.
+ *
  * Kernels are held by the graph: the driver looks at the function that a node named before. Device thread, all of it.
  */
 #ifndef SYCL_BACKENDS_CUDA_GRAPH_H
@@ -20,6 +22,7 @@ enum cuda_form {
 	CUDA_FORM_COPY = 2,
 	CUDA_FORM_CHILD = 3,
 	CUDA_FORM_HINT = 4, /* an empty node; given to the driver before each launch */
+	CUDA_FORM_CONDITION = 5,
 };
 
 /* cuda_graph_fill.c: parameters of the kernel that fills. */
@@ -54,11 +57,17 @@ struct cuda_graph_node {
 	uint64_t uses;      /* bits of the graph's memories: that it names, */
 	uint64_t has;       /* that are allocated before it, */
 	uint64_t last_uses; /* and that it names, and no node behind it does */
+	uint32_t place, end;           /* the condition in whose body it lies, or TOP; of a condition: behind its body */
+	CUgraph body;                  /* CONDITION */
+	CUgraphConditionalHandle handle;
+	CUdeviceptr word;              /* that it asks */
+	bool repeats;
 	CUDA_MEMCPY3D copy;            /* COPY: as it is in the graph */
 	struct backend_kernel *kernel; /* held; NULL: no launch */
 	struct backend_command hint;   /* HINT */
 };
 
+#define CUDA_GRAPH_TOP UINT32_MAX
 #define CUDA_GRAPH_TEMPORARIES 64u
 
 /* Memory of a graph's own. */
@@ -75,6 +84,8 @@ struct backend_graph {
 	CUgraphExec executable; /* NULL: not finished */
 	CUgraphNode word;
 	bool updatable;
+	bool has_conditions, are_bodies_closed;
+	uint32_t place; /* where the next node lies */
 	bool differs; /* the executable has what the graph has not: no child of others any more */
 	struct cuda_graph_node *nodes;
 	uint32_t count, capacity;
@@ -128,6 +139,22 @@ int cuda_graph_add_frees(struct backend_graph *graph, struct backend_fault *faul
 uint64_t cuda_graph_memory_bytes(const struct backend_graph *graph);
 /* The driver's graph is gone. */
 void cuda_graph_memory_end(struct backend_graph *graph);
+
+/* cuda_graph_condition.c */
+extern const char cuda_condition_ptx[];
+/* The graph of the driver's in which the next node lies. */
+CUgraph cuda_graph_target(const struct backend_graph *graph);
+/* The latest node is there: where does the next one lie? */
+void cuda_graph_go_on(struct backend_graph *graph);
+/* Fills in what a condition has of the node. */
+int cuda_graph_add_condition(struct backend_graph *graph, const struct backend_command *command, const CUgraphNode *after,
+			     uint32_t after_count, struct cuda_graph_node *node, struct backend_fault *fault_out);
+/* All nodes are there. Once; after a failure the graph is of no use. */
+int cuda_graph_close_bodies(struct backend_graph *graph, struct backend_fault *fault_out);
+/* Has the driver what conditions need? The kernel that sets them, at device_open and device_close; without it there are none. */
+bool cuda_conditions_are_possible(const struct cuda_library *library);
+void cuda_conditions_open(struct backend_device *device);
+void cuda_conditions_close(struct backend_device *device);
 
 /*
  * cuda_graph_native.c: call the native command's function with a graph of its own, and add that as a child (K15 - K18). A failure

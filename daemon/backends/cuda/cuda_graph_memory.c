@@ -48,6 +48,8 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes, struc
 {
 	if (graph->executable)
 		return none(fault_out, "a finished graph gets no more memory");
+	if (graph->has_conditions)
+		return none(fault_out, "a graph with conditions has no memory of its own");
 	if (!cuda_graphs_have_memory(graph->device))
 		return none(fault_out, "this driver's graphs have no memory of their own");
 	if (graph->temporary_count == CUDA_GRAPH_TEMPORARIES)

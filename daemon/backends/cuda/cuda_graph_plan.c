@@ -246,6 +246,7 @@ int cuda_plan_make(struct backend_device *device, const struct backend_command *
 	case BACKEND_COMMAND_EVENT_WAIT:
 	case BACKEND_COMMAND_NATIVE:
 	case BACKEND_COMMAND_GRAPH:
+	case BACKEND_COMMAND_CONDITION:
 		break;
 	}
 	return no_node(fault_out, "such a command");

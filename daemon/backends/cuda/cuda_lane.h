@@ -177,6 +177,8 @@ struct cuda_lanes {
 	CUmodule own_module; /* the backend's own kernels */
 	CUfunction blank;    /* an empty one, from which chains are made */
 	CUfunction fill;     /* fills of graphs; NULL: there is none */
+	CUmodule condition_module;
+	CUfunction condition; /* sets the conditions of graphs; NULL: there is none */
 	bool has_graphs;     /* for chains, and the empty kernel */
 	/* Any thread may read them; refused: launched plainly instead. */
 	_Atomic uint64_t chains_sent, chain_launches, chains_refused;

@@ -390,6 +390,8 @@ static int submit_kind(struct submission *submission, struct backend_fault *faul
 		return submit_native(submission, fault_out);
 	case BACKEND_COMMAND_GRAPH:
 		return submit_graph(submission, fault_out);
+	case BACKEND_COMMAND_CONDITION:
+		break;
 	}
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no command %d",
 				(int)submission->command->kind);

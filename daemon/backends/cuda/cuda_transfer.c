@@ -187,6 +187,7 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
 	case BACKEND_COMMAND_EVENT_WAIT:
 	case BACKEND_COMMAND_NATIVE:
 	case BACKEND_COMMAND_GRAPH:
+	case BACKEND_COMMAND_CONDITION:
 		break;
 	}
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "command %d moves no bytes", (int)command->kind);

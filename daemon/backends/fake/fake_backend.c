@@ -18,6 +18,7 @@
 #define FAKE_USM_ATOMIC_ASPECTS ((1u << 15) | (1u << 17))
 #define FAKE_LINK_ASPECT  (1u << 11)
 #define FAKE_GRAPH_ASPECT (1u << 19)
+#define FAKE_CONDITION_ASPECT (1u << 20)
 #define FAKE_DEVICE_TYPE_CUSTOM 4u /* DeviceType of command.proto */
 
 struct backend {
@@ -142,6 +143,8 @@ static void describe(struct backend *backend, uint32_t index)
 		facts->aspects |= FAKE_LINK_ASPECT;
 	if (facts->features & BACKEND_FEATURE_GRAPH_NATIVE)
 		facts->aspects |= FAKE_GRAPH_ASPECT;
+	if (facts->features & BACKEND_FEATURE_GRAPH_CONDITION)
+		facts->aspects |= FAKE_CONDITION_ASPECT;
 	fake_image_facts(facts);
 	for (uint32_t i = 0; i < 7; i++)
 		facts->preferred_vector_widths[i] = facts->native_vector_widths[i] = 1;

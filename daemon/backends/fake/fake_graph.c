@@ -23,13 +23,17 @@ struct fake_native_graph {
 	bool failed; /* no memory */
 };
 
+#define TOP UINT32_MAX /* the place of nodes that lie in no body */
+
 struct node {
-	struct fake_command *command;         /* NULL: a native command, or a graph */
+	struct fake_command *command;         /* NULL: a native command, a graph, or a condition */
 	struct fake_native_graph *native;     /* owned; NULL: none */
 	struct backend_graph *child;          /* owned: a copy; NULL: none */
 	enum backend_command_kind kind;
 	struct backend_kernel *kernel;        /* of a launch; the command is a NOP while the node is skipped */
+	struct backend_command condition;     /* of such a node */
 	uint32_t *after, after_count;
+	uint32_t place, end; /* the condition in whose body it lies; of a condition: behind its body */
 	bool has_run;
 };
 
@@ -38,6 +42,8 @@ struct backend_graph {
 	struct backend_graph *next; /* of the device */
 	struct node *nodes;
 	uint32_t count;
+	uint32_t place; /* where the next node lies */
+	bool has_conditions;
 	bool is_finished, is_updatable;
 	uint32_t in_flight;
 	const struct backend_lane *lane; /* that it is in flight on */
@@ -161,7 +167,7 @@ static struct backend_graph *graph_copy(const struct backend_graph *graph);
 
 static bool node_copy(const struct node *from, struct node *to)
 {
-	*to = (struct node){.kind = from->kind};
+	*to = (struct node){.kind = from->kind, .place = from->place};
 	if (from->command)
 		to->command = fake_command_copy(NULL, &from->command->command, NULL, 0, 0);
 	if (from->native)
@@ -181,7 +187,7 @@ static struct backend_graph *graph_copy(const struct backend_graph *graph)
 		free(nodes);
 		return NULL;
 	}
-	*copy = (struct backend_graph){.device = graph->device, .nodes = nodes, .is_finished = true};
+	*copy = (struct backend_graph){.device = graph->device, .nodes = nodes, .place = TOP, .is_finished = true};
 	bool whole = true;
 	while (whole && copy->count < graph->count) {
 		whole = node_copy(&graph->nodes[copy->count], &nodes[copy->count]);
@@ -207,6 +213,45 @@ bool fake_graph_names_locked(const struct backend_device *device, const struct b
 	return false;
 }
 
+/* --- conditions ---------------------------------------------------------------------------------------------------- */
+
+static int condition_check(const struct backend_graph *graph, const struct backend_command *command,
+			   struct backend_fault *fault_out)
+{
+	const struct backend_memory *memory = command->condition.memory;
+	const uint64_t offset = command->condition.offset_bytes;
+	bool good = memory ? memory->device == graph->device && offset % 4 == 0 && memory->size_bytes >= 4 &&
+				     offset <= memory->size_bytes - 4
+			   : command->condition.usm && (uintptr_t)command->condition.usm % 4 == 0;
+	if (!fake_has(graph->device, BACKEND_FEATURE_GRAPH_CONDITION))
+		return no_node(fault_out, "conditions cannot be nodes here");
+	if (!good || command->condition.body_nodes == 0)
+		return invalid(fault_out, "a condition's word lies in memory, and it has a body");
+	if (graph->place != TOP && command->condition.body_nodes >= graph->nodes[graph->place].end - graph->count)
+		return invalid(fault_out, "a body reaches beyond the one that it lies in");
+	return 0;
+}
+
+/* The bodies that the next node lies behind are left. */
+static void leave_bodies(struct backend_graph *graph)
+{
+	while (graph->place != TOP && graph->nodes[graph->place].end == graph->count)
+		graph->place = graph->nodes[graph->place].place;
+}
+
+static bool is_true_locked(const struct node *node, struct fake_command *whole)
+{
+	const struct backend_command *c = &node->condition;
+	const void *at = c->condition.memory ? c->condition.memory->data + c->condition.offset_bytes : c->condition.usm;
+	uint32_t word = 0;
+	if (!c->condition.memory && !fake_usm_reaches_locked(whole->lane->device, at, sizeof(word))) {
+		fake_fault(&whole->fault, STATUS_KERNEL, "a condition's word is not there");
+		return false;
+	}
+	memcpy(&word, at, sizeof(word));
+	return word != 0;
+}
+
 /* What no driver of a real device would take as a node. */
 static int check(struct backend_graph *graph, const struct backend_command *command, struct backend_fault *fault_out)
 {
@@ -227,8 +272,16 @@ static int node_make(struct backend_graph *graph, const struct backend_command *
 		     struct backend_fault *fault_out)
 {
 	node->kind = command->kind;
+	node->place = graph->place;
 	if (command->kind == BACKEND_COMMAND_LAUNCH)
 		node->kernel = command->launch.kernel;
+	if (command->kind == BACKEND_COMMAND_CONDITION) {
+		node->condition = *command;
+		node->end = graph->count + 1 + command->condition.body_nodes;
+		return condition_check(graph, command, fault_out);
+	}
+	if (graph->place != TOP && (command->kind == BACKEND_COMMAND_NATIVE || command->kind == BACKEND_COMMAND_GRAPH))
+		return no_node(fault_out, "a body has neither native commands nor graphs");
 	if (command->kind == BACKEND_COMMAND_NATIVE) {
 		if (!fake_has(graph->device, BACKEND_FEATURE_GRAPH_NATIVE))
 			return no_node(fault_out, "native commands cannot be nodes here");
@@ -239,6 +292,8 @@ static int node_make(struct backend_graph *graph, const struct backend_command *
 		const struct backend_graph *child = command->graph;
 		if (child == graph || child->device != graph->device || !child->is_finished)
 			return invalid(fault_out, "a graph in a graph is finished, and of the same device");
+		if (child->has_conditions)
+			return no_node(fault_out, "a graph with conditions cannot be a node");
 		node->child = graph_copy(child);
 		return node->child ? 0 : no_memory(fault_out);
 	}
@@ -261,6 +316,7 @@ int fake_graph_create(struct backend_device *device, struct backend_graph **grap
 	if (!graph)
 		return no_memory(fault_out);
 	graph->device = device;
+	graph->place = TOP;
 	fake_lock();
 	graph->next = device->graphs;
 	device->graphs = graph;
@@ -279,7 +335,7 @@ int fake_graph_add(struct backend_graph *graph, const struct backend_command *co
 	if (graph->is_finished)
 		return invalid(fault_out, "a finished graph takes no more nodes");
 	for (uint32_t i = 0; i < after_count; i++)
-		if (after[i] >= graph->count)
+		if (after[i] >= graph->count || graph->nodes[after[i]].place != graph->place)
 			return invalid(fault_out, "a node waits for one that is not there");
 	struct node *nodes = reallocarray(graph->nodes, graph->count + 1u, sizeof(*nodes));
 	if (!nodes)
@@ -298,6 +354,11 @@ int fake_graph_add(struct backend_graph *graph, const struct backend_command *co
 		counters->graph_adds_at_once = graph->device->graph_adds;
 	nodes[graph->count] = node;
 	*node_out = graph->count++;
+	if (node.end > 0) {
+		graph->place = *node_out;
+		graph->has_conditions = true;
+	}
+	leave_bodies(graph);
 	fake_unlock();
 	return 0;
 }
@@ -308,6 +369,8 @@ int fake_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 		return -EIO;
 	if (graph->is_finished)
 		return invalid(fault_out, "the graph is finished already");
+	if (graph->place != TOP || (graph->has_conditions && updatable))
+		return invalid(fault_out, "nodes of a body are missing, or a graph with conditions is to be updatable");
 	graph->is_finished = true;
 	graph->is_updatable = updatable;
 	return 0;
@@ -398,11 +461,12 @@ bool fake_graph_is_held_locked(const struct backend_graph *graph)
 	return held;
 }
 
-static struct node *next_node(struct backend_graph *graph)
+/* Of those that lie there. */
+static struct node *next_node(struct backend_graph *graph, uint32_t place)
 {
 	for (uint32_t i = graph->count; i > 0; i--) {
 		struct node *node = &graph->nodes[i - 1];
-		bool ready = !node->has_run;
+		bool ready = !node->has_run && node->place == place;
 		for (uint32_t j = 0; ready && j < node->after_count; j++)
 			ready = graph->nodes[node->after[j]].has_run;
 		if (ready)
@@ -411,9 +475,29 @@ static struct node *next_node(struct backend_graph *graph)
 	return NULL;
 }
 
-static void run_node(struct node *node, struct fake_command *whole)
+static void run_place(struct backend_graph *graph, uint32_t place, struct fake_command *whole);
+
+/* What has no end holds up everybody here: its turns are counted. */
+static void run_condition(struct backend_graph *graph, const struct node *node, struct fake_command *whole)
+{
+	uint32_t turns = 0;
+	while (whole->fault.status == STATUS_SUCCESS && is_true_locked(node, whole)) {
+		if (turns++ == FAKE_TURNS_MAX)
+			fake_fault(&whole->fault, STATUS_KERNEL, "a body has run %u times, and would again", FAKE_TURNS_MAX);
+		else
+			run_place(graph, (uint32_t)(node - graph->nodes), whole);
+		if (!node->condition.condition.repeats)
+			break;
+	}
+}
+
+static void run_node(struct backend_graph *graph, struct node *node, struct fake_command *whole)
 {
 	struct backend_device *device = whole->lane->device;
+	if (node->end > 0) {
+		run_condition(graph, node, whole);
+		return;
+	}
 	if (node->child) {
 		fake_graph_run_locked(node->child, whole);
 		return;
@@ -435,13 +519,18 @@ static void run_node(struct node *node, struct fake_command *whole)
 	fake_log_locked(node->command);
 }
 
-void fake_graph_run_locked(struct backend_graph *graph, struct fake_command *whole)
+static void run_place(struct backend_graph *graph, uint32_t place, struct fake_command *whole)
 {
 	for (uint32_t i = 0; i < graph->count; i++)
-		graph->nodes[i].has_run = false;
-	for (struct node *node = next_node(graph); node && whole->fault.status == STATUS_SUCCESS;
-	     node = next_node(graph)) {
-		run_node(node, whole);
+		graph->nodes[i].has_run &= graph->nodes[i].place != place;
+	for (struct node *node = next_node(graph, place); node && whole->fault.status == STATUS_SUCCESS;
+	     node = next_node(graph, place)) {
+		run_node(graph, node, whole);
 		node->has_run = true;
 	}
+}
+
+void fake_graph_run_locked(struct backend_graph *graph, struct fake_command *whole)
+{
+	run_place(graph, TOP, whole);
 }

@@ -1,5 +1,6 @@
 /* One instruction of one thread. */
 #include "fake_code.h"
+#include "fake_graph.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -248,8 +249,21 @@ static void atomic(struct fake_grid *grid, struct fake_block *block, struct fake
 
 /* The driver's own functions that compiled code calls. */
 static bool call_of_the_driver(struct fake_grid *grid, struct fake_thread *thread, const struct fake_operand *name,
-			       const struct fake_operand *results)
+			       const struct fake_operand *results, const struct fake_operand *list)
 {
+	static const char condition[] = "cudaGraphSetConditional";
+
+	if (name->label_length == sizeof(condition) - 1 && memcmp(name->label, condition, sizeof(condition) - 1) == 0 && list &&
+	    list->count == 2) {
+		uint64_t handle;
+		uint32_t value;
+		memcpy(&handle, top(thread)->bytes + list->elements[0].value, sizeof(handle));
+		memcpy(&value, top(thread)->bytes + list->elements[1].value, sizeof(value));
+		fake_lock();
+		fake_condition_set(handle, value);
+		fake_unlock();
+		return true;
+	}
 	if (name->label_length == 12 && memcmp(name->label, "__assertfail", 12) == 0)
 		fake_grid_fault(grid, CUDA_ERROR_ASSERT);
 	if (name->label_length == 7 && memcmp(name->label, "vprintf", 7) == 0) {
@@ -273,7 +287,7 @@ static void call(struct fake_grid *grid, struct fake_thread *thread, const struc
 
 	if (name->kind != OPERAND_LABEL)
 		fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_INSTRUCTION);
-	if (call_of_the_driver(grid, thread, name, has_results ? &i->operands[0] : NULL))
+	if (call_of_the_driver(grid, thread, name, has_results ? &i->operands[0] : NULL, list))
 		return;
 	code = fake_program_code(grid->function->module->program, name->label, name->label_length);
 	if (!code)

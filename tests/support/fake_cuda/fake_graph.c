@@ -79,6 +79,7 @@ static CUresult node_copy(const struct CUgraphNode_st *from, struct CUgraphNode_
 
 	*to = *from;
 	to->child = (struct fake_instance){0};
+	to->body = NULL;
 	to->launch.bytes = NULL;
 	to->after = malloc((from->after_count + 1) * sizeof(*to->after));
 	if (!to->after) {
@@ -89,7 +90,9 @@ static CUresult node_copy(const struct CUgraphNode_st *from, struct CUgraphNode_
 		memcpy(to->after, from->after, from->after_count * sizeof(*to->after));
 	if (from->kind == NODE_KERNEL)
 		result = launch_duplicate(&from->launch, &to->launch);
-	if (result == CUDA_SUCCESS && from->kind == NODE_CHILD)
+	if (result == CUDA_SUCCESS && from->body)
+		result = fake_graph_copy(from->body, &to->child);
+	else if (result == CUDA_SUCCESS && (from->kind == NODE_CHILD || from->kind == NODE_CONDITION))
 		result = fake_instance_copy(&from->child, &to->child);
 	return result;
 }
@@ -127,19 +130,43 @@ CUresult fake_graph_copy(const struct CUgraph_st *graph, struct fake_instance *c
 	return result;
 }
 
+struct CUgraph_st *fake_graph_make(void)
+{
+	struct CUgraph_st *graph = calloc(1, sizeof(*graph));
+
+	if (graph)
+		fake_handle_add(FAKE_GRAPH, graph);
+	return graph;
+}
+
 CUresult cuGraphCreate(CUgraph *graph_out, unsigned flags)
 {
 	ENTER(NEED_INIT);
 	LOCKED();
-	struct CUgraph_st *graph = calloc(1, sizeof(*graph));
-	if (!graph || flags) {
-		free(graph);
-		return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_OUT_OF_MEMORY;
-	}
-	fake_handle_add(FAKE_GRAPH, graph);
+	if (flags)
+		return CUDA_ERROR_INVALID_VALUE;
+	struct CUgraph_st *graph = fake_graph_make();
+	if (!graph)
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	fake_number_add("graphs", 1);
 	*graph_out = graph;
 	return CUDA_SUCCESS;
+}
+
+void fake_graph_end(struct CUgraph_st *graph)
+{
+	fake_conditions_gone(graph);
+	for (unsigned i = 0; i < graph->count; i++) {
+		if (graph->nodes[i]->body)
+			fake_graph_end(graph->nodes[i]->body);
+		each_kernel(graph->nodes[i], unname);
+		node_clear(graph->nodes[i]);
+		fake_handle_retire(FAKE_GRAPH_NODE, graph->nodes[i]);
+	}
+	free(graph->nodes);
+	graph->nodes = NULL;
+	graph->count = 0;
+	fake_handle_retire(FAKE_GRAPH, graph);
 }
 
 CUresult cuGraphDestroy(CUgraph graph)
@@ -152,17 +179,14 @@ CUresult cuGraphDestroy(CUgraph graph)
 		fake_misuse("a graph is destroyed while a stream captures into it");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
+	if (graph->is_body) {
+		fake_misuse("the body of a condition is destroyed");
+		return CUDA_ERROR_INVALID_VALUE;
+	}
 	fake_graph_memory_gone(graph);
 	if (graph->executable)
 		graph->executable->memory_of = NULL;
-	for (unsigned i = 0; i < graph->count; i++) {
-		each_kernel(graph->nodes[i], unname);
-		node_clear(graph->nodes[i]);
-		fake_handle_retire(FAKE_GRAPH_NODE, graph->nodes[i]);
-	}
-	free(graph->nodes);
-	graph->nodes = NULL;
-	fake_handle_retire(FAKE_GRAPH, graph);
+	fake_graph_end(graph);
 	fake_number_add("graphs", -1);
 	return CUDA_SUCCESS;
 }
@@ -170,6 +194,10 @@ CUresult cuGraphDestroy(CUgraph graph)
 CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraphNode *dependencies, size_t count,
 			     const struct CUgraphNode_st *made)
 {
+	if (graph->is_body && (made->kind == NODE_VALUES || made->kind == NODE_ALLOCATION || made->kind == NODE_FREE)) {
+		fake_misuse("such a node cannot be in the body of a condition");
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
 	for (size_t i = 0; i < count; i++) {
 		if (!fake_handle_alive(FAKE_GRAPH_NODE, dependencies[i]) || dependencies[i]->graph != graph)
 			return CUDA_ERROR_INVALID_VALUE;
@@ -318,6 +346,10 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec_out, CUgraph graph, unsig
 		fake_misuse("a graph is instantiated while a stream captures into it");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
+	if (graph->is_body) {
+		fake_misuse("the body of a condition is instantiated");
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
 	if (graph->executable) {
 		fake_misuse("a graph with memory is made executable twice");
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -464,8 +496,6 @@ static void expect_wait(const struct CUgraphNode_st *node)
 		fake_misuse("%s begins while the kernel before it ends, and does not wait", node->launch.function->name);
 }
 
-static void instance_run(struct fake_instance *instance, struct CUstream_st *stream);
-
 static void node_run(struct CUgraphNode_st *node, struct CUstream_st *stream)
 {
 	if (node->is_disabled)
@@ -492,7 +522,10 @@ static void node_run(struct CUgraphNode_st *node, struct CUstream_st *stream)
 		fake_copy3d_now(&node->copy);
 		break;
 	case NODE_CHILD:
-		instance_run(&node->child, stream);
+		fake_instance_run(&node->child, stream);
+		break;
+	case NODE_CONDITION:
+		fake_condition_run(node, stream);
 		break;
 	case NODE_ALLOCATION:
 	case NODE_FREE:
@@ -521,8 +554,10 @@ static struct CUgraphNode_st *next_node(struct fake_instance *instance)
 	return NULL;
 }
 
-static void instance_run(struct fake_instance *instance, struct CUstream_st *stream)
+void fake_instance_run(struct fake_instance *instance, struct CUstream_st *stream)
 {
+	for (unsigned i = 0; i < instance->count; i++)
+		instance->nodes[i].has_run = false;
 	for (struct CUgraphNode_st *node = next_node(instance); node && !fake.sticky; node = next_node(instance)) {
 		fake_lock();
 		fake_dawdle(stream);
@@ -545,8 +580,9 @@ static void graph_run(struct fake_op *base, struct CUstream_st *stream)
 		fake_wait_changed();
 	op->exec->running++;
 	fake_graph_memory_begin(&op->instance, stream->device);
+	fake_conditions_begin(&op->instance);
 	fake_unlock();
-	instance_run(&op->instance, stream);
+	fake_instance_run(&op->instance, stream);
 	fake_lock();
 	op->exec->running--;
 	fake_graph_memory_end(&op->instance, stream->device);

@@ -4,7 +4,8 @@
 
 #include "fake.h"
 
-enum fake_node_kind { NODE_EMPTY, NODE_KERNEL, NODE_MEMSET, NODE_VALUES, NODE_COPY, NODE_CHILD, NODE_ALLOCATION, NODE_FREE };
+enum fake_node_kind { NODE_EMPTY, NODE_KERNEL, NODE_MEMSET, NODE_VALUES, NODE_COPY, NODE_CHILD, NODE_ALLOCATION, NODE_FREE,
+		      NODE_CONDITION };
 
 /* Copies of a graph's nodes: of an executable, of one launch, of a child. */
 struct fake_instance {
@@ -26,13 +27,18 @@ struct CUgraphNode_st {
 	CUstreamBatchMemOpParams values[8];
 	CUDA_MEMCPY3D copy;
 	struct fake_range *range; /* ALLOCATION, FREE */
-	struct fake_instance child;
+	struct fake_instance child; /* CHILD; of an executable's CONDITION its body */
+	CUgraph body;               /* CONDITION, of a graph: populated later */
+	uint64_t condition;         /* its handle */
+	bool repeats;
 };
 
 struct CUgraph_st {
 	struct CUgraphNode_st **nodes;
 	unsigned count;
 	unsigned capturing; /* streams that capture into it */
+	bool is_body;       /* of a condition, whose it is */
+	bool has_condition; /* it becomes no child */
 	bool has_memory;    /* nodes that allocate or free: no clone, no child, nothing taken out, one executable at a time */
 	CUgraphExec executable; /* that one; NULL: none */
 };
@@ -48,6 +54,17 @@ CUresult fake_graph_kernel_of(const CUDA_KERNEL_NODE_PARAMS *parameters, struct 
 void fake_graph_relaunch(struct CUgraphNode_st *node, const struct fake_launch *launch);
 /* The executable's copy of a node; NULL and a misuse: it has none such. */
 struct CUgraphNode_st *fake_exec_node(CUgraphExec exec, CUgraphNode node, enum fake_node_kind kind);
+
+struct CUgraph_st *fake_graph_make(void); /* NULL: no memory */
+void fake_graph_end(struct CUgraph_st *graph);
+/* Without the lock: all nodes of an instance, as often as it is called. */
+void fake_instance_run(struct fake_instance *instance, struct CUstream_st *stream);
+
+/* fake_graph_condition.c */
+void fake_condition_set(uint64_t handle, uint32_t value); /* by a kernel */
+void fake_condition_run(struct CUgraphNode_st *node, struct CUstream_st *stream); /* without the lock */
+void fake_conditions_begin(const struct fake_instance *instance); /* a launch begins: nobody has set them */
+void fake_conditions_gone(const struct CUgraph_st *graph);
 
 /* fake_graph_memory.c: of the nodes that allocate and free. */
 CUresult fake_graph_memory_reserve(const struct fake_instance *instance, int device); /* as if it ran alone */

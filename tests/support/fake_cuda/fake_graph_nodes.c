@@ -25,6 +25,10 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node_out, CUgraph graph, const CU
 	LOCKED();
 	if (!fake_handle_alive(FAKE_GRAPH, graph) || !fake_handle_alive(FAKE_GRAPH, child) || child->capturing)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (child->has_condition || child->is_body) {
+		fake_misuse("a graph with conditions becomes another one's child");
+		return CUDA_ERROR_NOT_SUPPORTED;
+	}
 	if (child->has_memory) {
 		fake_misuse("a graph with memory becomes another one's child");
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -76,7 +80,7 @@ CUresult cuGraphDestroyNode(CUgraphNode node)
 		fake_misuse("a node is taken out of a graph with memory");
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
-	if (is_needed(node) || node->kind == NODE_CHILD)
+	if (is_needed(node) || node->kind == NODE_CHILD || node->kind == NODE_CONDITION)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	node->graph->count--;
 	if (node->kind == NODE_KERNEL) {
