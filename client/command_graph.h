@@ -61,6 +61,8 @@ struct executable_node {
 		*handler; /* a reference; NULL: it only orders. Under the graph lock, but of a host task, which stays */
 	struct bridge_graph *native_graph; /* a reference; of a native command through a service, else NULL */
 	uint32_t first_edge, edge_count;
+	uint32_t body_count; /* of a condition: so many nodes behind it are its body, with the bodies in it */
+	uint32_t depth;      /* in so many bodies it lies */
 	bool has_successor, is_host_task, is_native;
 	bool is_disabled; /* under the graph lock */
 };
@@ -79,6 +81,7 @@ struct executable_graph {
 	uint32_t *place; /* of each node of the origin: its first node here */
 	uint32_t place_count;
 	uint32_t host_count; /* host tasks */
+	uint32_t condition_count;
 	uint32_t native_count; /* native commands: the service calls them before it is finalized */
 };
 

@@ -109,7 +109,8 @@ struct connection {
 	bool may_spin;
 
 	uint32_t session_class, weight; /* as the service gave them */
-	bool has_graphs, has_natives, has_temporaries, has_early, has_native_nodes, has_graph_switch; /* agreed on */
+	bool has_graphs, has_natives, has_temporaries, has_early, has_native_nodes, has_graph_switch,
+		has_graph_condition; /* agreed on */
 	bool in_process; /* the engine is in this process: embedded, and in tests */
 	void *engine;    /* embedded */
 	embedded_stop *engine_stop;

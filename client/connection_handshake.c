@@ -22,7 +22,7 @@ static uint64_t features_wanted(void)
 {
 	const uint64_t always =
 		FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES | FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES |
-		FEATURE_GRAPH_SWITCH;
+		FEATURE_GRAPH_SWITCH | FEATURE_GRAPH_CONDITION;
 	const char *resubmit = secure_getenv("SYCLD_RESUBMIT");
 	return resubmit && strcmp(resubmit, "0") == 0 ? always : always | FEATURE_RESUBMIT;
 }
@@ -163,6 +163,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	c->has_early = welcome->features & FEATURE_NATIVE_EARLY;
 	c->has_native_nodes = welcome->features & FEATURE_NATIVE_NODES;
 	c->has_graph_switch = welcome->features & FEATURE_GRAPH_SWITCH;
+	c->has_graph_condition = welcome->features & FEATURE_GRAPH_CONDITION;
 	c->session = welcome->session;
 	c->in_process = c->in_process && welcome->in_process;
 	c->bell = packet_fds_take(fds, 1);

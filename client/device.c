@@ -151,7 +151,7 @@ SYCL_API sycl_result sycl_device_has(sycl_device handle, sycl_aspect aspect, uin
 {
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(has_out);
-	if ((uint32_t)aspect > SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH)
+	if ((uint32_t)aspect > SYCL_ASPECT_EXT_GRAPH_CONDITIONS)
 		return error_set(SYCL_ERROR_INVALID, "%d is no aspect", (int)aspect);
 	*has_out = (uint32_t)(device->facts->aspects >> (uint32_t)aspect) & 1;
 	return SYCL_SUCCESS;

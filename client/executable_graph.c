@@ -110,6 +110,21 @@ static sycl_result add_outer_edges(struct executable_graph *to, const struct gra
 	return result;
 }
 
+/* A node of another executable graph, `deeper` by so many bodies, with its edges inside of that. */
+static sycl_result add_copy(struct executable_graph *to, uint32_t base, const struct executable_graph *from, uint32_t index,
+			    uint32_t deeper)
+{
+	const struct executable_node *node = &from->nodes[index];
+	sycl_result result = add_node(to, node->handler);
+	if (result)
+		return result;
+	to->nodes[base + index].body_count = node->body_count;
+	to->nodes[base + index].depth = node->depth + deeper;
+	for (uint32_t edge = 0; edge < node->edge_count && !result; edge++)
+		result = add_edge(to, base + from->edges[node->first_edge + edge]);
+	return result;
+}
+
 static sycl_result add_subgraph(struct executable_graph *to, const struct graph *graph, uint32_t item,
 				const struct span *spans, bool *last)
 {
@@ -118,14 +133,24 @@ static sycl_result add_subgraph(struct executable_graph *to, const struct graph 
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < from->count && !result; i++) {
 		const struct executable_node *node = &from->nodes[i];
-		result = add_node(to, node->handler);
-		if (!result)
-			last[base + i] = !node->has_successor;
-		if (!result && node->edge_count == 0)
+		result = add_copy(to, base, from, i, 0);
+		if (result)
+			return result;
+		last[base + i] = !node->has_successor && node->depth == 0;
+		if (node->edge_count == 0 && node->depth == 0)
 			result = add_outer_edges(to, graph, item, spans, last);
-		for (uint32_t edge = 0; edge < node->edge_count && !result; edge++)
-			result = add_edge(to, base + from->edges[node->first_edge + edge]);
 	}
+	return result;
+}
+
+/* Behind its condition, which stands for it outside. */
+static sycl_result add_body(struct executable_graph *to, const struct executable_graph *body)
+{
+	uint32_t base = to->count;
+	sycl_result result = SYCL_SUCCESS;
+	to->nodes[base - 1].body_count = body->count;
+	for (uint32_t i = 0; i < body->count && !result; i++)
+		result = add_copy(to, base, body, i, 1);
 	return result;
 }
 
@@ -145,6 +170,8 @@ static sycl_result add_item(struct executable_graph *to, const struct graph *gra
 			last[to->count - 1] = true;
 		if (!result)
 			result = add_outer_edges(to, graph, item, spans, last);
+		if (!result && handler && handler->action == HANDLER_ACTION_CONDITION)
+			result = add_body(to, handler->graph);
 	}
 	spans[item].count = to->count - spans[item].first;
 	return result;
@@ -170,6 +197,8 @@ sycl_result graph_flatten(const struct graph *graph, struct executable_graph *to
 		to->host_count += to->nodes[i].is_host_task;
 	for (uint32_t i = 0; i < to->count; i++)
 		to->native_count += to->nodes[i].is_native;
+	for (uint32_t i = 0; i < to->count; i++)
+		to->condition_count += to->nodes[i].body_count > 0;
 	return result;
 }
 
@@ -226,6 +255,7 @@ static sycl_result send_node(const struct executable_graph *graph, const struct 
 		return result;
 	if (call)
 		messages.native.context = native_call_context(call);
+	messages.condition.body_nodes = node->body_count;
 	uint32_t with_node = node->edge_count <= EDGES_WITH_NODE ? node->edge_count : 0;
 	Sycl__V1__GraphNode message = SYCL__V1__GRAPH_NODE__INIT;
 	message.graph = graph->remote.id;
@@ -318,6 +348,8 @@ static sycl_result make(struct graph *from, uint32_t flags, struct executable_gr
 	sycl_result result = graph_flatten(from, graph);
 	if (!result)
 		result = graph_check_flattened(graph);
+	if (!result)
+		result = graph_check_conditions(graph);
 	(void)pthread_mutex_unlock(&c->graph_lock);
 	if (!result)
 		result = call_natives(graph);

@@ -32,14 +32,18 @@ sycl_result graph_check_buffers(const struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-/* The handlers whose requirements are a node's: its own, or those of the graph that it launches. */
+/* The handlers whose requirements are a node's: its own, or those of the graph that it launches, or both of a condition. */
 static uint32_t handler_count(const struct handler *handler)
 {
+	if (handler->action == HANDLER_ACTION_CONDITION)
+		return handler->graph->count + 1;
 	return handler->action == HANDLER_ACTION_GRAPH ? handler->graph->count : 1;
 }
 
 static const struct handler *handler_of(const struct handler *handler, uint32_t i)
 {
+	if (handler->action == HANDLER_ACTION_CONDITION && i < handler->graph->count)
+		return handler->graph->nodes[i].handler;
 	return handler->action == HANDLER_ACTION_GRAPH ? handler->graph->nodes[i].handler : handler;
 }
 

@@ -3,13 +3,9 @@
 
 #include <stdlib.h>
 
-SYCL_API sycl_result sycl_handler_graph(sycl_handler handle, sycl_executable_graph graph_handle)
+sycl_result graph_check_launchable(const struct handler *handler, struct executable_graph *graph)
 {
-	PIN(handler, handler, handle);
-	PIN(executable_graph, graph, graph_handle);
-	sycl_result result = handler_check_no_action(handler);
-	if (!result)
-		result = remote_check(&graph->remote);
+	sycl_result result = remote_check(&graph->remote);
 	if (result)
 		return result;
 	if (graph->object.connection != handler->object.connection)
@@ -17,6 +13,18 @@ SYCL_API sycl_result sycl_handler_graph(sycl_handler handle, sycl_executable_gra
 	if (graph->context != handler->queue->context || graph->device != handler->queue->device)
 		return error_set_object(SYCL_ERROR_INVALID, graph->remote.id,
 					"the graph was made for another context or device than the queue's");
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_handler_graph(sycl_handler handle, sycl_executable_graph graph_handle)
+{
+	PIN(handler, handler, handle);
+	PIN(executable_graph, graph, graph_handle);
+	sycl_result result = handler_check_no_action(handler);
+	if (!result)
+		result = graph_check_launchable(handler, graph);
+	if (result)
+		return result;
 	handler->action = HANDLER_ACTION_GRAPH;
 	handler->graph = graph;
 	object_ref(&graph->object);

@@ -29,6 +29,8 @@ sycl_graph_node_type graph_type_of(const struct handler *handler)
 		return SYCL_GRAPH_NODE_MEMADVISE;
 	case HANDLER_ACTION_GRAPH:
 		return SYCL_GRAPH_NODE_SUBGRAPH;
+	case HANDLER_ACTION_CONDITION:
+		return SYCL_GRAPH_NODE_CONDITIONAL;
 	case HANDLER_ACTION_NATIVE:
 		return SYCL_GRAPH_NODE_NATIVE_COMMAND;
 	case HANDLER_ACTION_NONE:

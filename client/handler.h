@@ -60,6 +60,7 @@ enum handler_action {
 	HANDLER_ACTION_USM_ADVISE,
 	HANDLER_ACTION_NATIVE,
 	HANDLER_ACTION_GRAPH,
+	HANDLER_ACTION_CONDITION, /* of nodes of graphs alone */
 };
 
 #define HANDLER_INLINE_REQUIREMENTS 8
@@ -91,7 +92,8 @@ struct handler {
 	sycl_range cluster;           /* dimensions 0: none */
 	sycl_range offset;            /* of global ids; dimensions 0: none */
 	struct shared_event *event;   /* a reference */
-	struct executable_graph *graph; /* a reference */
+	struct executable_graph *graph; /* a reference; of a condition its body */
+	bool repeats;                   /* of a condition: WHILE. Its word is at usm.source, or NULL: at source_offset_bytes of `source` */
 	sycl_host_task_function *host_function;
 	sycl_user_data_destroy *destroy_user_data; /* called when the handler ends */
 	void *user_data;
@@ -184,6 +186,8 @@ sycl_result handler_add_dependency(struct handler *handler, struct event *event)
 /* handler_actions.c. `local` NULL: a basic range. Of success the caller's reference goes to the handler, and *pinned is NULL. */
 sycl_result handler_set_launch(struct handler *handler, struct kernel **pinned, const sycl_range *global,
 			       const sycl_range *local);
+/* graph_launch.c: is it of the same connection, context and device as the handler's queue? */
+sycl_result graph_check_launchable(const struct handler *handler, struct executable_graph *graph);
 /* executable_graph.c: for those who hold it only. */
 struct object *executable_graph_object(struct executable_graph *graph);
 /* One action for each group. */

@@ -250,6 +250,21 @@ static void put_native(struct group_messages *m)
 	m->group.native = &m->native;
 }
 
+/* How many nodes its body has is filled in when they are sent. */
+static void put_condition(struct group_messages *m, const struct handler *handler)
+{
+	sycl__v1__graph_condition__init(&m->condition);
+	m->condition.kind = handler->repeats ? SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_WHILE
+					     : SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_IF;
+	m->condition.usm_address = (uintptr_t)handler->usm.source;
+	if (!handler->usm.source) {
+		m->condition.requirement = handler->source;
+		m->condition.offset_bytes = origin_of(handler, handler->source) + handler->source_offset_bytes;
+	}
+	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION;
+	m->group.graph_condition = &m->condition;
+}
+
 static sycl_result put_action(struct group_messages *m, struct handler *handler)
 {
 	if (handler->action == HANDLER_ACTION_LAUNCH) {
@@ -258,6 +273,8 @@ static sycl_result put_action(struct group_messages *m, struct handler *handler)
 		put_host_task(m, handler);
 	} else if (handler->action == HANDLER_ACTION_NATIVE) {
 		put_native(m);
+	} else if (handler->action == HANDLER_ACTION_CONDITION) {
+		put_condition(m, handler);
 	} else if (handler->is_empty) {
 		return SYCL_SUCCESS; /* nothing to move: the group only orders */
 	} else if (handler->action == HANDLER_ACTION_COPY) {

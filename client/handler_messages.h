@@ -19,6 +19,7 @@ struct group_messages {
 	Sycl__V1__SharedEventAction event_action;
 	Sycl__V1__HostTask host_task;
 	Sycl__V1__NativeCommand native;
+	Sycl__V1__GraphCondition condition;
 	Sycl__V1__UsmCopy usm_copy;
 	Sycl__V1__UsmFill usm_fill;
 	Sycl__V1__UsmRange usm_range;

@@ -262,7 +262,7 @@ static sycl_result check(const struct handler *handler, bool plain_buffers)
 		result = handler_check_properties(handler);
 	if (!result && handler->graph)
 		result = remote_check(&handler->graph->remote);
-	if (!result && handler->graph && handler->requirements.count)
+	if (!result && handler->action == HANDLER_ACTION_GRAPH && handler->requirements.count)
 		result = error_set(SYCL_ERROR_INVALID, "a launch of a graph requires no buffers: its nodes do");
 	return result;
 }
@@ -357,6 +357,8 @@ static sycl_result send(struct handler *handler, struct handler *origin, bool is
 		return result;
 	if (!is_step && graph_records(handler))
 		return graph_record(handler, origin, event_out);
+	if (handler->action == HANDLER_ACTION_CONDITION)
+		return error_set(SYCL_ERROR_INVALID, "an IF or WHILE node is for graphs: record it, or add it to one");
 	if (!plain_buffers)
 		result = graph_check_no_temporaries(handler);
 	if (result)

@@ -134,7 +134,7 @@ static sycl_result aspect_bits(uint32_t count, const sycl_aspect *aspects, uint6
 	if (count > 0 && !aspects)
 		return error_set(SYCL_ERROR_INVALID, "a list of %u aspects is NULL", count);
 	for (uint32_t i = 0; i < count; i++) {
-		if ((uint32_t)aspects[i] > SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH)
+		if ((uint32_t)aspects[i] > SYCL_ASPECT_EXT_GRAPH_CONDITIONS)
 			return error_set(SYCL_ERROR_INVALID, "%d is no aspect", (int)aspects[i]);
 		bits |= 1ull << (uint32_t)aspects[i];
 	}

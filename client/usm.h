@@ -74,6 +74,8 @@ void usm_forget_variable(struct connection *connection, struct usm_allocation *v
 
 /* What a handler names, as it is now: also what was good when it was set may be freed by now. Takes the state lock. */
 sycl_result usm_check(const struct handler *handler);
+/* Bytes that a node of a graph looks at, on the queue's device. `what`: for people. */
+sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes, const char *what);
 
 /*
  * usm_staging.c: a copy from or to memory of the program, which was checked. Sends one group or more; `event_out` may

@@ -32,6 +32,12 @@ static sycl_result find_here(const struct handler *handler, const void *pointer,
 	return result;
 }
 
+sycl_result usm_check_word(const struct handler *handler, const void *pointer, uint64_t size_bytes, const char *what)
+{
+	struct usm_allocation found;
+	return find_here(handler, pointer, size_bytes, what, &found);
+}
+
 static sycl_result check_argument(const struct handler *handler, const void *pointer)
 {
 	struct usm_allocation found;
@@ -107,6 +113,9 @@ static sycl_result check_action(const struct handler *handler)
 	case HANDLER_ACTION_USM_PREFETCH:
 	case HANDLER_ACTION_USM_ADVISE:
 		return check_hint(handler);
+	case HANDLER_ACTION_CONDITION:
+		return handler->usm.source ? usm_check_word(handler, handler->usm.source, sizeof(uint32_t), "a condition")
+					   : SYCL_SUCCESS;
 	default:
 		return SYCL_SUCCESS;
 	}

@@ -11,5 +11,6 @@
 #define DEVICE_FEATURE_COOPERATIVE  (1u << 9)
 #define DEVICE_FEATURE_CLUSTER      (1u << 10)
 #define DEVICE_FEATURE_VARIABLE     (1u << 25)
+#define DEVICE_FEATURE_GRAPH_CONDITION (1u << 28)
 
 #endif

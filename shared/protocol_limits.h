@@ -16,6 +16,7 @@
 #define FEATURE_TEMPORARIES (1ull << 3) /* temporaries of graphs: BufferCreate.graph_temporary */
 #define FEATURE_NATIVE_EARLY (1ull << 4) /* native commands before all they depend on is complete: HostTask.early_event, SLOT_STATUS_EARLY */
 #define FEATURE_GRAPH_SWITCH (1ull << 6) /* nodes of executable graphs that do nothing for now: GraphSwitch */
+#define FEATURE_GRAPH_CONDITION (1ull << 7) /* nodes of graphs that run others under a condition: GraphCondition */
 #define FEATURE_NATIVE_NODES (1ull << 5) /* native commands of clients in other processes as nodes: HostTask.on_device in GraphNode */
 
 #define PACKET_BYTES_MAX 65536u      /* a datagram, and a record of a ring, at most */
@@ -54,6 +55,7 @@
 #define GRAPH_JOINS_MAX 4194304u         /* of a launch: what it waits for times nodes that come behind none */
 #define GRAPH_VISITS_MAX 524288u         /* of a launch, node by node: parts of buffers that its nodes use */
 #define GRAPH_TEMPORARIES_MAX 1024u      /* of a graph: temporaries that its nodes use */
+#define GRAPH_DEPTH_MAX 8u               /* bodies of conditional nodes in bodies */
 #define GRAPH_EDGES_SENT_MAX 8192u       /* in one record */
 #define GRAPH_BYTES_MAX (256ull << 20)   /* of a session: what the engine keeps of its graphs */
 #define CLUSTER_GROUPS_MAX 8u   /* what every device with clusters takes */

@@ -101,6 +101,62 @@ static int check_node(struct session *session, const Sycl__V1__CommandGroup *gro
 	return group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK ? check_host_task(session, group->host_task) : 0;
 }
 
+/* Can a driver run it as often as a word on its device says? */
+static bool can_be_in_body(const Sycl__V1__CommandGroup *group)
+{
+	switch (group->action_case) {
+	case SYCL__V1__COMMAND_GROUP__ACTION__NOT_SET:
+	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
+	case SYCL__V1__COMMAND_GROUP__ACTION_COPY:
+	case SYCL__V1__COMMAND_GROUP__ACTION_FILL:
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_COPY:
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_FILL:
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_PREFETCH:
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE:
+	case SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* 0; 1: the graph has failed; negative: a violation. */
+static int check_condition(struct session *session, struct graph *graph, const Sycl__V1__GraphCondition *condition,
+			   uint32_t depth, uint32_t end)
+{
+	struct context_device found;
+	struct backend_fault fault;
+	if (!(session->features & FEATURE_GRAPH_CONDITION))
+		return session_violation(session, "a graph's node is a condition, which was not agreed on");
+	if (condition->kind != SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_IF &&
+	    condition->kind != SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_WHILE)
+		return session_violation(session, "%d is no kind of condition", (int)condition->kind);
+	if (condition->body_nodes == 0 || condition->body_nodes > end - graph->node_count - 1)
+		return session_violation(session, "a body of %u nodes, where the graph, or the body around it, has %u more",
+					 condition->body_nodes, end - graph->node_count - 1);
+	if (depth >= GRAPH_DEPTH_MAX)
+		return session_violation(session, "bodies of conditions lie more than %u deep in each other", GRAPH_DEPTH_MAX);
+	if (graph->updatable)
+		return session_violation(session, "a graph with conditions is to be updatable");
+	int r = context_device(session, graph->context->object.id, graph->device_index, &found, &fault);
+	if (r == 0 && !(found.facts->features & BACKEND_FEATURE_GRAPH_CONDITION))
+		r = fault_set(&fault, STATUS_FEATURE_NOT_SUPPORTED, "this device has no IF and WHILE nodes");
+	if (r > 0)
+		object_fail(&graph->object, 0, &fault);
+	return r;
+}
+
+/* Where the node would lie: may it be there? As check_condition. */
+static int check_place(struct session *session, struct graph *graph, const Sycl__V1__CommandGroup *group)
+{
+	uint32_t depth, end, place = graph_next_place(graph, &depth, &end);
+	if (place != GRAPH_TOP && !can_be_in_body(group))
+		return session_violation(session, "node %u of a graph cannot be in the body of a condition", graph->node_count);
+	if (group->action_case != SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION)
+		return 0;
+	return check_condition(session, graph, group->graph_condition, depth, end);
+}
+
 /* `before`: what they take the place of. 1: the graph has failed. */
 static int count_requirements(struct graph *graph, const Sycl__V1__CommandGroup *group, size_t before)
 {
@@ -164,7 +220,9 @@ static int take_node(struct session *session, const Sycl__V1__GraphNode *message
 	if (graph->node_count == graph->node_limit || graph->finished)
 		return session_violation(session, "a graph of %u nodes gets one more", graph->node_limit);
 	r = check_node(session, message->group);
-	if (r < 0)
+	if (r == 0)
+		r = check_place(session, graph, message->group);
+	if (r != 0)
 		return r;
 	if (count_requirements(graph, message->group, 0))
 		return 1;

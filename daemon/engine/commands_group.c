@@ -47,6 +47,8 @@ int group_check_action(struct session *session, const struct queue *queue, const
 		return group_check_event(session, queue, message->record_event, TASK_EVENT_RECORD, request, fault);
 	case SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT:
 		return group_check_event(session, queue, message->wait_event, TASK_EVENT_WAIT, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION:
+		return session_violation(session, "an IF or WHILE node in no graph");
 	default:
 		break;
 	}

@@ -61,13 +61,33 @@ int graph_reserve(struct graph *graph, uint32_t nodes)
 	if (!graph->nodes)
 		return -ENOMEM;
 	graph->node_limit = nodes;
+	graph->place = GRAPH_TOP;
 	return 0;
+}
+
+uint32_t graph_next_place(const struct graph *graph, uint32_t *depth_out, uint32_t *end_out)
+{
+	uint32_t place = graph->place;
+	*depth_out = graph->depth;
+	while (place != GRAPH_TOP && graph->nodes[place].body_end == graph->node_count) {
+		place = graph->nodes[place].place;
+		(*depth_out)--;
+	}
+	*end_out = place == GRAPH_TOP ? graph->node_limit : graph->nodes[place].body_end;
+	return place;
 }
 
 void graph_add(struct graph *graph, Sycl__V1__CommandGroup *group, uint64_t bytes)
 {
-	graph->nodes[graph->node_count++] = (struct graph_node){
+	uint32_t end, place = graph_next_place(graph, &graph->depth, &end);
+	bool is_condition = group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION;
+	uint32_t index = graph->node_count++;
+	graph->place = is_condition ? index : place;
+	graph->depth += is_condition;
+	graph->nodes[index] = (struct graph_node){
 		.group = group,
+		.place = place,
+		.body_end = is_condition ? index + 1 + group->graph_condition->body_nodes : 0,
 		.bytes = bytes,
 		.first_edge = graph->edge_count,
 		.is_host_task = group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK,
@@ -98,7 +118,7 @@ int graph_connect(struct graph *graph, const uint32_t *after, size_t count)
 		return -EPROTO;
 	uint32_t node = graph->node_count - 1;
 	for (size_t i = 0; i < count; i++) {
-		if (after[i] >= node)
+		if (after[i] >= node || graph->nodes[after[i]].place != graph->nodes[node].place)
 			return -EPROTO;
 	}
 	int r = make_room(graph, (uint32_t)count);
@@ -117,6 +137,7 @@ void graph_seal(struct graph *graph)
 	for (uint32_t i = 0; i < graph->node_count; i++) {
 		graph->host_count += graph->nodes[i].is_host_task;
 		graph->native_count += graph->nodes[i].is_native;
+		graph->condition_count += graph->nodes[i].body_end > 0;
 		graph->root_count += graph->nodes[i].edge_count == 0;
 		if (graph->nodes[i].has_successor)
 			continue;

@@ -28,7 +28,8 @@ int graph_order_init(struct graph_order *order, uint32_t node_count, uint64_t st
 	*order = (struct graph_order){.node_count = 0, .stamp = stamp};
 	order->first_edge = calloc((size_t)node_count + 1, sizeof(*order->first_edge));
 	order->marks = calloc(node_count ? node_count : 1, sizeof(*order->marks));
-	if (order->first_edge && order->marks)
+	order->places = calloc(node_count ? node_count : 1, sizeof(*order->places));
+	if (order->first_edge && order->marks && order->places)
 		return 0;
 	graph_order_fini(order);
 	return -ENOMEM;
@@ -37,8 +38,9 @@ int graph_order_init(struct graph_order *order, uint32_t node_count, uint64_t st
 void graph_order_seal(struct graph_order *order)
 {
 	free(order->marks);
+	free(order->places);
 	free(order->trackers);
-	order->marks = NULL;
+	order->marks = order->places = NULL;
 	order->trackers = NULL;
 	order->tracker_count = order->tracker_capacity = 0;
 }
@@ -86,9 +88,15 @@ static int tracker_of(struct graph_order *order, struct buffer *buffer, struct g
 
 /* --- edges --------------------------------------------------------------------------------------------------------- */
 
-/* Once for each pair, however often it is found. */
+/* Once for each pair, however often it is found. For what lies in a body the condition stands; what lies outside comes before that. */
 static int add_edge(struct graph_order *order, uint32_t from)
 {
+	uint32_t place = order->places[order->node_count];
+	while (order->places[from] != place) {
+		if (order->places[from] == 0)
+			return 0;
+		from = order->places[from] - 1;
+	}
 	if (order->marks[from] == order->node_count + 1)
 		return 0;
 	if (order->edge_count == EDGES_MAX)
@@ -190,7 +198,7 @@ static bool is_made_inside(const struct task_requirement *earlier, const struct 
 }
 
 static int need(struct graph_order *order, struct graph_tracker *tracker, const struct task_requirement *requirement,
-		const struct buffer *buffer, bool only_orders)
+		const struct buffer *buffer, bool may_do_nothing)
 {
 	struct task_requirement wanted = *requirement;
 	order->steps += tracker->need_count;
@@ -203,7 +211,7 @@ static int need(struct graph_order *order, struct graph_tracker *tracker, const 
 		wanted.size_bytes = buffer->size_bytes;
 	}
 	/* What does nothing leaves the contents where they are. */
-	if (only_orders && !buffer->temporary)
+	if (may_do_nothing && !buffer->temporary)
 		wanted.mode |= ACCESS_KEEP_BIT;
 	for (uint32_t i = tracker->needs; i > 0; i = order->needs[i - 1].next) {
 		struct graph_need *other = &order->needs[i - 1];
@@ -230,28 +238,52 @@ static int need(struct graph_order *order, struct graph_tracker *tracker, const 
 	return 0;
 }
 
-int graph_order_add(struct graph_order *order, const struct graph_order_node *node)
+/* Edges to what came before, by all that it requires. */
+static int connect_all(struct graph_order *order, const struct graph_order_node *node)
 {
 	struct graph_tracker *tracker;
 	int r = 0;
-	for (uint32_t i = 0; r == 0 && i < node->after_count; i++)
-		r = add_edge(order, node->after[i]);
+	order->places[order->node_count] = node->place;
 	for (uint32_t i = 0; r == 0 && i < node->count; i++) {
 		const struct graph_use use = use_of(&node->requirements[i], node->buffers[i], order->node_count);
 		r = tracker_of(order, node->buffers[i], &tracker);
 		if (r == 0)
 			r = connect(order, tracker, &use, false);
 	}
+	return r;
+}
+
+static int enter_all(struct graph_order *order, const struct graph_order_node *node, bool needs)
+{
+	struct graph_tracker *tracker;
+	int r = 0;
 	for (uint32_t i = 0; r == 0 && i < node->count; i++) {
 		const struct graph_use use = use_of(&node->requirements[i], node->buffers[i], order->node_count);
 		r = tracker_of(order, node->buffers[i], &tracker);
-		if (r == 0)
-			r = need(order, tracker, &node->requirements[i], node->buffers[i], node->only_orders);
+		if (r == 0 && needs)
+			r = need(order, tracker, &node->requirements[i], node->buffers[i], node->may_do_nothing);
 		if (r == 0)
 			r = enter(order, tracker, &use, node->buffers[i]);
 	}
-	if (r == 0 && order->steps > GRAPH_ORDER_STEPS)
-		r = -E2BIG;
+	return r == 0 && order->steps > GRAPH_ORDER_STEPS ? -E2BIG : r;
+}
+
+int graph_order_foresee(struct graph_order *order, const struct graph_order_node *node)
+{
+	int r = connect_all(order, node);
+	return r == 0 ? enter_all(order, node, false) : r;
+}
+
+int graph_order_add(struct graph_order *order, const struct graph_order_node *node)
+{
+	order->places[order->node_count] = node->place;
+	int r = 0;
+	for (uint32_t i = 0; r == 0 && i < node->after_count; i++)
+		r = add_edge(order, node->after[i]);
+	if (r == 0)
+		r = connect_all(order, node);
+	if (r == 0)
+		r = enter_all(order, node, true);
 	if (r == 0)
 		order->first_edge[++order->node_count] = order->edge_count;
 	return r;

@@ -347,6 +347,42 @@ static int run_graph(struct launch *launch, const struct group *slots, struct ba
 	return r > 0 ? 0 : r;
 }
 
+static const char *why_not_whole(enum graph_replay_reason reason)
+{
+	switch (reason) {
+	case GRAPH_REPLAY_DEVICE:
+		return "its device has no graphs";
+	case GRAPH_REPLAY_HOST:
+		return "it has nodes that are not for its device alone";
+	case GRAPH_REPLAY_SIZE:
+		return "it is too large";
+	case GRAPH_REPLAY_QUEUE:
+		return "launches of it are open on another native queue";
+	case GRAPH_REPLAY_CHANGE:
+		return "it must be made anew, and launches of it are open";
+	case GRAPH_REPLAY_NODE:
+		return "one of its nodes is refused";
+	default:
+		return "its device's driver does not take it";
+	}
+}
+
+/* It cannot be launched node by node. `cause`: why not as one, if that is known. */
+static int refuse(const struct launch *launch, enum graph_replay_reason reason, const struct backend_fault *cause,
+		  struct backend_fault *fault)
+{
+	if (launch->graph->native_count > 0)
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "a graph with native commands is launched as one, on one native queue at a time, with what it "
+				 "was made with");
+	if (cause->status) {
+		*fault = *cause;
+		return 1;
+	}
+	return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "a graph with IF or WHILE nodes is launched as one, and %s",
+			 why_not_whole(reason));
+}
+
 /* As one where that can be, else node by node. */
 static int run(struct launch *launch, const struct group *slots, struct backend_fault *fault)
 {
@@ -359,13 +395,14 @@ static int run(struct launch *launch, const struct group *slots, struct backend_
 		.slots = slots,
 		.failed_dependency = launch->failed_dependency,
 	};
-	int r = graph_whole_launch(&whole, &reason, fault);
-	if (r <= 1)
+	struct backend_fault cause = {.status = STATUS_SUCCESS};
+	int r = graph_whole_launch(&whole, &reason, &cause);
+	if (r <= 1) {
+		*fault = cause;
 		return r;
-	if (launch->graph->native_count > 0)
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "a graph with native commands is launched as one, on one native queue at a time, with what it "
-				 "was made with");
+	}
+	if (graph_is_only_whole(launch->graph))
+		return refuse(launch, reason, &cause, fault);
 	launch->session->engine->graph_replays[reason]++;
 	r = admit_nodes(launch, fault);
 	return r == 0 ? run_graph(launch, slots, fault) : r;

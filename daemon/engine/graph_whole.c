@@ -91,6 +91,9 @@ static void note_objects(struct session *session, const Sycl__V1__CommandGroup *
 	case SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE:
 		note_usm(session, group->usm_advise->address);
 		break;
+	case SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION:
+		note_usm(session, group->graph_condition->usm_address);
+		break;
 	default:
 		break;
 	}
@@ -109,6 +112,8 @@ static int check_node(struct session *session, const struct queue *queue, struct
 		request_out->what = "disabled node";
 	} else if (r == 0 && graph->nodes[index].is_native)
 		r = group_check_native_command(session, queue, group->native, BACKEND_FEATURE_GRAPH_NATIVE, request_out, fault);
+	else if (r == 0 && graph->nodes[index].body_end > 0)
+		r = group_check_condition(session, queue, group->graph_condition, request_out, fault);
 	else if (r == 0)
 		r = group_check_action(session, queue, group, request_out, fault);
 	if (r == 0)
@@ -123,6 +128,12 @@ static void forget_requirements(const struct graph_node *node, struct task_reque
 		request->requirement_count = 0;
 }
 
+/* As graph_order counts: from 1. */
+static uint32_t place_of(const struct graph *graph, uint32_t index)
+{
+	return graph->nodes[index].place == GRAPH_TOP ? 0 : graph->nodes[index].place + 1;
+}
+
 static int order_node(struct session *session, const struct graph *graph, uint32_t index,
 		      const struct task_request *request, struct graph_order *order)
 {
@@ -130,11 +141,46 @@ static int order_node(struct session *session, const struct graph *graph, uint32
 		.requirements = request->requirements,
 		.buffers = session->engine->scratch.buffers,
 		.count = request->requirement_count,
-		.only_orders = sched_request_is_front_only(request),
+		.may_do_nothing = graph->nodes[index].place != GRAPH_TOP || sched_request_is_front_only(request),
+		.place = place_of(graph, index),
 		.after = graph_after(graph, index),
 		.after_count = graph->nodes[index].edge_count,
 	};
 	return graph_order_add(order, &node);
+}
+
+/* A condition stands for its body: it comes behind all that its nodes come behind. 0; 1 with a fault; 2: too much; negative: a violation. */
+static int order_body(struct session *session, const struct queue *queue, struct graph *graph, uint32_t index,
+		      struct graph_order *order, struct backend_fault *fault)
+{
+	struct task_request request = {.device = queue->device};
+	for (uint32_t i = index + 1; i < graph->nodes[index].body_end; i++) {
+		int r = graph_check_requirements(graph, graph->nodes[i].group, &request, fault);
+		if (r != 0)
+			return r;
+		const struct graph_order_node node = {
+			.requirements = request.requirements,
+			.buffers = session->engine->scratch.buffers,
+			.count = request.requirement_count,
+			.place = place_of(graph, index),
+		};
+		if (graph_order_foresee(order, &node) < 0)
+			return 2;
+	}
+	session->record_cost += graph->nodes[index].body_end - index;
+	return 0;
+}
+
+/* check_node, and its place in the order; 2: too much. `order`: or NULL. */
+static int check_in_order(struct session *session, const struct queue *queue, struct graph *graph, uint32_t index,
+			  struct graph_order *order, struct task_request *request_out, struct backend_fault *fault)
+{
+	int r = order && graph->nodes[index].body_end > 0 ? order_body(session, queue, graph, index, order, fault) : 0;
+	if (r == 0)
+		r = check_node(session, queue, graph, index, request_out, fault);
+	if (r == 0 && order && order_node(session, graph, index, request_out, order) < 0)
+		r = 2;
+	return r;
 }
 
 /* --- making -------------------------------------------------------------------------------------------------------- */
@@ -235,16 +281,14 @@ static int add_node(struct session *session, const struct queue *queue, struct g
 	struct graph_whole *whole = graph->whole;
 	struct task_request request;
 	uint32_t count;
-	if (check_node(session, queue, graph, index, &request, &whole->fault) != 0)
-		return replay(graph, GRAPH_REPLAY_NODE);
-	int r = order_node(session, graph, index, &request, &whole->order);
-	if (r == 0) {
-		const uint32_t *after = graph_order_after(&whole->order, index, &count);
-		forget_requirements(&graph->nodes[index], &request);
-		r = sched_graph_add(whole->sched, &request, after, count);
-		graph->nodes[index].is_taken = r == 0;
-		whole->forms[index] = form_of(&graph->nodes[index]);
-	}
+	int r = check_in_order(session, queue, graph, index, &whole->order, &request, &whole->fault);
+	if (r != 0)
+		return replay(graph, r == 2 ? GRAPH_REPLAY_SIZE : GRAPH_REPLAY_NODE);
+	const uint32_t *after = graph_order_after(&whole->order, index, &count);
+	forget_requirements(&graph->nodes[index], &request);
+	r = sched_graph_add(whole->sched, &request, after, count);
+	graph->nodes[index].is_taken = r == 0;
+	whole->forms[index] = form_of(&graph->nodes[index]);
 	if (r == 0 && session->engine->scratch.arena)
 		r = note_arena(graph, session->engine->scratch.arena);
 	if (r < 0)
@@ -254,7 +298,7 @@ static int add_node(struct session *session, const struct queue *queue, struct g
 
 static enum graph_replay_reason why_not(const struct session *session, const struct queue *queue, const struct graph *graph)
 {
-	if (session->engine->never_whole && graph->native_count == 0)
+	if (session->engine->never_whole && !graph_is_only_whole(graph))
 		return GRAPH_REPLAY_SWITCH;
 	if (!(queue->facts->features & BACKEND_FEATURE_GRAPH))
 		return GRAPH_REPLAY_DEVICE;
@@ -434,11 +478,9 @@ static int check_all(struct session *session, const struct queue *queue, struct 
 	struct task_request request;
 	session->record_cost += graph->node_count;
 	for (uint32_t i = 0; i < graph->node_count; i++) {
-		int r = check_node(session, queue, graph, i, &request, fault);
+		int r = check_in_order(session, queue, graph, i, order, &request, fault);
 		if (r != 0)
 			return r;
-		if (order && order_node(session, graph, i, &request, order) < 0)
-			return 2;
 	}
 	return 0;
 }
@@ -688,7 +730,7 @@ static int launch_ready(const struct graph_whole_launch *launch, struct sched_gr
 	struct graph_whole *whole = graph->whole;
 	/* Its nodes would run on all of the device, also on what is set apart for the latency class. */
 	*reason_out = GRAPH_REPLAY_DEVICE;
-	if (graph->native_count == 0 && scheduler_latency_units(queue->device) > 0)
+	if (!graph_is_only_whole(graph) && scheduler_latency_units(queue->device) > 0)
 		return 2;
 	*reason_out = GRAPH_REPLAY_QUEUE;
 	if (!choose_lane(whole, queue))
@@ -714,7 +756,7 @@ static int launch_ready(const struct graph_whole_launch *launch, struct sched_gr
 	if (r != 0)
 		return r < 0 ? r : 2; /* replay says which node it is */
 	*reason_out = GRAPH_REPLAY_CONTENTS;
-	if (graph->native_count == 0 && !launch->failed_dependency && needs_what_is_lost(&request))
+	if (!graph_is_only_whole(graph) && !launch->failed_dependency && needs_what_is_lost(&request))
 		return 2;
 	char what[32];
 	(void)snprintf(what, sizeof(what), "graph of %u nodes", graph->node_count);
@@ -740,6 +782,8 @@ int graph_whole_launch(const struct graph_whole_launch *launch, enum graph_repla
 	struct sched_graph_node *changes = NULL;
 	if (!whole || whole->state != GRAPH_WHOLE_READY) {
 		*reason_out = whole ? whole->reason : GRAPH_REPLAY_SIZE;
+		if (whole && (whole->reason == GRAPH_REPLAY_BACKEND || whole->reason == GRAPH_REPLAY_NODE))
+			*fault = whole->fault;
 		if (whole)
 			whole->replays++;
 		return 2;

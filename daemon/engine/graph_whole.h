@@ -97,7 +97,7 @@ struct session *graph_whole_built(struct graph *graph, const struct backend_faul
 
 /*
  * Launch it as one, behind scratch.before. 0: the group is open. 1 with a fault: nothing was submitted. 2: it is to be replayed,
- * `reason_out` says why. Negative: the session has been told to close.
+ * `reason_out` says why, and the fault more of it, if its status is not 0 any more. Negative: the session has been told to close.
  */
 struct graph_whole_launch {
 	struct session *session;

@@ -108,6 +108,12 @@ int group_check_image_copy(const struct group_scratch *scratch, const struct que
 /* group_usm.c. `index`: of the argument, for people. */
 int group_check_usm_argument(struct session *session, const struct queue *queue, uint64_t address, uint32_t index,
 			     struct task_argument *argument, struct backend_fault *fault);
+/* So many bytes that a node of a graph looks at. `what`: for people. */
+int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address, uint64_t size_bytes,
+			 const char *what, const void **pointer_out, struct backend_fault *fault);
+/* group_condition.c: of a node of a graph alone. */
+int group_check_condition(struct session *session, const struct queue *queue, const Sycl__V1__GraphCondition *condition,
+			  struct task_request *request, struct backend_fault *fault);
 int group_check_usm_copy(struct session *session, const struct queue *queue, const Sycl__V1__UsmCopy *copy,
 			 struct task_request *request, struct backend_fault *fault);
 int group_check_usm_fill(struct session *session, const struct queue *queue, const Sycl__V1__UsmFill *fill,

@@ -53,6 +53,17 @@ int group_check_usm_argument(struct session *session, const struct queue *queue,
 	return r;
 }
 
+int group_check_usm_word(struct session *session, const struct queue *queue, uint64_t address, uint64_t size_bytes,
+			 const char *what, const void **pointer_out, struct backend_fault *fault)
+{
+	struct usm *usm;
+	int r = find(session, queue, address, size_bytes, what, &usm, fault);
+	if (r == 0 && is_foreign(queue, usm))
+		return fault_set(fault, STATUS_INVALID, "%s: the USM at %#" PRIx64 " is memory of another device", what, address);
+	*pointer_out = pointer(address);
+	return r;
+}
+
 /* One end of a copy: an address, or instead of it a range of an arena; *usm_out is left alone then. */
 static int check_end(struct session *session, const struct queue *queue, uint64_t address,
 		     const Sycl__V1__ArenaRange *range, uint64_t size_bytes, const char *what, void **end_out,

@@ -294,6 +294,8 @@ static int fill(struct scheduler_device *device, struct task_send *send, struct 
 		command->fill.memory = handle_of(send->destination);
 	} else if (command->kind == BACKEND_COMMAND_WRITE || command->kind == BACKEND_COMMAND_READ) {
 		command->transfer.memory = handle_of(send->source);
+	} else if (command->kind == BACKEND_COMMAND_CONDITION) {
+		command->condition.memory = send->source ? handle_of(send->source) : NULL;
 	}
 	return 0;
 }

@@ -142,6 +142,19 @@ static void fill_fill(struct task_send *send, const struct task_request *request
 	send->destination = memory_of(request, request->fill.requirement);
 }
 
+static void fill_condition(struct task_send *send, const struct task_request *request)
+{
+	struct backend_command *command = &send->command;
+	command->kind = BACKEND_COMMAND_CONDITION;
+	command->condition.memory = NULL;
+	command->condition.offset_bytes = request->condition.offset_bytes;
+	command->condition.usm = request->condition.usm;
+	command->condition.repeats = request->condition.repeats;
+	command->condition.body_nodes = request->condition.body_nodes;
+	if (request->condition.requirement >= 0)
+		send->source = memory_of(request, (uint32_t)request->condition.requirement);
+}
+
 static void fill_event(struct task_send *send, const struct task_request *request)
 {
 	send->command.kind =
@@ -164,6 +177,8 @@ void sched_send_fill(struct task_send *send, const struct task_request *request,
 		sched_native_command_fill(send, request, at);
 	else if (request->action == TASK_GRAPH)
 		sched_graph_fill(send, request, at);
+	else if (request->action == TASK_CONDITION)
+		fill_condition(send, request);
 	else
 		fill_event(send, request);
 	send->command.timed = request->timed;

@@ -22,6 +22,7 @@ static bool is_node_action(enum task_action action)
 	case TASK_USM_PREFETCH:
 	case TASK_USM_ADVISE:
 	case TASK_NATIVE:
+	case TASK_CONDITION:
 		return true;
 	case TASK_HOST_UPDATE:
 	case TASK_EVENT_RECORD:
@@ -146,6 +147,7 @@ int sched_graph_add(struct sched_graph *graph, const struct task_request *reques
 	graph->nodes[graph->node_count++] = node;
 	graph->bytes += node_bytes(node);
 	graph->has_native |= request->action == TASK_NATIVE;
+	graph->has_condition |= request->action == TASK_CONDITION;
 	return 0;
 }
 

@@ -51,6 +51,7 @@ struct sched_graph {
 	struct sched_host **hosts; /* held */
 	uint32_t host_count, host_capacity;
 	bool updatable;
+	bool has_condition; /* it has IF or WHILE nodes: its nodes cannot be launched one by one */
 	bool has_native; /* calls the application's functions, once: it cannot be made anew */
 	uint32_t references; /* the owner, the build, launches */
 	bool released, built;

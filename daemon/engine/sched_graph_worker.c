@@ -34,7 +34,7 @@ static struct backend_memory *find_temporary(const struct sched_graph *graph, co
 /* One that lies in a handle stays there: its session pays for one of both. */
 static bool may_have(const struct sched_graph *graph, const struct sched_memory *memory)
 {
-	return memory->is_temporary && graph->device->ops->graph_temporary && !graph->has_native &&
+	return memory->is_temporary && graph->device->ops->graph_temporary && !graph->has_native && !graph->has_condition &&
 	       graph->temporary_count < SCHED_GRAPH_TEMPORARIES &&
 	       !atomic_load_explicit(&memory->handle, memory_order_relaxed);
 }
@@ -176,12 +176,14 @@ static int begin(struct sched_graph *graph, struct backend_fault *fault)
 
 /*
  * The end of making one may wait for whatever runs (QUIET_LOAD), and everybody with it. So while something does, it is not made: the
- * launch is replayed, and a later one tries again. What calls the application's functions, once, cannot be replayed.
+ * launch is replayed, and a later one tries again. What calls the application's functions, once, cannot be replayed, nor what has
+ * conditions.
  */
 static int check_quiet(const struct sched_graph *graph, struct backend_fault *fault)
 {
 	const struct scheduler_device *device = graph->device;
-	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || device->worker.in_flight == 0 || graph->has_native)
+	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || device->worker.in_flight == 0 || graph->has_native ||
+	    graph->has_condition)
 		return 0;
 	return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED, "a graph is made when nothing runs on the device", -EOPNOTSUPP);
 }

@@ -29,6 +29,7 @@ bool sched_request_is_front_only(const struct task_request *request)
 	case TASK_EVENT_RECORD:
 	case TASK_NATIVE:
 	case TASK_GRAPH:
+	case TASK_CONDITION:
 		return false;
 	case TASK_EVENT_WAIT:
 		return request->event->is_watched;

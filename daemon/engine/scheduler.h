@@ -504,6 +504,7 @@ enum task_action {
 	TASK_HOST,   /* somebody else's work: held when its turn has come, until host_task_end */
 	TASK_NATIVE, /* BACKEND_FEATURE_NATIVE: a function that sends work to the lane itself */
 	TASK_GRAPH,  /* BACKEND_FEATURE_GRAPH: all nodes of a graph; `home_lane` is not 0 */
+	TASK_CONDITION, /* BACKEND_FEATURE_GRAPH_CONDITION: of a node of a graph alone (sched_graph_add) */
 };
 
 struct task_request {
@@ -587,6 +588,14 @@ struct task_request {
 		struct sched_graph *graph;
 		struct sched_graph_node *changes;
 	} graph;
+	/* CONDITION: the next body_nodes nodes run if the word is not 0. */
+	struct {
+		int32_t requirement; /* whose memory it is in; -1: `usm` */
+		uint64_t offset_bytes; /* into the buffer */
+		const void *usm;
+		bool repeats;
+		uint32_t body_nodes;
+	} condition;
 };
 
 /* Does nothing of it happen on a device? B22, B23: an empty range is only ordered. */

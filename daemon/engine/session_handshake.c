@@ -11,7 +11,7 @@
 /* Features of this engine; a bit is offered when it exists. */
 #define ENGINE_FEATURES \
 	(FEATURE_RESUBMIT | FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES | FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | \
-	 FEATURE_GRAPH_SWITCH)
+	 FEATURE_GRAPH_SWITCH | FEATURE_GRAPH_CONDITION)
 
 static int violation_of(struct session *session, int error)
 {

@@ -40,7 +40,8 @@ typedef enum sycl_aspect {
 	SYCL_ASPECT_USM_SHARED_ALLOCATIONS = 16,
 	SYCL_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS = 17,
 	SYCL_ASPECT_USM_SYSTEM_ALLOCATIONS = 18,
-	SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH = 19
+	SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH = 19,
+	SYCL_ASPECT_EXT_GRAPH_CONDITIONS = 20 /**< graphs have IF and WHILE nodes (graph.h) */
 } sycl_aspect;
 
 /** What can be asked of a device; the type of the answer behind each. */

@@ -75,7 +75,8 @@ typedef enum sycl_graph_node_type {
 	SYCL_GRAPH_NODE_BARRIER = 7,  /**< a queue's, recorded */
 	SYCL_GRAPH_NODE_HOST_TASK = 8,
 	SYCL_GRAPH_NODE_EVENT = 9,    /**< a shared event is recorded or waited for */
-	SYCL_GRAPH_NODE_NATIVE_COMMAND = 10
+	SYCL_GRAPH_NODE_NATIVE_COMMAND = 10,
+	SYCL_GRAPH_NODE_CONDITIONAL = 11 /**< IF or WHILE: runs another graph under a condition */
 } sycl_graph_node_type;
 
 /**
@@ -197,7 +198,8 @@ SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event eve
  *                             (sycl_buffer_create_temporary).
  * @retval SYCL_ERROR_QUOTA    More nodes, with those of sub-graphs, than a graph may have; more objects than the
  * session may have.
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  There are native commands in it, and the device has not SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  There are conditional nodes in it, and what sycl_handler_graph_conditional says there may not
+ *                                           be beside them. There are native commands in it, and the device has not SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH
  *                                           (K19), or its driver cannot take all of the graph.
  * @return A native command's failure.
  * @since 0.1
@@ -236,6 +238,48 @@ SYCL_API sycl_result sycl_handler_graph(sycl_handler handler, sycl_executable_gr
  */
 SYCL_API sycl_result sycl_queue_graph(sycl_queue queue, sycl_executable_graph graph, uint32_t count,
 				      const sycl_event *depends_on, sycl_event *event_out);
+
+/** When a conditional node runs its body. */
+typedef enum sycl_graph_condition_type {
+	SYCL_GRAPH_CONDITION_IF = 1,   /**< once, if the word is not 0 */
+	SYCL_GRAPH_CONDITION_WHILE = 2 /**< again and again, as long as the word is not 0 when it would begin */
+} sycl_graph_condition_type;
+
+/**
+ * Run a graph under a condition, as the action of a command group that is recorded, or added to a graph, and nothing else (R4). The
+ * condition is a word of 32 bits in a buffer: the device reads it when all that the node comes behind is done, and of a WHILE again after
+ * each turn of its body; kernels, fills and copies of the graph write it. Only the device looks at it, so nothing waits for the host.
+ *
+ * The body is what that graph is now: its nodes are copied, it may go. The node requires the word and all that its body requires, as if the
+ * body always ran; what comes behind the node comes behind the last turn. What the body does not do leaves contents as they were. Bodies may
+ * have conditional nodes, 8 deep. A graph with such nodes is launched as one: it has no host tasks, copies from memory of the program,
+ * updates of the host and shared events, cannot be finalized with SYCL_GRAPH_UPDATABLE, and has its temporaries in ordinary memory. A WHILE that does not end is as a kernel that does not: `group_seconds` of sycld.conf(5)
+ * ends it. Never blocks.
+ *
+ * @param buffer        Has the word; no temporary. An access of mode read is required of it.
+ * @param offset_bytes  Where the word lies; a multiple of 4 from where the buffer's memory begins.
+ * @param body          Of the queue's context and device, with nodes: kernels, fills, copies between memories of the service, hints,
+ *                      empty and conditional ones, without temporaries.
+ * @retval SYCL_ERROR_INVALID  The handler has its action already; a word outside of the buffer, or not at a multiple of 4; another context
+ *                             or device; a body without nodes, or with others. From sycl_handler_submit: the queue is not recorded.
+ * @retval SYCL_ERROR_QUOTA    Bodies lie deeper in each other.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device has not SYCL_ASPECT_EXT_GRAPH_CONDITIONS, or the service is an older one; a temporary
+ *                                           in the body. From sycl_graph_finalize: the graph is to be updatable, or has nodes of those
+ *                                           above. The event of a launch: the driver does not take the graph.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_graph_conditional(sycl_handler handler, sycl_graph_condition_type type, sycl_buffer buffer,
+						    uint64_t offset_bytes, sycl_executable_graph body);
+/**
+ * The same with a word in USM that the queue's device reaches. Nothing orders by it: what writes it comes before the node by an edge. Never
+ * blocks.
+ *
+ * @param pointer  Inside of USM of the queue's context, at a multiple of 4.
+ * @return As sycl_handler_graph_conditional.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_graph_conditional_usm(sycl_handler handler, sycl_graph_condition_type type, const void *pointer,
+							sycl_executable_graph body);
 
 /**
  * A node that launches a kernel gets another value as an argument. Executable graphs that were made before do not

@@ -113,22 +113,24 @@ Test(conditions, R4_the_body_of_an_if_runs_where_the_word_is_not_0)
 {
 	static const uint32_t values[] = {0, 1, 0, 0x80000000u, 7, 0};
 	struct stage stage;
-	uint32_t before = 0, bodies = 0;
+	uint32_t bodies = 0;
 
 	if (!stage_open(&stage))
 		cr_skip_test("the device's graphs have no conditions");
 	struct backend_graph *graph = graph_make(&stage.fixture);
-	before = add_increment(&stage, graph, stage.a, NULL, 0);
+	uint32_t first = add_increment(&stage, graph, stage.a, NULL, 0);
+	uint32_t before = add_increment(&stage, graph, stage.a, &first, 1);
 	uint32_t node = add_condition(&stage, graph, 3, false, 2, &before, 1);
 	uint32_t inner = add_increment(&stage, graph, stage.b, NULL, 0);
 	(void)add_increment(&stage, graph, stage.b, &inner, 1);
-	(void)add_increment(&stage, graph, stage.a, &node, 1);
+	uint32_t behind = add_increment(&stage, graph, stage.a, &node, 1);
+	(void)add_increment(&stage, graph, stage.a, &behind, 1);
 	graph_finish(&stage.fixture, graph, false);
 	for (uint32_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		set_word(&stage, 3, values[i]);
 		bodies += values[i] != 0;
 		graph_run(&stage.fixture, graph);
-		words_expect(&stage.fixture, stage.a, 2 * (i + 1), "outside of the body");
+		words_expect(&stage.fixture, stage.a, 4 * (i + 1), "outside of the body");
 		words_expect(&stage.fixture, stage.b, 2 * bodies, "the body");
 	}
 	stage.fixture.ops->graph_free(graph);

@@ -72,7 +72,7 @@ if(TARGET client_service)
     client_blocking_kernels.c client_blocking_memory.c client_blocking_natives.c client_blocking_objects.c client_choice.c client_empty.c
     client_events.c client_frozen.c client_moves.c client_objects.c
     client_host_tasks.c client_order.c client_requisites.c client_access.c client_copies.c client_ends.c client_parts.c client_kernels_states.c
-    client_graph_common.c client_graph_record.c client_graph_launch.c client_graph_nodes.c client_graph_temporary.c client_graph_update.c
+    client_graph_common.c client_graph_condition.c client_graph_record.c client_graph_launch.c client_graph_nodes.c client_graph_temporary.c client_graph_update.c
     LIBS syclclient)
   sycl_test_objects(model_real_objects SOURCES client_graph_usm.c client_held.c client_kernels_real.c client_streams.c LIBS syclclient)
   set(model_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:model_objects> client_blocking.c)

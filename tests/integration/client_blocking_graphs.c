@@ -67,6 +67,19 @@ static void call_launches(const struct gated *gated, sycl_graph graph, sycl_grap
 	MUST(sycl_executable_graph_release(executable));
 }
 
+/* Where the device has none they are refused, at once. */
+static void call_conditions(const struct gated *gated, sycl_graph graph)
+{
+	sycl_executable_graph executable = NULL;
+	sycl_handler handler = NULL;
+	MUST(sycl_graph_finalize(graph, NULL, &executable));
+	MUST(sycl_handler_begin(gated->queue, &handler));
+	(void)CALL(sycl_handler_graph_conditional_usm, handler, SYCL_GRAPH_CONDITION_WHILE, NULL, executable);
+	(void)CALL(sycl_handler_graph_conditional, handler, SYCL_GRAPH_CONDITION_IF, gated->held, 0, executable);
+	MUST(sycl_handler_discard(handler));
+	MUST(sycl_executable_graph_release(executable));
+}
+
 void call_graphs(const struct gated *gated)
 {
 	sycl_graph graph = NULL;
@@ -84,6 +97,7 @@ void call_graphs(const struct gated *gated)
 	call_recording(gated, graph, &kernel);
 	call_nodes(gated, graph, kernel);
 	call_launches(gated, graph, kernel);
+	call_conditions(gated, graph);
 	CALL_MUST(sycl_graph_release, graph);
 	MUST(sycl_graph_release(graph));
 }

@@ -44,3 +44,48 @@ Test(graph_usm, L2_what_is_done_with_unified_memory_is_recorded_too)
 	MUST(sycl_kernel_release(increment));
 	MUST(sycl_queue_release(in_order));
 }
+
+/* USM orders nothing: the edges are by hand. */
+Test(graph_usm, R4_a_condition_may_be_a_word_in_unified_memory)
+{
+	enum { TURNS = 6 };
+	sycl_device on = NULL;
+	void *word = NULL;
+	uint32_t has = 0, start = 0u - TURNS;
+	MUST(sycl_queue_get_device(queue, &on));
+	MUST(sycl_device_has(on, SYCL_ASPECT_EXT_GRAPH_CONDITIONS, &has));
+	MUST(sycl_device_release(on));
+	if (!has || sycl_malloc_device(queue, sizeof(start), 0, &word) == SYCL_ERROR_FEATURE_NOT_SUPPORTED) {
+		portable_end();
+		cr_skip_test("the device has no conditions, or no device USM");
+	}
+	sycl_kernel increment = portable_kernel(queue, "increment_u32");
+	sycl_graph inner = graph_for(queue), graph = graph_for(queue);
+	sycl_buffer buffer = words_buffer(platform, 0);
+	sycl_handler handler = NULL;
+	sycl_graph_node node = 0;
+	MUST(sycl_graph_add(inner, increment_handler(queue, increment, buffer), 0, NULL, NULL));
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_usm(handler, 0, word));
+	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(1)));
+	MUST(sycl_graph_add(inner, handler, 0, NULL, NULL));
+	sycl_executable_graph body = finalized(inner, 0);
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_usm_fill(handler, word, sizeof(start), &start, sizeof(start)));
+	MUST(sycl_graph_add(graph, handler, 0, NULL, &node));
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_graph_conditional_usm(handler, SYCL_GRAPH_CONDITION_WHILE, word, body));
+	MUST(sycl_graph_add(graph, handler, 1, &node, NULL));
+	sycl_executable_graph executable = finalized(graph, 0);
+	for (uint32_t i = 1; i <= 3; i++) {
+		launch_and_wait(queue, executable);
+		cr_assert(words_copied_are(queue, buffer, i * TURNS));
+	}
+	MUST(sycl_executable_graph_release(body));
+	MUST(sycl_executable_graph_release(executable));
+	MUST(sycl_graph_release(inner));
+	MUST(sycl_graph_release(graph));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_free(queue, word));
+	MUST(sycl_kernel_release(increment));
+}

@@ -16,6 +16,7 @@ void portable_engine_start(void)
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_options(i, (struct fake_device_options){
 					       .features = BACKEND_FEATURE_GRAPH | BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_SWITCH |
+						       BACKEND_FEATURE_GRAPH_CONDITION |
 						       more_features,
 					       .units = 4});
 	client_service_start(&service, NULL);

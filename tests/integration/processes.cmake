@@ -70,6 +70,11 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     if(TARGET processes_cuda_spill)
       add_dependencies(processes_cuda_spill sycld sycl-engine syclctl fake_cuda)
     endif()
+    sycl_test(processes_cuda_loop SOURCES processes_cuda_loop.c ${common} $<TARGET_OBJECTS:fake_service_objects>
+      LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
+    if(TARGET processes_cuda_loop)
+      add_dependencies(processes_cuda_loop sycld sycl-engine syclctl fake_cuda)
+    endif()
     # Half an hour with SYCLD_LONG.
     sycl_test(processes_chaos SOURCES processes_chaos.c processes_chaos_clients.c processes_chaos_engines.c processes_chaos_left.c
       processes_chaos_settings.c processes_common.c fake_service.c

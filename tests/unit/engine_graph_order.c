@@ -80,6 +80,57 @@ Test(graph_order, L7_B11_readers_wait_for_the_writer_and_not_for_each_other)
 	graph_order_fini(&order);
 }
 
+/* 0 writes, 1 is a condition with 2 and 3 in its body, 4 reads behind it. */
+Test(graph_order, R4_a_condition_stands_for_its_body)
+{
+	const struct task_requirement change = whole(ACCESS_MODE_READ_WRITE), word = whole(ACCESS_MODE_READ);
+	struct buffer *named = &buffers[0], *of_word = &buffers[1];
+	const struct graph_order_node condition = {.requirements = &word, .buffers = &of_word, .count = 1};
+	const struct graph_order_node foreseen = {.requirements = &change, .buffers = &named, .count = 1};
+	struct graph_order_node body = foreseen;
+	struct graph_order order;
+	body.place = 2;
+	body.may_do_nothing = true;
+	make_buffers();
+	cr_assert(zero(int, graph_order_init(&order, 5, ++stamp)));
+	cr_assert(zero(int, add(&order, 0, whole(ACCESS_MODE_WRITE))));
+	cr_assert(zero(int, graph_order_foresee(&order, &foreseen)));
+	cr_assert(zero(int, graph_order_foresee(&order, &foreseen)));
+	cr_assert(zero(int, graph_order_add(&order, &condition)));
+	cr_assert(zero(int, graph_order_add(&order, &body)));
+	cr_assert(zero(int, graph_order_add(&order, &body)));
+	cr_assert(zero(int, add(&order, 0, whole(ACCESS_MODE_READ))));
+	cr_assert(waits(&order, 1, 0), "what the body writes was written before");
+	cr_assert(not(waits(&order, 2, 0)));
+	cr_assert(not(waits(&order, 2, 1)), "it lies in it");
+	cr_assert(waits(&order, 3, 2), "in the body as everywhere");
+	cr_assert(waits(&order, 4, 1));
+	cr_assert(not(waits(&order, 4, 3)), "what lies in a body is nobody else's");
+	cr_assert(eq(u32, order.need_count, 2));
+	graph_order_fini(&order);
+}
+
+/* Perhaps it is not written. */
+Test(graph_order, R4_what_a_body_writes_anew_is_needed_all_the_same)
+{
+	const struct task_requirement anew = whole(ACCESS_MODE_WRITE_NO_INIT);
+	struct buffer *named = &buffers[0];
+	struct graph_order_node node = {.requirements = &anew, .buffers = &named, .count = 1};
+	const struct graph_order_node condition = {.count = 0};
+	struct graph_order order;
+	make_buffers();
+	cr_assert(zero(int, graph_order_init(&order, 3, ++stamp)));
+	cr_assert(zero(int, graph_order_foresee(&order, &node)));
+	cr_assert(zero(int, graph_order_add(&order, &condition)));
+	node.place = 1;
+	node.may_do_nothing = true;
+	cr_assert(zero(int, graph_order_add(&order, &node)));
+	cr_assert(zero(int, add(&order, 0, whole(ACCESS_MODE_READ))));
+	cr_assert(waits(&order, 2, 0));
+	cr_assert(access_mode_needs_contents(order.needs[0].requirement.mode));
+	graph_order_fini(&order);
+}
+
 Test(graph_order, C6_what_is_written_anew_first_is_not_needed)
 {
 	struct graph_order order;
@@ -117,7 +168,7 @@ Test(graph_order, B22_what_does_nothing_leaves_the_contents_where_they_are)
 	const struct task_requirement requirement = whole(ACCESS_MODE_WRITE_NO_INIT);
 	struct buffer *named = &buffers[0];
 	const struct graph_order_node node = {
-		.requirements = &requirement, .buffers = &named, .count = 1, .only_orders = true};
+		.requirements = &requirement, .buffers = &named, .count = 1, .may_do_nothing = true};
 	struct graph_order order;
 	make_buffers();
 	cr_assert(zero(int, graph_order_init(&order, 1, ++stamp)));
