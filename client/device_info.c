@@ -103,6 +103,7 @@ static const struct answer answers[] = {
 	[SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES] = FIELD(U32, partition_max_sub_devices),
 	[SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY] = FIELD(U32, partition_type),
 	[SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN] = FIELD(U32, partition_type_affinity_domain),
+	[SYCL_DEVICE_INFO_L2_WINDOW_BYTES] = FIELD(U64, l2_window_bytes),
 };
 
 /* A list that the service sent shorter than it should be reads 0 at its end. */

@@ -189,6 +189,7 @@ struct backend_device_facts {
 	uint32_t max_read_image_args, max_write_image_args, max_samplers; /* 0: no images */
 	uint64_t image_sizes[6]; /* largest: 2-D width, height, 3-D width, height, depth, of a buffer in elements */
 	uint64_t image_layered_sizes[3]; /* largest of a layered image: a layer's width, its height, layers; 0, 0, 0: none */
+	uint64_t l2_window_bytes; /* largest backend_l2_window; 0: none */
 	uint32_t image_formats;  /* with BACKEND_FEATURE_IMAGE: bit 1 << enum backend_image_format */
 	uint32_t max_constant_args;
 	uint32_t global_mem_cache_type, local_mem_type, execution_capabilities; /* as in proto's DeviceFacts */
@@ -415,7 +416,18 @@ struct backend_native_facts {
 typedef void backend_happened(void *token, int32_t native_code);
 
 /* How launches differ from plain ones. */
+enum backend_l2_use { BACKEND_L2_NORMAL = 0, BACKEND_L2_STREAMING = 1, BACKEND_L2_PERSISTING = 2 };
+
+/* Memory that the second-level cache treats specially while a launch runs: a hint. */
+struct backend_l2_window {
+	uint64_t address;    /* device USM, which may be gone by then */
+	uint64_t size_bytes; /* 0: none; at most backend_device_facts.l2_window_bytes */
+	float hit_ratio;     /* 0 to 1: so much of it is `hit`, the rest `miss` */
+	enum backend_l2_use hit, miss; /* miss is not PERSISTING */
+};
+
 struct backend_launch_properties {
+	struct backend_l2_window window; /* of a launch, not of a node */
 	bool cooperative;    /* all groups are resident at one time */
 	uint32_t cluster[3]; /* groups of a cluster, SYCL's order; all 0: none */
 	/*
@@ -859,6 +871,11 @@ struct backend_ops {
 	void (*latency_wanted)(struct backend_device *device, bool is_wanted);
 	/* With latency_wanted: compute units that are set apart now; 0: none. */
 	uint32_t (*latency_units)(struct backend_device *device);
+	/*
+	 * Optional (QUIET_LOAD). How many bytes queues' windows have together that are to persist, told when that changes: the device sets
+	 * a part of its second-level cache aside, by its own bounds, and gives all back when it is 0, in quiet moments. Costs nothing by itself.
+	 */
+	void (*l2_wanted)(struct backend_device *device, uint64_t size_bytes);
 	/* Optional (QUIET_LOAD); loader. Will program_load find it on the device already, and need no quiet moment? */
 	bool (*program_is_loaded)(struct backend_device *device, const void *binary, size_t binary_bytes);
 	/* Optional. From any thread, between device_open and device_close; what is sent meanwhile may be in it or not. */

@@ -25,6 +25,8 @@ int session_command(struct session *session, const Sycl__V1__Command *command)
 		return command_sub_devices_create(session, command->sub_devices_create);
 	case SYCL__V1__COMMAND__BODY_QUEUE_CREATE:
 		return command_queue_create(session, command->queue_create);
+	case SYCL__V1__COMMAND__BODY_QUEUE_WINDOW:
+		return command_queue_window(session, command->queue_window);
 	case SYCL__V1__COMMAND__BODY_BUFFER_CREATE:
 		return command_buffer_create(session, command->buffer_create);
 	case SYCL__V1__COMMAND__BODY_IMAGE_CREATE:

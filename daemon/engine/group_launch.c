@@ -275,6 +275,19 @@ static int check_early(const struct queue *queue, const struct kernel *kernel, c
 	return 0;
 }
 
+/* What the queue has for all of its launches. */
+static void put_window(struct session *session, const struct queue *queue, struct task_request *request,
+		       struct backend_launch_properties *properties)
+{
+	struct backend_l2_window window;
+	if (!queue_l2_find(session, queue, &window))
+		return;
+	if (!request->launch.properties)
+		*properties = (struct backend_launch_properties){.cooperative = false};
+	properties->window = window;
+	request->launch.properties = properties;
+}
+
 /* Whatever the range is. */
 static int check_properties(const struct queue *queue, const Sycl__V1__Launch *launch,
 			    struct backend_launch_properties *properties, struct backend_fault *fault)
@@ -362,5 +375,7 @@ int group_check_launch(struct session *session, const struct queue *queue, const
 		r = check_range(queue, kernel, launch, request, &session->engine->scratch.properties, fault);
 	if (r == 0)
 		r = check_early(queue, kernel, launch, request, &session->engine->scratch.properties, fault);
+	if (r == 0)
+		put_window(session, queue, request, &session->engine->scratch.properties);
 	return r;
 }

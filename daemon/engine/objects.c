@@ -135,6 +135,7 @@ static struct object *end(struct object *object)
 		keep_failures(session, queue);
 		if (queue->has_native_lane)
 			sched_native_lane_release(queue->device, queue->home_lane);
+		queue_l2_end(queue);
 		group_window_fini(&queue->window);
 		profile_ring_fini(&queue->profiles, &session->profile_budget);
 		return queue->context ? &queue->context->object : NULL;

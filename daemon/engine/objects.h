@@ -54,6 +54,12 @@ struct sub_device {
 	struct list link; /* of session.sub_devices */
 };
 
+/* A queue's window of memory that the second-level cache treats specially (R6). */
+struct queue_l2 {
+	struct backend_l2_window window; /* size_bytes 0: none */
+	uint64_t usm;                    /* id of the allocation in which it lies */
+};
+
 struct queue {
 	struct object object;
 	struct context *context; /* NULL in a failed one, as what follows */
@@ -66,6 +72,7 @@ struct queue {
 	bool in_order, profiling;
 	uint32_t slot;
 	struct group_window window;
+	struct queue_l2 l2;
 	struct failure_list failures;
 	struct profile_ring profiles;
 	struct window_entry *barrier; /* the latest barrier, while open: it stands for all groups before it */

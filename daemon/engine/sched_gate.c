@@ -70,6 +70,7 @@ bool sched_gate_step(struct scheduler_device *device)
 	if (!is_gated(device))
 		return false;
 	sched_latency_hear(device);
+	sched_l2_hear(device);
 	if (!device->handle)
 		return false;
 	if (gate->loader_has_it) {

@@ -596,6 +596,7 @@ struct sched_worker {
 	struct sched_graph *making; /* a command of which is filled in; NULL: none */
 	bool fed;           /* the front has sent something, of which this thread has not taken notice */
 	uint32_t latency_told; /* latency_wanted, as the backend knows it */
+	uint64_t l2_told;      /* the same of l2_wanted */
 	uint32_t in_flight; /* submitted and not complete */
 	bool owes;          /* some lane's `owed` is not all zero */
 	uint32_t failing;   /* native commands among them whose function has failed: what needs them need not be sent */
@@ -698,6 +699,7 @@ struct scheduler_device {
 	_Atomic uint32_t latency_here;   /* by the front: there are sessions of the latency class; */
 	_Atomic uint32_t latency_wanted; /* or there were just now */
 	_Atomic uint32_t latency_units;  /* by its thread: set apart for them */
+	_Atomic uint64_t l2_wanted;      /* by the front: bytes of windows that are to persist */
 	_Atomic uint64_t graph_memories; /* that graphs were given for temporaries */
 	struct spill_counts spill_counts;
 	/*
@@ -1038,6 +1040,9 @@ uint64_t sched_latency_again_ns(const struct scheduler *scheduler);
 /* The device's thread: is there something new? Tell the backend; note what it has made of it. */
 bool sched_latency_is_news(const struct scheduler_device *device);
 void sched_latency_hear(struct scheduler_device *device);
+/* sched_l2.c, on the device's thread. */
+bool sched_l2_is_news(const struct scheduler_device *device);
+void sched_l2_hear(struct scheduler_device *device);
 void sched_latency_note(struct scheduler_device *device);
 /* How long this thread may look before it rests: spin_pace.h. */
 uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device);

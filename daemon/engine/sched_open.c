@@ -131,6 +131,8 @@ void sched_open_again(struct scheduler_device *device)
 	worker->unusable = false;
 	if (worker->latency_told && device->ops->latency_wanted) /* meanwhile */
 		device->ops->latency_wanted(device->handle, true);
+	if (worker->l2_told && device->ops->l2_wanted)
+		device->ops->l2_wanted(device->handle, worker->l2_told);
 	opened(device);
 	if (!worker->unusable) /* by what making the lanes has found */
 		atomic_store(&device->gone, 0);

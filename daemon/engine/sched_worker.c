@@ -180,7 +180,7 @@ static uint64_t next_expected(const struct sched_worker *worker)
 static bool has_something(struct scheduler_device *device, bool held)
 {
 	return (!held && sched_mailbox_has_mail(&device->port.out)) || atomic_load(&device->poked) ||
-	       atomic_load(&device->has_dropped) || gate_has_changed(device) || sched_latency_is_news(device) || (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
+	       atomic_load(&device->has_dropped) || gate_has_changed(device) || sched_latency_is_news(device) || sched_l2_is_news(device) || (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
 	       atomic_load(&device->quit);
 }
 

@@ -234,6 +234,9 @@ int scheduler_device(struct scheduler *scheduler, uint32_t device, struct schedu
 /* A lane for an in-order queue: 1 or more, the devices' lanes in turn. */
 uint32_t scheduler_home_lane(struct scheduler_device *device);
 
+/* Of the windows that queues have there (backend.h, l2_wanted), one that had so many bytes has another number of them now. Front thread. */
+void scheduler_l2_change(struct scheduler_device *device, uint64_t before_bytes, uint64_t now_bytes);
+
 /* How long the front thread may look before it sleeps (spin_pace.h): longer while there are sessions of the latency class. */
 uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler);
 /* Compute units that it has set apart for the latency class, as far as is known; 0: none. */

@@ -316,6 +316,12 @@ int command_graph_node(struct session *session, const Sycl__V1__GraphNode *messa
 int command_graph_edges(struct session *session, const Sycl__V1__GraphEdges *message);
 int command_graph_finish(struct session *session, const Sycl__V1__GraphFinish *message);
 int command_graph_update(struct session *session, const Sycl__V1__GraphUpdate *message);
+/* commands_window.c */
+int command_queue_window(struct session *session, const Sycl__V1__QueueWindow *message);
+/* The window of the queue, if its memory is still there. False: it has none. */
+bool queue_l2_find(struct session *session, const struct queue *queue, struct backend_l2_window *window_out);
+/* The queue ends. */
+void queue_l2_end(struct queue *queue);
 int command_graph_switch(struct session *session, const Sycl__V1__GraphSwitch *message);
 int command_host_access(struct session *session, const Sycl__V1__HostAccess *message);
 int command_host_task_done(struct session *session, const Sycl__V1__HostTaskDone *message);

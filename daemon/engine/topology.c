@@ -107,6 +107,7 @@ static void fill_model(Sycl__V1__DeviceFacts *out, const struct backend_device_f
 	out->max_read_image_args = facts->max_read_image_args;
 	out->max_write_image_args = facts->max_write_image_args;
 	out->max_samplers = facts->max_samplers;
+	out->l2_window_bytes = facts->l2_window_bytes;
 	out->image_formats = facts->image_formats;
 	out->max_constant_args = facts->max_constant_args;
 	out->global_mem_cache_type = facts->global_mem_cache_type;

@@ -69,6 +69,41 @@ SYCL_API sycl_result sycl_queue_is_in_order(sycl_queue queue, uint32_t *in_order
 SYCL_API sycl_result sycl_queue_get_backend_info(sycl_queue queue, uint32_t info, size_t bytes, void *value,
 						 size_t *bytes_out);
 
+/** How the second-level cache treats memory. */
+typedef enum sycl_l2_use {
+	SYCL_L2_NORMAL = 0,    /**< as any other; also what persisted before */
+	SYCL_L2_STREAMING = 1, /**< is rather dropped */
+	SYCL_L2_PERSISTING = 2 /**< is rather kept */
+} sycl_l2_use;
+
+/** Memory that the device's second-level cache treats specially. Start from SYCL_L2_WINDOW_INIT. */
+struct sycl_l2_window {
+	uint32_t struct_bytes; /**< sizeof(struct sycl_l2_window) */
+	float hit_ratio;       /**< 0 to 1: so much of the window, chosen by the device, is `hit`, the rest is `miss` */
+	const void *pointer;   /**< device USM of the queue's device and context (usm.h) */
+	uint64_t size_bytes;   /**< from there, inside one allocation; up to SYCL_DEVICE_INFO_L2_WINDOW_BYTES */
+	sycl_l2_use hit;
+	sycl_l2_use miss;      /**< not SYCL_L2_PERSISTING */
+	uint64_t reserved;     /**< 0 */
+};
+#define SYCL_L2_WINDOW_INIT { sizeof(struct sycl_l2_window), 1.0f, 0, 0, SYCL_L2_PERSISTING, SYCL_L2_STREAMING, 0 }
+
+/**
+ * Give the queue a window of memory that the device's second-level cache keeps, or drops, while kernels of the queue run: of those
+ * submitted to it from now on, replays of graphs node by node among them, but not graphs that are launched as one. Other queues'
+ * kernels do not change. It is a hint: results are the same. A part of the cache is set aside
+ * while queues have windows that persist, up to a half of what the device allows, in the next moment in which nothing runs there; when the
+ * last of them has another window, none, or is gone, what persists is dropped. Memory that is freed counts as no window. Buffers
+ * have no fixed place, so they cannot be windows. Launches with a window are not sent in chains. Blocks for a round trip.
+ *
+ * @param window  Copied. NULL: no window any more.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device has no such windows (SYCL_DEVICE_INFO_L2_WINDOW_BYTES is 0), such as all of OpenCL.
+ * @retval SYCL_ERROR_INVALID  Not inside one allocation of device USM of the queue's device and context; too large or 0 bytes;
+ *                             a ratio that is not 0 to 1; no such use; wrong struct_bytes. The window that was there stays.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_queue_set_l2_window(sycl_queue queue, const struct sycl_l2_window *window);
+
 /**
  * Wait for every command group that was submitted to the queue before this call (B18, B21). Blocks until then.
  *

@@ -1,7 +1,7 @@
 # Kernels of the CUDA backend: native ones and their launches; where NVRTC is, what it compiles and the portable form.
 if(SYCL_HAS_CUDA AND TARGET fake_cuda)
   set(cuda_kernels_common cuda_double.c cuda_kernels_run.c target_cuda.c target_cuda_options.c ${fixture})
-  sycl_test(conformance_cuda_kernels SOURCES cuda_overlap.c cuda_early.c cuda_kernels_native.c cuda_kernels_programs.c cuda_kernels_residency.c
+  sycl_test(conformance_cuda_kernels SOURCES cuda_overlap.c cuda_early.c cuda_l2.c cuda_kernels_native.c cuda_kernels_programs.c cuda_kernels_residency.c
     graphs_support.c ${cuda_kernels_common} LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
   conformance_cuda_uses_double(conformance_cuda_kernels)
   conformance_cuda_connections(conformance_cuda_kernels 16) # kernels that await each other

@@ -10,7 +10,7 @@ sycl_test(session_hostile
   LIBS session_fixture TIMEOUT 120)
 sycl_test(session_groups
   SOURCES session_groups_refusals.c session_groups_order.c session_groups_failures.c session_groups_results.c
-    session_groups_boxes.c session_groups_images.c session_groups_link.c session_groups_parts.c session_groups_shapes.c session_groups_bursts.c session_groups_graphs.c
+    session_groups_boxes.c session_groups_images.c session_groups_link.c session_groups_parts.c session_groups_shapes.c session_groups_windows.c session_groups_bursts.c session_groups_graphs.c
     groups_fixture.c
   LIBS session_fixture TIMEOUT 120)
 sycl_test(session_process SOURCES session_process.c LIBS session_fixture TIMEOUT 120)

@@ -2,7 +2,7 @@
 # on the double of NVIDIA's driver in both ways.
 if(TARGET syclclient)
   sycl_test_objects(usm_objects SOURCES client_usm.c client_usm_common.c client_usm_devices.c client_usm_programs.c
-    client_usm_variables.c client_usm_work.c LIBS syclclient)
+    client_usm_variables.c client_usm_windows.c client_usm_work.c LIBS syclclient)
 endif()
 set(usm_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:usm_objects>)
 

@@ -139,6 +139,7 @@ Test(cuda_facts, A15_numbers_of_an_h200)
 	cr_assert(eq(uint, facts->address_bits, 64));
 	cr_assert(eq(u64, facts->global_mem_bytes, 150000000000));
 	cr_assert(eq(u64, facts->global_mem_cache_bytes, 62914560));
+	cr_assert(eq(u64, facts->l2_window_bytes, 134217728));
 	cr_assert(eq(u64, facts->local_mem_bytes, 232448));
 	cr_assert(eq(u64, facts->max_constant_buffer_bytes, 65536));
 	cr_assert(eq(u64, facts->max_parameter_bytes, 32764));

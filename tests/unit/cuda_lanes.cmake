@@ -15,6 +15,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/cuda_fault.c
     ${cuda_folder}/cuda_graph_fill.c
     ${cuda_folder}/cuda_lane.c
+    ${cuda_folder}/cuda_l2.c
     ${cuda_folder}/cuda_pace.c
     ${cuda_folder}/cuda_partition.c
     ${cuda_folder}/cuda_progress.c

@@ -58,6 +58,8 @@ static void read_limits(const struct cuda_library *cuda, struct cuda_device_fact
 	facts->compute_mode = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
 	facts->shared_bytes_default = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
 	facts->shared_bytes_optin = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+	facts->persisting_bytes = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
+	facts->window_bytes = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
 	facts->reserved_shared_bytes = attribute(cuda, device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
 	if (facts->shared_bytes_optin < facts->shared_bytes_default)
 		facts->shared_bytes_optin = facts->shared_bytes_default;
@@ -106,6 +108,8 @@ static void fill_numbers(const struct cuda_device_facts *from, uint64_t memory_b
 	facts->max_mem_alloc_bytes = facts->global_mem_bytes = memory_bytes;
 	facts->global_mem_cache_bytes = (uint64_t)attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
 	facts->global_mem_cache_line_bytes = CACHE_LINE_BYTES;
+	if (from->persisting_bytes > 0 && from->window_bytes > 0) /* not with multi-instance GPUs */
+		facts->l2_window_bytes = (uint64_t)from->window_bytes;
 	facts->local_mem_bytes = (uint64_t)from->shared_bytes_optin;
 	facts->max_constant_buffer_bytes =
 		(uint64_t)attribute(cuda, from->device, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);

@@ -133,6 +133,7 @@ const struct backend_ops backend_cuda_ops = {
 	.quiet_wanted = cuda_quiet_wanted,
 	.quiet = cuda_quiet,
 	.latency_wanted = cuda_latency_wanted,
+	.l2_wanted = cuda_l2_wanted,
 	.latency_units = cuda_latency_units,
 	.program_is_loaded = cuda_program_is_loaded,
 	.sendings = cuda_sendings,

@@ -172,6 +172,8 @@ bool cuda_quiet_wanted(struct backend_device *device);
 void cuda_quiet(struct backend_device *device);
 /* cuda_partition.c */
 void cuda_latency_wanted(struct backend_device *device, bool is_wanted);
+/* cuda_l2.c */
+void cuda_l2_wanted(struct backend_device *device, uint64_t size_bytes);
 uint32_t cuda_latency_units(struct backend_device *device);
 bool cuda_program_is_loaded(struct backend_device *device, const void *binary, size_t binary_bytes);
 

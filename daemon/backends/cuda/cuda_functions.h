@@ -34,6 +34,7 @@
 	NEEDED(cuCtxPopCurrent, 4000)                                                                                  \
 	NEEDED(cuCtxGetDevice, 2000)                                                                                   \
 	NEEDED(cuCtxSetLimit, 3010)                                                                                    \
+	OPTIONAL(cuCtxResetPersistingL2Cache, 11000)                                                                   \
 	OPTIONAL(cuDeviceCanAccessPeer, 4000)                                                                          \
 	OPTIONAL(cuCtxEnablePeerAccess, 4000)
 

@@ -51,6 +51,7 @@ struct cuda_device_facts {
 	int max_grid[3], max_block[3], max_block_threads; /* CUDA's order: x y z */
 	int shared_bytes_default, shared_bytes_optin, reserved_shared_bytes;
 	int warp_size;
+	int persisting_bytes, window_bytes; /* of the second-level cache: that can be set aside; largest window (R6) */
 	int compute_mode;
 	bool pools, vmm, posix_descriptors, ipc_events, managed, concurrent_managed, host_register, cooperative, cluster,
 		unified_addressing, host_native_atomics, host_pointers, mps;
@@ -85,6 +86,7 @@ struct backend_device {
 	struct cuda_memory_state *memory;      /* cuda_memory.c: pools, staging, registered ranges */
 	struct cuda_lanes *lanes;              /* cuda_lane.c: stream and event pools, completion words */
 	struct cuda_kernels *kernels;          /* cuda_kernel.c: shared window base and the like */
+	uint64_t l2_wanted, l2_set; /* cuda_l2.c: of windows that persist; for which the cache has been set up */
 	/* enum cuda_life; left once by whoever sees a sticky error first (cuda_fault.c). */
 	_Atomic int lost;
 	struct backend_fault lost_fault;
@@ -143,6 +145,7 @@ struct cuda_launch {
 	bool cooperative;
 	bool waits; /* its code waits for the kernels before it (cuda_ptx_wait.h) */
 	bool early; /* it says itself where it waits, and may begin while the launch before it runs (R5) */
+	struct backend_l2_window window; /* R6; size_bytes 0: none. Such a launch goes by itself */
 	unsigned cluster[3]; /* CUDA's order; 0: none */
 };
 

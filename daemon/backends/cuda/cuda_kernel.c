@@ -269,6 +269,7 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 		.parameter_bytes = variant->layout.bytes,
 		.cooperative = command->launch.properties && command->launch.properties->cooperative,
 		.waits = kernel->program->modules->waits && !kernel->waits,
+		.window = command->launch.properties ? command->launch.properties->window : (struct backend_l2_window){0},
 		.early = begins_early(kernel, command->launch.properties),
 	};
 	memcpy(launch.grid, geometry->grid, sizeof(launch.grid));

@@ -1,4 +1,5 @@
 /* Memory of a device: where it comes from, and where it goes back to. */
+#include "cuda_l2.h"
 #include "cuda_chain.h"
 #include "cuda_memory_state.h"
 #include "cuda_partition.h"
@@ -180,7 +181,7 @@ bool cuda_quiet_wanted(struct backend_device *device)
 {
 	return atomic_load_explicit(&device->memory->reaper.waiting, memory_order_relaxed) > 0 ||
 	       atomic_load_explicit(&device->memory->graph_memory_is_due, memory_order_relaxed) ||
-	       device->lanes->awaiting_chains > 0 || cuda_partition_is_due(device);
+	       device->lanes->awaiting_chains > 0 || cuda_partition_is_due(device) || cuda_l2_is_due(device);
 }
 
 void cuda_quiet(struct backend_device *device)
@@ -190,6 +191,7 @@ void cuda_quiet(struct backend_device *device)
 		cuda_graph_memory_trim(device->memory);
 	cuda_chains_make_wanted(device);
 	cuda_partition_step(device);
+	cuda_l2_step(device);
 }
 
 int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory, struct backend_fault *fault_out)

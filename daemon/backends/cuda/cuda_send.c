@@ -1,6 +1,7 @@
 /* What a lane has collected goes to its stream: as chains, or one by one. */
 #include "cuda_chain.h"
 #include "cuda_entries.h"
+#include "cuda_l2.h"
 #include "cuda_lane.h"
 #include "cuda_pace.h"
 #include "cuda_partition.h"
@@ -26,7 +27,7 @@ void cuda_lane_write_word(struct cuda_lane_state *state)
 static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda_launch *launch, CUstream stream)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
-	CUlaunchAttribute attributes[3];
+	CUlaunchAttribute attributes[4];
 	CUlaunchConfig configuration = {
 		.gridDimX = launch->grid[0],
 		.gridDimY = launch->grid[1],
@@ -39,7 +40,7 @@ static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda
 		.attrs = attributes,
 	};
 
-	if (!launch->cooperative && launch->cluster[0] == 0 && !launch->early)
+	if (!launch->cooperative && launch->cluster[0] == 0 && !launch->early && launch->window.size_bytes == 0)
 		return cu->cuLaunchKernel(launch->function, launch->grid[0], launch->grid[1], launch->grid[2],
 					  launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes,
 					  stream, launch->parameters, NULL);
@@ -55,6 +56,8 @@ static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda
 		attribute->value.clusterDim.y = launch->cluster[1];
 		attribute->value.clusterDim.z = launch->cluster[2];
 	}
+	if (launch->window.size_bytes > 0)
+		cuda_l2_window(&launch->window, &attributes[configuration.numAttrs++]);
 	if (launch->early) {
 		attributes[configuration.numAttrs].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
 		attributes[configuration.numAttrs++].value.programmaticStreamSerializationAllowed = 1;

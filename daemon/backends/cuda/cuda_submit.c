@@ -276,7 +276,8 @@ static int submit_launch(struct submission *submission, struct backend_fault *fa
 			return submit_nop(submission, fault_out);
 		if (error == 0 && collected->launch.early)
 			collected->launch.early = may_begin_early(state, command->launch.properties);
-		if (error == 0 && !collected->launch.cooperative && collected->launch.cluster[0] == 0) {
+		if (error == 0 && !collected->launch.cooperative && collected->launch.cluster[0] == 0 &&
+		    collected->launch.window.size_bytes == 0) {
 			collect(submission, collected);
 			return 0;
 		}
@@ -533,7 +534,7 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 				    CUDA_CHAIN_PARAMETERS, &first->launch, fault_out);
 	if (error < 0)
 		return error == -ENOSPC ? -EAGAIN : error;
-	if (first->launch.cooperative || first->launch.cluster[0] != 0 ||
+	if (first->launch.cooperative || first->launch.cluster[0] != 0 || first->launch.window.size_bytes > 0 ||
 	    cuda_pace_is_open(cuda_kernel_pace(command->launch.kernel), cuda_launch_items(&first->launch)))
 		return -EAGAIN;
 	collect_more(&submission, count, value_stride_bytes);

@@ -139,6 +139,8 @@ static void describe(struct backend *backend, uint32_t index)
 	fake_partition_facts(facts, fake_state.slots[index].options.units);
 	if (facts->features & BACKEND_FEATURE_USM)
 		facts->aspects |= FAKE_USM_ASPECTS | (index ? 0 : FAKE_USM_ATOMIC_ASPECTS);
+	if (facts->features & BACKEND_FEATURE_USM && index == 0)
+		facts->l2_window_bytes = FAKE_L2_WINDOW_BYTES;
 	if (facts->features & BACKEND_FEATURE_LINK)
 		facts->aspects |= FAKE_LINK_ASPECT;
 	if (facts->features & BACKEND_FEATURE_GRAPH_NATIVE)
@@ -199,6 +201,7 @@ const struct backend_ops backend_fake_ops = {
 	.quiet_wanted = fake_quiet_wanted,
 	.quiet = fake_quiet,
 	.latency_wanted = fake_latency_wanted,
+	.l2_wanted = fake_l2_wanted,
 	.latency_units = fake_latency_units,
 	.lane_free = fake_lane_free,
 	.memory_create = fake_memory_create,

@@ -73,6 +73,7 @@ struct fake_device_options {
 
 #define FAKE_LATENCY_UNITS 2u /* that a device with QUIET_LOAD sets apart when it is told of the latency class */
 #define FAKE_TURNS_MAX 65536u /* of the body of a WHILE node: then it fails */
+#define FAKE_L2_WINDOW_BYTES 4096u /* largest window of the first device, with USM; the others have none */
 #define FAKE_GRANULE_BYTES 65536u /* of exported memory */
 
 /*
@@ -161,6 +162,7 @@ struct fake_counters {
 	uint64_t graph_adds_at_once; /* the most nodes that were added while progress() was not called */
 	uint64_t flushes, progresses;
 	uint64_t lane_waits; /* for other lanes, of commands that were submitted */
+	uint64_t l2_wanted_bytes, l2_tells; /* what it was told of windows that persist last, and how often */
 	uint64_t latency_tells; /* how often the device was told that there are sessions of the latency class, or none any more */
 	uint64_t quiet_misuses; /* lanes that had something in a moment that was called quiet */
 	/* alive now */
@@ -178,6 +180,7 @@ struct fake_log_entry {
 	enum backend_lane_kind lane_kind;
 	enum backend_command_kind kind;
 	bool timed, cooperative;
+	struct backend_l2_window window; /* of the launch */
 	uint64_t early_after; /* a sequence of its lane: the launch may begin before that one is over; 0: none */
 	uint32_t cluster[3];
 	struct backend_part part;

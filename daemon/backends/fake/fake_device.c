@@ -151,6 +151,14 @@ void fake_latency_wanted(struct backend_device *device, bool is_wanted)
 	fake_unlock();
 }
 
+void fake_l2_wanted(struct backend_device *device, uint64_t size_bytes)
+{
+	fake_lock();
+	device->slot->counters.l2_wanted_bytes = size_bytes;
+	device->slot->counters.l2_tells++;
+	fake_unlock();
+}
+
 uint32_t fake_latency_units(struct backend_device *device)
 {
 	return device->latency_apart ? FAKE_LATENCY_UNITS : 0;

@@ -291,6 +291,8 @@ static void add_counters(struct fake_counters *sum, const struct fake_counters *
 	sum->progresses += more->progresses;
 	sum->lane_waits += more->lane_waits;
 	sum->latency_tells += more->latency_tells;
+	sum->l2_tells += more->l2_tells;
+	sum->l2_wanted_bytes += more->l2_wanted_bytes;
 	sum->quiet_misuses += more->quiet_misuses;
 	sum->backends += more->backends;
 	sum->devices += more->devices;
@@ -365,6 +367,7 @@ void fake_log_locked(const struct fake_command *command)
 	const struct backend_launch_properties *properties = command->command.launch.properties;
 	if (properties) {
 		entry->cooperative = properties->cooperative;
+		entry->window = properties->window;
 		entry->early_after = properties->early ? properties->early_after : 0;
 		memcpy(entry->cluster, properties->cluster, sizeof(entry->cluster));
 	}

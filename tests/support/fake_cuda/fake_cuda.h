@@ -38,6 +38,8 @@ enum fake_cuda_record_kind {
 	/* A kernel began to run; `text`: its name; value: its number; address: its first multiprocessor; size_bytes: how many. */
 	FAKE_CUDA_LAUNCH = 6,
 	FAKE_CUDA_PEER_COPY = 7,     /* value: bytes; device: the source's; location_id: the destination's */
+	/* A launch was sent with a window of memory; address, size_bytes; value: 1000 times the ratio; location_type: hit; location_id: miss. */
+	FAKE_CUDA_WINDOW = 9,
 	FAKE_CUDA_LAZY_LOAD = 8,     /* a first launch had to load its function; `text`: its name */
 };
 

@@ -379,6 +379,27 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 	return launch(function, &shape, stream, parameters, NULL);
 }
 
+/* False: the driver takes no such window. */
+static bool note_window(const CUaccessPolicyWindow *window, const struct CUfunc_st *function, CUstream stream)
+{
+	struct fake_cuda_record record = {.kind = FAKE_CUDA_WINDOW, .call = "cuLaunchKernelEx"};
+
+	if (window->num_bytes > 134217728 || !(window->hitRatio >= 0 && window->hitRatio <= 1) ||
+	    window->missProp == CU_ACCESS_PROPERTY_PERSISTING)
+		return false;
+	record.address = (uintptr_t)window->base_ptr;
+	record.size_bytes = window->num_bytes;
+	record.value = (uint64_t)(window->hitRatio * 1000 + 0.5f);
+	record.location_type = (int)window->hitProp;
+	record.location_id = (int)window->missProp;
+	fake_lock();
+	record.stream = stream ? stream->number : 0;
+	(void)snprintf(record.text, sizeof(record.text), "%s", function->name);
+	fake_record(&record);
+	fake_unlock();
+	return true;
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
 {
 	ENTER(NEED_CONTEXT);
@@ -391,6 +412,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 		const CUlaunchAttribute *attribute = &config->attrs[i];
 		if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
 			shape.cooperative = attribute->value.cooperative != 0;
+		} else if (attribute->id == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) {
+			if (!note_window(&attribute->value.accessPolicyWindow, function, config->hStream))
+				return CUDA_ERROR_INVALID_VALUE;
 		} else if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
 			shape.early = attribute->value.programmaticStreamSerializationAllowed != 0;
 		} else if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {

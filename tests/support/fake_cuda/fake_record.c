@@ -38,6 +38,8 @@ static const char *kind_number(enum fake_cuda_record_kind kind)
 		return "launches";
 	case FAKE_CUDA_PEER_COPY:
 		return "peer_copies";
+	case FAKE_CUDA_WINDOW:
+		return "windows";
 	case FAKE_CUDA_LAZY_LOAD:
 		return "lazy_loads";
 	}
