@@ -2,7 +2,7 @@
 
 void cuda_ahead_make(const struct cuda_library *cu, struct cuda_ahead *ahead_out)
 {
-	struct cuda_ahead made = {.own = cuda_own_load(cu)};
+	struct cuda_ahead made = {.own = cuda_own_load(cu), .condition = cuda_condition_load(cu)};
 
 	cuda_window_find(cu, &made.window);
 	if (cuda_words_pin(cu, &made.words) != CUDA_SUCCESS)
@@ -14,6 +14,8 @@ void cuda_ahead_make(const struct cuda_library *cu, struct cuda_ahead *ahead_out
 
 void cuda_ahead_drop(const struct cuda_library *cu, struct cuda_ahead *ahead)
 {
+	if (ahead->condition)
+		(void)cu->cuModuleUnload(ahead->condition);
 	if (ahead->own)
 		(void)cu->cuModuleUnload(ahead->own);
 	if (ahead->words)

@@ -22,6 +22,7 @@ struct cuda_window {
 
 struct cuda_ahead {
 	CUmodule own; /* kernels of the backend's own; NULL: not made */
+	CUmodule condition; /* the one of conditional nodes; NULL: not made */
 	struct cuda_window window;
 	void *words, *slots; /* pinned; NULL: not made */
 };
@@ -36,6 +37,8 @@ void cuda_ahead_take(uint32_t index, CUcontext context, struct cuda_ahead *ahead
 
 /* cuda_chain.c: NULL: it cannot be loaded. */
 CUmodule cuda_own_load(const struct cuda_library *cu);
+/* cuda_graph_condition.c: NULL: it cannot be loaded, or the driver has no such nodes. */
+CUmodule cuda_condition_load(const struct cuda_library *cu);
 /* cuda_window.c: ask a tiny kernel. Failing is no fault: local memory for native kernels is refused then. */
 void cuda_window_find(const struct cuda_library *cu, struct cuda_window *window_out);
 /* cuda_lane.c, cuda_staging.c: pinned. */

@@ -4,6 +4,7 @@
  */
 #include "cuda_graph.h"
 
+#include "cuda_ahead.h"
 #include "cuda_entries.h"
 #include "cuda_memory_state.h"
 #include "status.h"
@@ -46,17 +47,26 @@ bool cuda_conditions_are_possible(const struct cuda_library *library)
 	return cuda_graphs_are_possible(library) && library->cuGraphAddNode && library->cuGraphConditionalHandleCreate;
 }
 
+CUmodule cuda_condition_load(const struct cuda_library *cu)
+{
+	CUmodule module = NULL;
+
+	if (!cuda_conditions_are_possible(cu))
+		return NULL;
+	return cu->cuModuleLoadDataEx(&module, cuda_condition_ptx, 0, NULL, NULL) == CUDA_SUCCESS ? module : NULL;
+}
+
 void cuda_conditions_open(struct backend_device *device)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
 
-	if (!lanes->blank || !cuda_conditions_are_possible(cu))
+	if (!lanes->blank)
 		return;
-	if (cu->cuModuleLoadDataEx(&lanes->condition_module, cuda_condition_ptx, 0, NULL, NULL) != CUDA_SUCCESS) {
-		lanes->condition_module = NULL;
+	lanes->condition_module = device->ahead.condition ? device->ahead.condition : cuda_condition_load(cu);
+	device->ahead.condition = NULL;
+	if (!lanes->condition_module)
 		return;
-	}
 	if (cu->cuModuleGetFunction(&lanes->condition, lanes->condition_module, "sycl_condition") != CUDA_SUCCESS ||
 	    cu->cuFuncLoad(lanes->condition) != CUDA_SUCCESS)
 		lanes->condition = NULL;
