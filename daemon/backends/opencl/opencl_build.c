@@ -23,8 +23,6 @@ void opencl_build_fini(struct opencl_build *build)
 	opencl_binary_fini(&build->binary);
 	if (build->program)
 		(void)build->cl->ReleaseProgram(build->program);
-	if (build->context)
-		(void)build->cl->ReleaseContext(build->context);
 	free(build->own_source);
 }
 
@@ -334,11 +332,34 @@ static int build_source(struct opencl_build *build, struct backend_fault *fault_
 	return -EINVAL;
 }
 
-int opencl_build_open(struct opencl_build *build, struct backend *backend, uint32_t device,
-		      struct backend_fault *fault_out)
+/*
+ * Kept until the backend is closed: with its last context PoCL gives back the library of built-in functions, piece by piece, which is a
+ * tenth of a cold build, and the helper's child would only answer after it. It ends without.
+ */
+static int open_context(struct opencl_build *build, struct backend *backend, uint32_t device,
+			struct backend_fault *fault_out)
 {
 	cl_int code = CL_SUCCESS;
 
+	if (backend->build_context && backend->build_device != device)
+		opencl_build_close(backend);
+	if (!backend->build_context)
+		backend->build_context = build->cl->CreateContext(NULL, 1, &build->device, NULL, NULL, &code);
+	backend->build_device = device;
+	build->context = backend->build_context;
+	return build->context ? 0 : opencl_fault_code(fault_out, code, "open the device");
+}
+
+void opencl_build_close(struct backend *backend)
+{
+	if (backend->build_context)
+		(void)backend->cl.ReleaseContext(backend->build_context);
+	backend->build_context = NULL;
+}
+
+int opencl_build_open(struct opencl_build *build, struct backend *backend, uint32_t device,
+		      struct backend_fault *fault_out)
+{
 	if (!backend->enumerated || device >= backend->device_count) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "OpenCL has no device %u", device);
 		return -EINVAL;
@@ -357,8 +378,7 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 				   "an OpenCL device builds OpenCL C, portable sources and SPIR-V only");
 		return -EINVAL;
 	}
-	build->context = build->cl->CreateContext(NULL, 1, &build->device, NULL, NULL, &code);
-	return build->context ? 0 : opencl_fault_code(fault_out, code, "open the device");
+	return open_context(build, backend, device, fault_out);
 }
 
 int opencl_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,

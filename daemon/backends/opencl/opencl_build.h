@@ -10,7 +10,7 @@ struct opencl_build {
 	const struct opencl_library *cl;
 	const struct backend_device_facts *facts;
 	cl_device_id device;
-	cl_context context;
+	cl_context context; /* the backend's */
 	cl_program program; /* of the variant that is being built */
 	struct opencl_binary binary;
 	enum backend_source_kind kind;
@@ -20,10 +20,12 @@ struct opencl_build {
 	char *log;
 };
 
-/* The source's kind is one that the device takes; a context on it. */
+/* The source's kind is one that the device takes; a context on it, which stays the backend's. */
 int opencl_build_open(struct opencl_build *build, struct backend *backend, uint32_t device,
 		      struct backend_fault *fault_out);
 void opencl_build_fini(struct opencl_build *build);
+/* What builds have left in the backend; no build is under way. */
+void opencl_build_close(struct backend *backend);
 /* May its meaning depend on the number of dimensions? */
 bool opencl_build_asks_for_dimensions(const struct opencl_build *build);
 /*

@@ -24,6 +24,8 @@ struct backend {
 	struct backend_device_facts *devices;
 	cl_device_id *device_ids; /* by index of `devices` */
 	struct opencl_sub_device *sub_devices[OPENCL_SUB_DEVICES]; /* opencl_sub_device.c; NULL: none of this number */
+	cl_context build_context; /* of the latest build (opencl_build_open); NULL: nothing was built */
+	uint32_t build_device;    /* the device that it is on */
 };
 
 struct opencl_usm;

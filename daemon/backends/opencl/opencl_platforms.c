@@ -1,5 +1,6 @@
 #include "opencl_platforms.h"
 
+#include "opencl_build.h"
 #include "opencl_device_facts.h"
 #include "opencl_fault.h"
 #include "opencl_query.h"
@@ -66,6 +67,7 @@ void opencl_close(struct backend *backend)
 {
 	if (!backend)
 		return;
+	opencl_build_close(backend);
 	opencl_sub_devices_close(backend);
 	free_facts(backend);
 	free(backend);
