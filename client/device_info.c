@@ -1,6 +1,8 @@
 /* Every info query of a device: a table of where the answer lies, and the few that follow from something else. */
 #include "topology.h"
 
+#include "device_features.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -161,6 +163,9 @@ static sycl_result give_other(const struct device *device, sycl_device_info info
 		return give_bits(device->facts->partition_properties, bytes, value, bytes_out);
 	case SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS:
 		return give_bits(device->facts->partition_affinity_domains, bytes, value, bytes_out);
+	case SYCL_DEVICE_INFO_USM_SHARED_MIGRATES:
+		number = (device->facts->features & DEVICE_FEATURE_USM_MIGRATES) != 0;
+		return info_give(&number, sizeof(number), bytes, value, bytes_out);
 	case SYCL_DEVICE_INFO_PREFERRED_INTEROP_USER_SYNC: /* nothing is shared with other interfaces */
 		return info_give(&number, sizeof(number), bytes, value, bytes_out);
 	default:

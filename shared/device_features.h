@@ -12,5 +12,6 @@
 #define DEVICE_FEATURE_CLUSTER      (1u << 10)
 #define DEVICE_FEATURE_VARIABLE     (1u << 25)
 #define DEVICE_FEATURE_GRAPH_CONDITION (1u << 28)
+#define DEVICE_FEATURE_USM_MIGRATES (1u << 29)
 
 #endif

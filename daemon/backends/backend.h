@@ -119,6 +119,7 @@ enum backend_feature {
 	BACKEND_FEATURE_GRAPH_SWITCH = 1u << 26, /* graph_update takes NOP for a node that is to be skipped (R3) */
 	BACKEND_FEATURE_EARLY = 1u << 27,        /* launches that begin before the one before them is over (R5) */
 	BACKEND_FEATURE_GRAPH_CONDITION = 1u << 28, /* BACKEND_COMMAND_CONDITION as a node (R4) */
+	BACKEND_FEATURE_USM_MIGRATES = 1u << 29, /* shared USM of usm_alloc moves to whoever uses it, and hints say where to (G1) */
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */

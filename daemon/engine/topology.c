@@ -85,7 +85,7 @@ static bool is_zero(const uint8_t *bytes, size_t count)
 	return i == count;
 }
 
-static void fill_identity(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts)
+static void fill_identity(Sycl__V1__DeviceFacts *out, const struct backend_device_facts *facts, bool in_process)
 {
 	out->uuid.data = (uint8_t *)(uintptr_t)facts->uuid;
 	out->uuid.len = is_zero(facts->uuid, UUID_BYTES) ? 0 : UUID_BYTES;
@@ -93,6 +93,9 @@ static void fill_identity(Sycl__V1__DeviceFacts *out, const struct backend_devic
 	out->mode = text(facts->mode);
 	out->unavailable_reason = text(facts->unavailable_reason);
 	out->features = facts->features;
+	/* Of another process it is pinned memory, which stays where it is. */
+	if (!in_process)
+		out->features &= ~(uint32_t)BACKEND_FEATURE_USM_MIGRATES;
 }
 
 /* Memory orders and scopes (G7 - G10), and what cores say of themselves that few programs ask. */
@@ -161,7 +164,7 @@ void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t index, const struct 
 	out->error_correction = facts->error_correction;
 	fill_sizes(out, facts);
 	fill_lists(out, facts);
-	fill_identity(out, facts);
+	fill_identity(out, facts, in_process);
 	fill_model(out, facts);
 }
 

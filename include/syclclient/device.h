@@ -118,7 +118,8 @@ typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_WIDTH = 70, /**< uint64_t, of a layer; this and the next two: 0 without layered images (R8) */
 	SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_HEIGHT = 71, /**< uint64_t, of a layer of two dimensions */
 	SYCL_DEVICE_INFO_IMAGE_MAX_LAYERS = 72, /**< uint64_t, layers of an image */
-	SYCL_DEVICE_INFO_L2_WINDOW_BYTES = 73   /**< uint64_t, the largest window of a queue (sycl_queue_set_l2_window); 0: none */
+	SYCL_DEVICE_INFO_L2_WINDOW_BYTES = 73,  /**< uint64_t, the largest window of a queue (sycl_queue_set_l2_window); 0: none */
+	SYCL_DEVICE_INFO_USM_SHARED_MIGRATES = 74 /**< uint32_t, 0 or 1: shared USM moves to who uses it (usm.h); through a service 0 */
 } sycl_device_info;
 
 /** Ways to divide a device into sub-devices. */

@@ -11,8 +11,10 @@
  *
  * Which of them a device has is told by its aspects. In a program that is a client of a service, shared USM is pinned
  * host memory that the service's engine shares with it, as host USM is: every access of either side goes to the same
- * pages. With "embedded:" it is the backend's own, which may move to whoever uses it; there prefetch and advice are the
- * backend's too (on CUDA: managed memory). So the aspects may differ between the two.
+ * pages, which never move: prefetch and advice are taken, checked and ordered there, and have no effect. A kernel that
+ * goes through much of it more than once is faster on device USM, with copies. With "embedded:" it is the backend's own,
+ * which may move to whoever uses it; there prefetch and advice are the backend's too (on CUDA: managed memory).
+ * SYCL_DEVICE_INFO_USM_SHARED_MIGRATES tells which of the two it is. So the aspects may differ between the two.
  *
  * Nothing is ordered by addresses (B26): two command groups that use the same allocation run in any order, or at one
  * time, unless one depends on the other's event, requires the same buffer, or follows it in an in-order queue. What one
@@ -180,8 +182,8 @@ SYCL_API sycl_result sycl_handler_memset(sycl_handler handler, void *pointer, in
 SYCL_API sycl_result sycl_handler_usm_fill(sycl_handler handler, void *pointer, uint64_t size_bytes,
 					   const void *pattern, size_t pattern_bytes);
 /**
- * The action: shared USM will be used on the queue's device. A hint: where nothing moves, nothing is done. Never
- * blocks.
+ * The action: shared USM will be used on the queue's device. A hint: where nothing moves
+ * (SYCL_DEVICE_INFO_USM_SHARED_MIGRATES), as through a service, it is taken and has no effect. Never blocks.
  *
  * @retval SYCL_ERROR_INVALID  There is an action already; not inside of one allocation of shared USM of the queue's
  *                             context.
@@ -189,7 +191,8 @@ SYCL_API sycl_result sycl_handler_usm_fill(sycl_handler handler, void *pointer, 
  */
 SYCL_API sycl_result sycl_handler_prefetch(sycl_handler handler, const void *pointer, uint64_t size_bytes);
 /**
- * The action: a hint about shared USM (G1). Where nothing moves it is accepted and changes nothing. Never blocks.
+ * The action: a hint about shared USM (G1). Where nothing moves (SYCL_DEVICE_INFO_USM_SHARED_MIGRATES), as through a
+ * service, it is taken and has no effect. Never blocks.
  *
  * @retval SYCL_ERROR_INVALID  There is an action already; not inside of one allocation of shared USM of the queue's
  *                             context (G2); no such advice (G3).

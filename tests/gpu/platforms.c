@@ -83,7 +83,7 @@ Test(gpu_platforms, A15_every_query_is_answered)
 	struct platforms platforms;
 	static char answer[65536];
 	platforms_begin(&platforms, 1);
-	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN;
+	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_USM_SHARED_MIGRATES;
 	     info++)
 		cr_expect_eq(sycl_device_get_info(platforms.devices[0], (sycl_device_info)info, sizeof(answer), answer,
 						  NULL), SYCL_SUCCESS, "device query %d: %s", info,

@@ -88,7 +88,7 @@ Test(client_basic, A15_every_info_query_answers, .init = with_service, .fini = w
 {
 	sycl_device device = NULL;
 	MUST(sycl_queue_get_device(queue, &device));
-	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN; info++) {
+	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_USM_SHARED_MIGRATES; info++) {
 		size_t bytes = 0;
 		char value[256];
 		cr_assert(eq(int, sycl_device_get_info(device, (sycl_device_info)info, 0, NULL, &bytes), 0), "info %d",

@@ -92,7 +92,7 @@ Test(client_cuda, A15_every_query_of_platform_device_context_and_queue_is_answer
 	open_with("", FAKE_CUDA_LIBRARY);
 	for (int info = SYCL_PLATFORM_INFO_NAME; info <= SYCL_PLATFORM_INFO_WEIGHT; info++)
 		MUST(sycl_platform_get_info(cuda, (sycl_platform_info)info, sizeof(answer), answer, NULL));
-	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN; info++)
+	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_USM_SHARED_MIGRATES; info++)
 		MUST(sycl_device_get_info(device, (sycl_device_info)info, sizeof(answer), answer, NULL));
 	sycl_context context = NULL, back = NULL;
 	sycl_queue queue = NULL;

@@ -193,7 +193,7 @@ Test(objects, A15_every_query_of_every_object_is_answered_and_no_other)
 	MUST(sycl_queue_get_device(queue, &device));
 	for (int info = SYCL_PLATFORM_INFO_NAME; info <= SYCL_PLATFORM_INFO_WEIGHT; info++)
 		ANSWERS(sycl_platform_get_info, platform, (sycl_platform_info)info);
-	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN; info++)
+	for (int info = SYCL_DEVICE_INFO_TYPE; info <= SYCL_DEVICE_INFO_USM_SHARED_MIGRATES; info++)
 		ANSWERS(sycl_device_get_info, device, (sycl_device_info)info);
 	for (int info = SYCL_CONTEXT_INFO_ATOMIC_MEMORY_ORDERS; info <= SYCL_CONTEXT_INFO_DEVICE_COUNT; info++)
 		ANSWERS(sycl_context_get_info, context, (sycl_context_info)info);

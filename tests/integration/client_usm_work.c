@@ -213,6 +213,19 @@ Test(usm_work, G1_G2_G3_advice_and_prefetch_are_for_shared_usm)
 	}
 }
 
+/* A hint is honest: where it can have no effect, the device says so. */
+Test(usm_work, G1_a_device_tells_whether_shared_usm_moves)
+{
+	uint32_t moves = 2, backend = 0;
+
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_USM_SHARED_MIGRATES, sizeof(moves), &moves, NULL));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend, NULL));
+	if (usm_engine_is_remote() || backend == SYCL_BACKEND_KIND_OPENCL)
+		cr_assert(eq(uint, moves, 0));
+	else
+		cr_assert(eq(uint, moves, 1));
+}
+
 struct counting {
 	_Atomic uint32_t *counter;
 	_Atomic uint32_t stop;

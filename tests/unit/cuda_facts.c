@@ -263,6 +263,19 @@ Test(cuda_facts, G15_atomic_usm_only_where_system_scope_holds)
 	finish();
 }
 
+Test(cuda_facts, G1_hints_have_an_effect_where_memory_can_move)
+{
+	load(NULL, NULL);
+	cr_assert(ne(uint, read_one()->features & BACKEND_FEATURE_USM_MIGRATES, 0));
+	finish();
+	load("attribute 89 0", NULL);
+	cr_assert(eq(uint, read_one()->features & BACKEND_FEATURE_USM_MIGRATES, 0));
+	finish();
+	load("missing cuMemPrefetchAsync", NULL);
+	cr_assert(eq(uint, read_one()->features & BACKEND_FEATURE_USM_MIGRATES, 0));
+	finish();
+}
+
 Test(cuda_facts, A15_features_need_attribute_and_function)
 {
 	load(NULL, NULL);

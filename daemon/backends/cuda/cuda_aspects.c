@@ -80,6 +80,8 @@ uint32_t cuda_features(const struct cuda_library *library, const struct cuda_dev
 	       BACKEND_FEATURE_LOADER | BACKEND_FEATURE_INLINE | BACKEND_FEATURE_SIDE_BY_SIDE |
 	       BACKEND_FEATURE_COMPLETION | BACKEND_FEATURE_PEER | BACKEND_FEATURE_USM | BACKEND_FEATURE_NATIVE |
 	       feature(BACKEND_FEATURE_VARIABLE, facts->unified_addressing) |
+	       feature(BACKEND_FEATURE_USM_MIGRATES,
+		       facts->managed && facts->concurrent_managed && library->cuMemPrefetchAsync && library->cuMemAdvise) |
 	       feature(BACKEND_FEATURE_HOST_ADDRESS,
 		       facts->host_register && facts->unified_addressing && facts->host_pointers) |
 	       feature(BACKEND_FEATURE_HOST_REGISTER, facts->host_register) | feature(BACKEND_FEATURE_EXPORT_VMM, vmm) |

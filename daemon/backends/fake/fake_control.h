@@ -48,7 +48,7 @@ struct fake_device_options {
 	 * enum backend_feature: POLLED (nobody is woken), LOADER, HOST_REGISTER, EXPORT_VMM (a memfd), EXPORT_IPC (a handle
 	 * that means something in this process only), SHARED_EVENT (the same), PEER, COOPERATIVE, CLUSTER and EARLY (accepted, and
 	 * seen in the log; all kernels but "noop" wait), COPY_LANES, OCCUPANCY, IMAGE, LINK, INLINE, GRAPH, GRAPH_UPDATE, GRAPH_NATIVE, GRAPH_SWITCH, GRAPH_CONDITION, VARIABLE, USM and HOST_ADDRESS (the first device says that atomics work there, the
-	 * others do not). What is not set here is refused.
+	 * others do not), USM_MIGRATES (said, and no more). What is not set here is refused.
 	 */
 	uint32_t features;
 	uint32_t preferred_lanes;
@@ -69,7 +69,8 @@ struct fake_device_options {
 	 BACKEND_FEATURE_OCCUPANCY | BACKEND_FEATURE_USM | BACKEND_FEATURE_HOST_ADDRESS |                           \
 	 BACKEND_FEATURE_IMAGE | BACKEND_FEATURE_LINK | BACKEND_FEATURE_INLINE | BACKEND_FEATURE_GRAPH |               \
 	 BACKEND_FEATURE_GRAPH_UPDATE | BACKEND_FEATURE_GRAPH_NATIVE | BACKEND_FEATURE_VARIABLE | \
-	 BACKEND_FEATURE_GRAPH_SWITCH | BACKEND_FEATURE_EARLY | BACKEND_FEATURE_GRAPH_CONDITION)
+	 BACKEND_FEATURE_GRAPH_SWITCH | BACKEND_FEATURE_EARLY | BACKEND_FEATURE_GRAPH_CONDITION | \
+	 BACKEND_FEATURE_USM_MIGRATES)
 
 #define FAKE_LATENCY_UNITS 2u /* that a device with QUIET_LOAD sets apart when it is told of the latency class */
 #define FAKE_TURNS_MAX 65536u /* of the body of a WHILE node: then it fails */
