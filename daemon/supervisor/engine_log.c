@@ -50,6 +50,9 @@ static void end_line(struct engine_log *log)
 	if (strstr(text, "Assertion"))
 		memcpy(log->assertion, text, sizeof(text));
 	memcpy(log->last, text, sizeof(text));
+	if (log->room == 0)
+		return;
+	log->room -= log->room < ENGINE_LOG_LINE_COST ? log->room : ENGINE_LOG_LINE_COST;
 	log_info("engine", "%s says: %s", log->whose, text);
 }
 

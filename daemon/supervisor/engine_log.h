@@ -12,6 +12,7 @@ enum {
 	ENGINE_LOG_LINE_BYTES = 512,
 	ENGINE_LOG_WINDOW_BYTES = 64 << 10, /* read within ENGINE_LOG_WINDOW_MS */
 	ENGINE_LOG_WINDOW_MS = 10000,
+	ENGINE_LOG_LINE_COST = 128, /* bytes of the window that a line takes beside its own: the log has a head for each */
 	ENGINE_LOG_WHOSE_BYTES = 64,
 };
 

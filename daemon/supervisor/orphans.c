@@ -83,6 +83,22 @@ static void on_again(uv_timer_t *timer)
 	orphans_end(timer->data);
 }
 
+/*
+ * Code of a tenant's may leave ended children faster than anything else happens here, until the machine has no process number left. One that
+ * somebody else here waits for is left, and looked behind when that one has been waited for (orphans_end).
+ */
+static void on_child_ended(uv_signal_t *signal, int number)
+{
+	const struct supervisor *supervisor = signal->data;
+	(void)number;
+	for (unsigned i = 0; i < CHILDREN_MAX; i++) {
+		siginfo_t ended = { .si_pid = 0 };
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 || ended.si_pid == 0 ||
+		    is_known(supervisor, ended.si_pid) || waitpid(ended.si_pid, NULL, WNOHANG) != ended.si_pid)
+			return;
+	}
+}
+
 void orphans_init(struct supervisor *supervisor)
 {
 	struct orphans *orphans = &supervisor->orphans;
@@ -91,6 +107,11 @@ void orphans_init(struct supervisor *supervisor)
 	orphans->stranger_count = children(orphans->strangers, ORPHANS_STRANGERS_MAX);
 	orphans->are_ours = getpid() != 1 && orphans->stranger_count < ORPHANS_STRANGERS_MAX &&
 			    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+	(void)uv_signal_init(&supervisor->loop, &orphans->child_ended);
+	orphans->child_ended.data = supervisor;
+	if (orphans->are_ours)
+		(void)uv_signal_start(&orphans->child_ended, on_child_ended, SIGCHLD);
+	uv_unref((uv_handle_t *)&orphans->child_ended);
 }
 
 void orphans_end(struct supervisor *supervisor)

@@ -2,7 +2,7 @@
  * Processes that an engine leaves behind. What runs in an engine is its tenant's code; a process that this code has started becomes
  * this service's child when the engine ends, and is ended then. So is whatever that one has started, in turn. Of engines that an
  * earlier service has started, and where the service is a container's first process, whose children all orphans are, only
- * control groups (engine_group.h) help.
+ * control groups (engine_group.h) help. One that ends by itself while the engine lives is waited for at once: it must not keep its number.
  */
 #ifndef SYCLD_SUPERVISOR_ORPHANS_H
 #define SYCLD_SUPERVISOR_ORPHANS_H
@@ -20,6 +20,7 @@ struct orphans {
 	pid_t strangers[ORPHANS_STRANGERS_MAX]; /* children that this process had before it was the service; not to be ended */
 	unsigned stranger_count;
 	uv_timer_t again;
+	uv_signal_t child_ended;
 };
 
 /* Before the first engine starts. */
