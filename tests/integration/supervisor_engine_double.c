@@ -436,7 +436,7 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 /* A claim of many devices, no two alike. */
 static void report_crowd(uint64_t request)
 {
-	enum { CROWD = 2000 };
+	enum { CROWD = 1100 };
 	static Sycl__V1__DeviceFacts devices[CROWD];
 	static Sycl__V1__DeviceFacts *list[CROWD];
 	for (unsigned i = 0; i < CROWD; i++) {
