@@ -99,7 +99,7 @@ static const struct verb {
 	  show_order, json_order },
 	{ "limits", NULL, "the limits that hold, and whether sycld.conf or an order says so", TIMEOUT_MS, ask_limits, show_limits,
 	  json_limits },
-	{ "trace", "FILE", "record what all sessions send to a device, for 'syclbench sched --trace FILE'", 0, NULL, NULL, NULL },
+	{ "trace", "FILE", "record what all sessions send to a device", 0, NULL, NULL, NULL },
 	{ "version", NULL, "of this program and of the service", TIMEOUT_MS, ask_version, show_version, json_version },
 	{ "help", NULL, "this text", 0, NULL, NULL, NULL },
 };

@@ -92,7 +92,8 @@ int engine_order(struct engine *engine, const Sycl__V1__SessionOrder *order)
 	int count = 0;
 	for (struct list *link = engine->sessions.next; link != &engine->sessions && r >= 0; link = link->next) {
 		struct session *session = list_entry(link, struct session, link);
-		if ((session->state == SESSION_CLOSING && act != end) ||
+		/* One that has ended may still run something, for which limits hold. */
+		if ((session->state == SESSION_CLOSING && act != end && act != limit) ||
 		    (order->session != 0 && session->peer.session != order->session))
 			continue;
 		r = act(session, order);

@@ -136,13 +136,13 @@ SYCL_API sycl_result sycl_handler_set_cooperative(sycl_handler handler);
 SYCL_API sycl_result sycl_handler_set_splittable(sycl_handler handler);
 
 /**
- * Let the launch begin before the launch before it is over (programmatic dependent launch): what its kernel does before it waits for that
- * one runs beside it. The kernel itself says where it waits: sycl_previous_launch_wait() of a portable source, griddepcontrol.wait
- * of PTX, cudaGridDependencySynchronize() of CUDA C++. Before that it must not touch what the launch before writes, and no path through
- * a whole range may go without it. The launch before may say from where on that is good:
+ * Let this launch begin while its predecessor still runs (programmatic dependent launch). The predecessor is the launch that was sent
+ * just before it, and on which it depends. The kernel says where it waits for the predecessor's end: sycl_previous_launch_wait() of a
+ * portable source; griddepcontrol.wait of PTX, and as inline PTX of CUDA C++. Before that it must not touch what the predecessor writes,
+ * and every path that a work-group can take must wait. The predecessor may say from where on its successor may begin:
  * sycl_next_launch_allow(), griddepcontrol.launch_dependents; without that it is when its work-groups end.
  *
- * It is a permission. It counts on devices of the CUDA backend from compute capability 9.0 on, where the launch before is on the same
+ * It is a permission. It has an effect on devices of the CUDA backend from compute capability 9.0 on, where the predecessor is on the same
  * lane, one that this one depends on, of the same queue as a rule, and is sent together with it: what is submitted while the device has
  * work; always in graphs that are launched as one, in a row. Elsewhere, on devices of OpenCL, in clusters, in cooperative and timed
  * launches, the launch begins when what is before it is over, and waits for nothing. What is not the launch before, other queues' work
