@@ -89,6 +89,7 @@ static void call_usm_actions(const struct gated *gated, void *pointer)
 		MUST(sycl_event_release(event));
 	(void)CALL(sycl_queue_memcpy, gated->queue, pointer, (char *)pointer + 64, 64, 0, NULL, NULL);
 	(void)CALL(sycl_queue_usm_fill, gated->queue, pointer, 64, &pattern, sizeof(pattern), 0, NULL, NULL);
+	(void)CALL(sycl_queue_set_l2_window, gated->queue, NULL);
 	(void)CALL(sycl_queue_prefetch, gated->queue, pointer, 64, 0, NULL, NULL);
 	(void)CALL(sycl_queue_mem_advise, gated->queue, pointer, 64, SYCL_MEM_ADVICE_SET_READ_MOSTLY, 0, NULL, NULL);
 	MUST(sycl_handler_begin(gated->queue, &handler));
