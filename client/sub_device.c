@@ -60,6 +60,8 @@ static sycl_result request(struct connection *c, Sycl__V1__SubDevicesCreate *mes
 	if (!result && (!making->answer || (making->answer->n_devices && making->answer->n_devices != making->answer->count) ||
 			making->answer->n_devices > making->named))
 		result = error_set(SYCL_ERROR_RUNTIME, "what the service says of sub-devices could not be read");
+	message->n_objects = 0;
+	message->objects = NULL;
 	return result;
 }
 
@@ -153,7 +155,7 @@ SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device handle, sycl_par
 {
 	PIN(device, device, handle);
 	REQUIRE_OUTPUT(count_out);
-	sycl_device made[SUB_DEVICES_MAX];
+	sycl_device made[SUB_DEVICES_MAX] = {0};
 	uint32_t count = 0;
 	if (capacity > 0)
 		REQUIRE_OUTPUT(devices_out);
