@@ -75,8 +75,11 @@ static void take_grant(struct raw_client *client, const Sycl__V1__ArenaGrant *gr
 {
 	client->grant_code = grant->code;
 	client->grants++;
-	if (grant->code == 0 && grant->arena < RAW_ARENAS &&
-	    memory_region_map(packet_fds_take(fds, 0), grant->size_bytes, 1, &client->arenas[grant->arena]) < 0)
+	if (grant->code != 0 || grant->arena >= RAW_ARENAS)
+		return;
+	struct memory_region **arena = &client->arenas[grant->arena];
+	*arena = memory_region_free(*arena); /* the engine may have destroyed an earlier one of this number */
+	if (memory_region_map(packet_fds_take(fds, 0), grant->size_bytes, 1, arena) < 0)
 		FAIL("an arena cannot be mapped");
 }
 
