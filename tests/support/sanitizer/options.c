@@ -8,11 +8,20 @@
  *
  * intercept_tls_get_addr=0: otherwise the leak checker itself crashes now and then ("Tracer caught signal 11") in a process with PoCL's
  * threads: it reads thread-local blocks that ended with their thread.
+ *
+ * handle_segv=0 and the like, in the engine only: a kernel's fault ends an engine by the signal that users see. The sanitizer would report it
+ * and abort(), and an engine that aborts is not its kernel's loss.
  */
+
+#ifdef RUNS_KERNELS
+#define FAULTS ":handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0"
+#else
+#define FAULTS ""
+#endif
 
 const char *__asan_default_options(void); /* the sanitizer's name for it */
 
 __attribute__((visibility("default"))) const char *__asan_default_options(void)
 {
-	return "use_sigaltstack=0:intercept_tls_get_addr=0";
+	return "use_sigaltstack=0:intercept_tls_get_addr=0" FAULTS;
 }
