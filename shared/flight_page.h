@@ -26,12 +26,11 @@ struct flight_entry {
 static_assert(sizeof(struct flight_entry) == 64, "part of the layout");
 
 /*
- * Why the engine ended itself: a device's driver lost this process (M10, F12). Then only those entries are left that may
- * have been running when it did.
+ * Why the engine ended itself. With DEVICE only those entries are left that may have been running when it did.
  */
 enum flight_fault_known {
 	FLIGHT_FAULT_NONE = 0,
-	FLIGHT_FAULT_DEVICE = 1,
+	FLIGHT_FAULT_DEVICE = 1,  /* a device failed it for good (M10, F12), or a command on it was past its deadline: the text says which */
 	FLIGHT_FAULT_ABORTED = 2, /* an assertion failed in it, in its own code or in a library's: no entry is to blame */
 	FLIGHT_FAULT_WRITING = 3, /* about to be ABORTED: its text is not to be read yet */
 };

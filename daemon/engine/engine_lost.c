@@ -18,7 +18,7 @@ static void record(struct flight_page *page, enum backend_kind kind, const struc
 	page->fault.native_code = fault->native_code;
 	/* Zeros follow: the page is fresh, and this is written once. */
 	memcpy(page->fault.text, fault->text, strnlen(fault->text, sizeof(page->fault.text) - 1));
-	atomic_store_explicit(&page->fault.known, 1, memory_order_release);
+	atomic_store_explicit(&page->fault.known, FLIGHT_FAULT_DEVICE, memory_order_release);
 }
 
 void engine_lose(struct engine *engine, enum backend_kind kind, const struct backend_fault *fault)

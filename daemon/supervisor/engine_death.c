@@ -22,7 +22,7 @@ struct blamed {
 struct blame {
 	uint64_t count; /* in flight when it died */
 	bool aborted;       /* it says that an assertion failed, in `fault` */
-	bool device_failed; /* the engine says that a device's driver had lost its process */
+	bool gave_up;       /* the engine ended itself and says why: its device failed, or a command was past its deadline */
 	char fault[FLIGHT_FAULT_TEXT_BYTES];
 	struct blamed first[BLAMED_MAX];
 };
@@ -37,7 +37,7 @@ static void read_flight(const struct flight_page *page, struct blame *blame_out)
 		memcpy(fault, page->fault.text, FLIGHT_FAULT_TEXT_BYTES);
 		fault[FLIGHT_FAULT_TEXT_BYTES] = '\0';
 		text_copy_printable(blame_out->fault, sizeof(blame_out->fault), fault);
-		blame_out->device_failed = known == FLIGHT_FAULT_DEVICE;
+		blame_out->gave_up = known == FLIGHT_FAULT_DEVICE;
 		blame_out->aborted = known == FLIGHT_FAULT_ABORTED;
 	}
 	for (unsigned i = 0; i < FLIGHT_ENTRIES; i++) {
@@ -128,15 +128,15 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 		(void)snprintf(status, sizeof(status), "aborted by itself: %.300s", words);
 		blame.count = 0;
 	}
-	if (blame.device_failed && engine->kill_reason[0])
-		(void)snprintf(status, sizeof(status), "was killed: %.60s, after its device failed: %s",
+	if (blame.gave_up && engine->kill_reason[0])
+		(void)snprintf(status, sizeof(status), "was killed: %.60s, after it had given up: %s",
 			       engine->kill_reason, blame.fault);
-	else if (blame.device_failed)
-		(void)snprintf(status, sizeof(status), "ended because its device failed: %s", blame.fault);
+	else if (blame.gave_up)
+		(void)snprintf(status, sizeof(status), "ended itself: %s", blame.fault);
 	bool clean = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && engine->was_ready;
 	if (!engine->is_child) /* without sessions it ends by itself */
 		clean = engine->sessions_count == 0 && !engine->kill_reason[0];
-	bool abnormal = !engine->stop_asked && (!clean || blame.device_failed);
+	bool abnormal = !engine->stop_asked && (!clean || blame.gave_up);
 	*death_out = (struct engine_death){ .abnormal = abnormal };
 	(void)snprintf(death_out->text, sizeof(death_out->text), "%s", status);
 	log_write(abnormal ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "engine", "pid %ld of uid %lu %s; sessions: %u",

@@ -40,7 +40,7 @@ void engine_lost_let_go(struct engine *engine)
 		return;
 	engine_lost_gone(engine);
 	(void)uv_timer_stop(&engine->deadline);
-	log_info("engine", "letting go of pid %ld of uid %lu, which a device has failed", (long)engine->pid,
+	log_info("engine", "letting go of pid %ld of uid %lu, which has ended its work", (long)engine->pid,
 		 (unsigned long)engine->tenant->uid);
 	end_process(engine);
 }

@@ -6,6 +6,11 @@
 
 TestSuite(processes_orphans, .timeout = 240);
 
+static bool tells_the_deadline(void *service)
+{
+	return private_service_has_logged(service, "ended itself: endless still runs 1 s after its session has ended");
+}
+
 /* Nobody waits for it, and no device can end it. */
 Test(processes_orphans, N4_an_endless_kernel_does_not_outlive_its_client)
 {
@@ -22,6 +27,8 @@ Test(processes_orphans, N4_an_endless_kernel_does_not_outlive_its_client)
 	worker_expect(&blocked, "result ", line);
 	cr_expect(strstr(line, "SYCL_ERROR_DEVICE_LOST"), "%s", line);
 	cr_expect(strstr(line, "endless"), "it is not named: %s", line);
+	cr_expect(wait_until(tells_the_deadline, service, SOON), "the log does not say that a deadline had passed");
+	cr_expect_not(private_service_has_logged(service, "device failed"), "no device failed");
 	worker_finish(&blocked);
 	worker_mix_once(service, 1);
 }
