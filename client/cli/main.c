@@ -73,6 +73,11 @@ static void ask_order(Sycl__V1__AdminRequest *request)
 	request->order = &order;
 }
 
+static bool show_ordered(const Sycl__V1__AdminReply *reply)
+{
+	return show_order(reply, &order);
+}
+
 /* What it can do; help is made of this. */
 static const struct verb {
 	const char *name;
@@ -91,12 +96,12 @@ static const struct verb {
 	{ "accounts", NULL, "what was used, and for how long commands waited; --by what, and of whom", TIMEOUT_MS, ask_accounts,
 	  show_accounts, json_accounts },
 	{ "kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions", TIMEOUT_MS, ask_order,
-	  show_order, json_order },
-	{ "pause", "WHOSE", "read nothing more of sessions; what was read runs", TIMEOUT_MS, ask_order, show_order, json_order },
-	{ "resume", "WHOSE", "take back pause and drain", TIMEOUT_MS, ask_order, show_order, json_order },
-	{ "drain", "--uid UID | --all", "let nobody new in", TIMEOUT_MS, ask_order, show_order, json_order },
+	  show_ordered, json_order },
+	{ "pause", "WHOSE", "read nothing more of sessions; what was read runs", TIMEOUT_MS, ask_order, show_ordered, json_order },
+	{ "resume", "WHOSE", "take back pause and drain", TIMEOUT_MS, ask_order, show_ordered, json_order },
+	{ "drain", "--uid UID | --all", "let nobody new in", TIMEOUT_MS, ask_order, show_ordered, json_order },
 	{ "limit", "NAME=VALUE WHOSE", "change a limit (sycld.conf(5), [limits]); NAME=default", TIMEOUT_MS, ask_order,
-	  show_order, json_order },
+	  show_ordered, json_order },
 	{ "limits", NULL, "the limits that hold, and whether sycld.conf or an order says so", TIMEOUT_MS, ask_limits, show_limits,
 	  json_limits },
 	{ "trace", "FILE", "record what all sessions send to a device", 0, NULL, NULL, NULL },
@@ -137,7 +142,7 @@ static void print_help(FILE *to)
 		    "  --device DEVICE     accounts, trace: of this one, as cuda:0\n"
 		    "  --seconds N         trace: for so long, up to 3600, else 10\n"
 		    "  --all               of everybody\n"
-		    "  --reason TEXT       kill: for the client\n"
+		    "  --reason TEXT       orders: for the log; of kill for the client, too\n"
 		    "  --json              one JSON object instead of text\n"
 		    "  --runtime-dir DIR   the service in DIR (else the system's, else your own)\n"
 		    "  --watch SECONDS     again every so many seconds, until interrupted\n"

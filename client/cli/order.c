@@ -88,9 +88,6 @@ bool order_read(const char *verb, const struct order_words *words, Sycl__V1__Ord
 	*wrong_out = "limit wants NAME=VALUE: a whole number, for bytes with K, M, G or T, or 'default'";
 	if (is_limit && (words->count == 0 || !read_limit(words->word[0], order_out)))
 		return false;
-	*wrong_out = "only kill has a reason";
-	if (words->reason && order_out->order != SYCL__V1__ORDER__ORDER_KILL)
-		return false;
 	if (words->reason)
 		order_out->reason = (char *)(uintptr_t)words->reason;
 	return read_whose(words, is_limit, order_out, wrong_out);

@@ -10,7 +10,8 @@ bool show_status(const Sycl__V1__AdminReply *reply);
 bool show_devices(const Sycl__V1__AdminReply *reply);
 bool show_sessions(const Sycl__V1__AdminReply *reply);
 bool show_accounts(const Sycl__V1__AdminReply *reply);
-bool show_order(const Sycl__V1__AdminReply *reply);
+/* show_order.c: with the order that it answers. */
+bool show_order(const Sycl__V1__AdminReply *reply, const Sycl__V1__OrderCommand *order);
 bool show_limits(const Sycl__V1__AdminReply *reply);
 bool show_version(const Sycl__V1__AdminReply *reply);
 

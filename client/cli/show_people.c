@@ -366,12 +366,6 @@ bool show_status(const Sycl__V1__AdminReply *reply)
 	return printed;
 }
 
-bool show_order(const Sycl__V1__AdminReply *reply)
-{
-	(void)printf("done, for %u session%s\n", reply->ordered, reply->ordered == 1 ? "" : "s");
-	return true;
-}
-
 bool show_version(const Sycl__V1__AdminReply *reply)
 {
 	const Sycl__V1__ServiceFacts *service = reply->service;

@@ -22,7 +22,7 @@
 
 enum { ACT_END = SYCL__V1__SESSION_ORDER__ACT__ACT_END, ACT_PAUSE = SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE,
        ACT_RESUME = SYCL__V1__SESSION_ORDER__ACT__ACT_RESUME, ACT_LIMIT = SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
-       SESSIONS_MOST = 3000, REASON_BYTES = 160, LIMIT_BYTES = 96 };
+       SESSIONS_MOST = 3000, REASON_BYTES = 160, LIMIT_BYTES = 96, TARGET_BYTES = 160 };
 
 /* Whom an order is for, and what came of it. */
 struct target {
@@ -296,7 +296,7 @@ static int act(struct target *target)
 	}
 }
 
-/* ", buffer_bytes=65536" of a limit; nothing of other orders. The name may be any text: whether there is such a limit is seen later. */
+/* " buffer_bytes=65536" of a limit; nothing of other orders. The name may be any text: whether there is such a limit is seen later. */
 static void limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES])
 {
 	char name[LIMIT_BYTES / 2];
@@ -305,20 +305,38 @@ static void limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES
 		return;
 	text_copy_printable(name, sizeof(name), order->limit);
 	if (order->value > 0)
-		(void)snprintf(out, LIMIT_BYTES, ", %s=%llu", name, (unsigned long long)order->value);
+		(void)snprintf(out, LIMIT_BYTES, " %s=%llu", name, (unsigned long long)order->value);
 	else
-		(void)snprintf(out, LIMIT_BYTES, ", %s=default", name);
+		(void)snprintf(out, LIMIT_BYTES, " %s=default", name);
 }
 
-static void note(const struct target *target, const struct asker *asker)
+/* Before it is done: a session that is dropped is gone afterwards. */
+static void target_text(const struct target *target, char out[TARGET_BYTES])
+{
+	const Sycl__V1__OrderCommand *order = target->order;
+	const struct session *session = target->session;
+	if (session)
+		(void)snprintf(out, TARGET_BYTES, "session %llu (uid %lu, pid %ld, %s)", (unsigned long long)session->id,
+			       (unsigned long)session->peer.uid, (long)session->peer.pid, session->peer.command);
+	else if (order->session)
+		(void)snprintf(out, TARGET_BYTES, "session %llu", (unsigned long long)order->session);
+	else if (order->of_user)
+		(void)snprintf(out, TARGET_BYTES, "uid %lu", (unsigned long)order->uid);
+	else
+		(void)snprintf(out, TARGET_BYTES, "everybody");
+}
+
+/* Who ordered what, why, and the error that was answered: one line. */
+static void note(const struct target *target, const struct asker *asker, const char *whose, bool failed)
 {
 	static const char *const names[] = { "?", "kill", "pause", "resume", "drain", "limit" };
 	const Sycl__V1__OrderCommand *order = target->order;
 	unsigned known = (unsigned)order->order < sizeof(names) / sizeof(*names) ? (unsigned)order->order : 0;
-	char limit[LIMIT_BYTES];
+	char limit[LIMIT_BYTES], reason[REASON_BYTES];
 	limit_text(order, limit);
-	log_info("order", "uid %lu: %s, session %llu, uid %ld%s", (unsigned long)asker->uid, names[known],
-		 (unsigned long long)order->session, order->of_user ? (long)order->uid : -1L, limit);
+	text_copy_printable(reason, sizeof(reason), order->reason);
+	log_info("order", "uid %lu: %s%s for %s%s%s%s%s", (unsigned long)asker->uid, names[known], limit, whose,
+		 *reason ? "; reason: " : "", reason, failed ? "; error: " : "", failed ? target->refusal.text : "");
 }
 
 void orders_take(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__OrderCommand *order)
@@ -328,11 +346,12 @@ void orders_take(struct supervisor *supervisor, struct asker *asker, const Sycl_
 		admin_answer_error(asker, STATUS_INVALID, "only root and members of the administrators' group may order that");
 		return;
 	}
+	char whose[TARGET_BYTES];
 	int r = find(&target);
-	if (r == 0) {
-		note(&target, asker);
+	target_text(&target, whose);
+	if (r == 0)
 		r = act(&target);
-	}
+	note(&target, asker, whose, r < 0);
 	if (order->of_user && target.tenant)
 		tenant_review(target.tenant);
 	if (r < 0) {

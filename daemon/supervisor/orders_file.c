@@ -52,20 +52,24 @@ int orders_file_save(const struct supervisor *supervisor)
 	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes, sizeof(head) + size);
 }
 
+static void restore_user(struct supervisor *supervisor, unsigned long uid)
+{
+	struct tenant *tenant = tenant_restore(supervisor, (uid_t)uid);
+	if (!tenant) {
+		log_error("order", "uid %lu is not drained any more: the service has as many tenants as it can have", uid);
+		return;
+	}
+	tenant->drained = true;
+	log_info("order", "still drained: no new session of uid %lu is let in until 'syclctl resume --uid %lu'", uid, uid);
+}
+
 static void restore(struct supervisor *supervisor, const Sycl__V1__KeptOrders *kept)
 {
 	supervisor->drained = kept->drained;
-	for (size_t i = 0; i < kept->n_drained_uids; i++) {
-		struct tenant *tenant = tenant_restore(supervisor, kept->drained_uids[i]);
-		if (tenant)
-			tenant->drained = true;
-		else
-			log_error("order", "uid %lu is not drained any more: the service has as many tenants as it can have",
-				  (unsigned long)kept->drained_uids[i]);
-	}
-	if (kept->drained || kept->n_drained_uids)
-		log_info("order", "still drained: %s%zu users", kept->drained ? "the service, and " : "",
-			 kept->n_drained_uids);
+	if (kept->drained)
+		log_info("order", "still drained: no new session is let in until 'syclctl resume --all'");
+	for (size_t i = 0; i < kept->n_drained_uids; i++)
+		restore_user(supervisor, kept->drained_uids[i]);
 }
 
 /* -EBADMSG: it is damaged, or of another release. */

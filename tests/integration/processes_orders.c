@@ -282,7 +282,6 @@ Test(processes_orders, what_makes_no_sense_is_said)
 	REFUSED(service, 2, "a user is a number", "pause", "--uid", "root");
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects", ids[0]);
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects=many", ids[0]);
-	REFUSED(service, 2, "only kill has a reason", "pause", ids[0], "--reason", "why");
 	REFUSED(service, 2, "only orders are for somebody", "status", "--all");
 	REFUSED(service, 1, "whose sessions are to end", "kill", "--all");
 	REFUSED(service, 1, "no such limit", "limit", "joy=1", ids[0]);

@@ -83,6 +83,65 @@ Test(supervisor_orders, a_paused_session_is_shown_as_paused)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+static void must_answer(const char *sentence, const char *a, const char *b, const char *c, const char *d, const char *e)
+{
+	const char *arguments[] = { SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, a, b, c, d, e, NULL };
+	struct outcome outcome = run_program(0, arguments);
+	cr_assert(eq(int, outcome.status, 0), "%s: %s", a, outcome.error);
+	cr_expect(eq(str, outcome.out, (char *)(uintptr_t)sentence));
+	outcome_free(&outcome);
+}
+
+Test(supervisor_orders, what_came_of_an_order_is_said_plainly)
+{
+	char text[160];
+	const char *uid = own_uid();
+	start_with("double", "");
+	must_answer("nothing to do: no session was open\n", "pause", "--all", NULL, NULL, NULL);
+	int socket = open_client();
+	must_be_shown_as("open");
+	must_answer("paused: 1 session\n", "pause", "--all", NULL, NULL, NULL);
+	must_answer("resumed: 1 session\nnew sessions are let in, but for users who were drained with --uid\n", "resume", "--all", NULL, NULL, NULL);
+	must_answer("drained: no new session is let in until 'syclctl resume --all'\n", "drain", "--all", NULL, NULL, NULL);
+	must_answer("share_max is changed\n", "limit", "share_max=60", "--all", NULL, NULL);
+	must_answer("builds is changed, for 1 open session too\n", "limit", "builds=2", "--all", NULL, NULL);
+	(void)snprintf(text, sizeof(text), "killed: 1 session of user %s\n", uid);
+	must_answer(text, "kill", "--uid", uid, NULL, NULL);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+static void must_be_logged(const char *format, const char *uid)
+{
+	char line[256];
+	(void)snprintf(line, sizeof(line), format, uid, uid);
+	cr_expect(eq(u32, service_log_count(&service, line), 1u), "%s", line);
+}
+
+Test(supervisor_orders, who_ordered_what_and_why_is_one_line_of_the_log)
+{
+	const char *uid = own_uid();
+	start_with("double", "");
+	int socket = open_client();
+	must_be_shown_as("open");
+	json_t *sessions = ctl_json(&service, "sessions"), *list = json_is_array(sessions) ? sessions : json_object_get(sessions, "sessions");
+	char id[24], line[128];
+	(void)snprintf(id, sizeof(id), "%lld", (long long)json_integer_value(json_object_get(json_array_get(list, 0), "id")));
+	json_decref(sessions);
+	give_order("pause", "--all", "--reason", "a measurement", NULL);
+	give_order("resume", "--all", NULL, NULL, NULL);
+	give_order("drain", "--uid", uid, "--reason", "an upgrade\nof what is there");
+	give_order("kill", id, "--reason", "too greedy", NULL);
+	must_be_logged("order: uid %s: pause for everybody; reason: a measurement\n", uid);
+	must_be_logged("order: uid %s: resume for everybody\n", uid);
+	must_be_logged("order: uid %s: drain for uid %s; reason: an upgrade?of what is there\n", uid);
+	(void)snprintf(line, sizeof(line), "order: uid %s: kill for session %s (uid %s, pid %ld, ", uid, id, uid, (long)getpid());
+	cr_expect(eq(u32, service_log_count(&service, line), 1u), "%s", line);
+	cr_expect(eq(u32, service_log_count(&service, "); reason: too greedy\n"), 1u));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 static bool is_drained(const char *list)
 {
 	json_t *status = ctl_json(&service, "status");
@@ -112,6 +171,7 @@ static void drain_and_restart(const char *list, const char *whose, const char *u
 		(void)service_wait(&service);
 		launch();
 		cr_expect(is_drained(list), "also after a restart");
+		cr_expect(ge(u32, service_log_count(&service, "order: still drained: no new session "), 1u));
 		must_be_kept_out();
 	}
 	give_order("resume", whose, uid, NULL, NULL);

@@ -74,11 +74,11 @@ static bool only_one_is_open(void *unused)
 	return ctl_session_count(&service) == 1;
 }
 
-/* How often this was ordered by them, as the log tells it. */
+/* How often a line of the log that begins with this says that they ordered it. */
 static unsigned ordered(const char *what)
 {
 	char line[LINE_BYTES];
-	(void)snprintf(line, sizeof(line), "order: uid %lu: %s\n", (unsigned long)somebody, what);
+	(void)snprintf(line, sizeof(line), "order: uid %lu: %s", (unsigned long)somebody, what);
 	return service_log_count(&service, line);
 }
 
@@ -127,16 +127,16 @@ static void a_member_orders_and_it_is_done(int socket)
 	CHECK(hangs_up(socket));
 
 	/* Who ordered what, and of a limit which and how much. */
-	CHECK(ordered("drain, session 0, uid 0") == 1);
-	CHECK(ordered("resume, session 0, uid 0") == 1);
-	(void)snprintf(line, sizeof(line), "pause, session %s, uid -1", session);
+	CHECK(ordered("drain for uid 0\n") == 1);
+	CHECK(ordered("resume for uid 0\n") == 1);
+	(void)snprintf(line, sizeof(line), "pause for session %s (uid 0, pid ", session);
 	CHECK(ordered(line) == 1);
-	CHECK(ordered("limit, session 0, uid 0, sessions_per_tenant=1") == 1);
-	CHECK(ordered("limit, session 0, uid 0, sessions_per_tenant=default") == 1);
-	(void)snprintf(line, sizeof(line), "limit, session %s, uid -1, buffer_bytes=65536", session);
+	CHECK(ordered("limit sessions_per_tenant=1 for uid 0\n") == 1);
+	CHECK(ordered("limit sessions_per_tenant=default for uid 0\n") == 1);
+	(void)snprintf(line, sizeof(line), "limit buffer_bytes=65536 for session %s (uid 0, pid ", session);
 	CHECK(ordered(line) == 1);
-	CHECK(ordered("limit, session 0, uid -1, share_max=60") == 1);
-	CHECK(ordered("kill, session 0, uid 0") == 1);
+	CHECK(ordered("limit share_max=60 for everybody\n") == 1);
+	CHECK(ordered("kill for uid 0\n") == 1);
 }
 
 /* The engine's stand-in has nothing to tell. */
@@ -159,7 +159,7 @@ static void a_limit_cannot_write_lines_of_its_own(void)
 	struct outcome outcome = run_program_in_group(somebody, admins, arguments);
 	CHECK(outcome.status == 1 && strstr(outcome.error, "no such limit"));
 	outcome_free(&outcome);
-	CHECK(ordered("limit, session 0, uid 0, x?order: uid 0: kill?[2J=5") == 1);
+	CHECK(ordered("limit x?order: uid 0: kill?[2J=5 for uid 0; error: there is no such limit\n") == 1);
 }
 
 /* Two groups of this machine, neither of them root's; the first one's name. */

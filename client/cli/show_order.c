@@ -1,0 +1,77 @@
+/* What came of an order, in one sentence: the service says only how many sessions it was for. */
+#include "show.h"
+
+#include <stdio.h>
+
+enum { WHOSE_BYTES = 48 };
+
+/* " of session 5", " of user 1000" or "": of everybody. */
+static const char *whose(const Sycl__V1__OrderCommand *order, char text[WHOSE_BYTES])
+{
+	if (order->session)
+		(void)snprintf(text, WHOSE_BYTES, " of session %llu", (unsigned long long)order->session);
+	else if (order->of_user)
+		(void)snprintf(text, WHOSE_BYTES, " of user %u", order->uid);
+	else
+		*text = '\0';
+	return text;
+}
+
+static void show_sessions_of(const char *done, const Sycl__V1__OrderCommand *order, unsigned sessions)
+{
+	char text[WHOSE_BYTES];
+	if (order->session)
+		(void)printf("%s: session %llu\n", done, (unsigned long long)order->session);
+	else if (sessions == 0)
+		(void)printf("nothing to do: no session%s was open\n", whose(order, text));
+	else
+		(void)printf("%s: %u session%s%s\n", done, sessions, sessions == 1 ? "" : "s", whose(order, text));
+}
+
+static void show_let_in(const Sycl__V1__OrderCommand *order)
+{
+	char text[WHOSE_BYTES];
+	if (!order->session)
+		(void)printf("new sessions%s are let in%s\n", whose(order, text),
+			     order->of_everybody ? ", but for users who were drained with --uid" : "");
+}
+
+static void show_drained(const Sycl__V1__OrderCommand *order)
+{
+	if (order->of_user)
+		(void)printf("drained: no new session of user %u is let in until 'syclctl resume --uid %u'\n", order->uid, order->uid);
+	else
+		(void)puts("drained: no new session is let in until 'syclctl resume --all'");
+}
+
+/* Limits of the service itself reach no session, so how many it was for says nothing when there are none. */
+static void show_limited(const Sycl__V1__OrderCommand *order, unsigned sessions)
+{
+	char text[WHOSE_BYTES];
+	(void)printf("%s%s is changed", order->limit, whose(order, text));
+	if (!order->session && sessions)
+		(void)printf(", for %u open session%s too", sessions, sessions == 1 ? "" : "s");
+	(void)putchar('\n');
+}
+
+bool show_order(const Sycl__V1__AdminReply *reply, const Sycl__V1__OrderCommand *order)
+{
+	switch (order->order) {
+	case SYCL__V1__ORDER__ORDER_KILL:
+		show_sessions_of("killed", order, reply->ordered);
+		break;
+	case SYCL__V1__ORDER__ORDER_PAUSE:
+		show_sessions_of("paused", order, reply->ordered);
+		break;
+	case SYCL__V1__ORDER__ORDER_RESUME:
+		show_sessions_of("resumed", order, reply->ordered);
+		show_let_in(order);
+		break;
+	case SYCL__V1__ORDER__ORDER_DRAIN:
+		show_drained(order);
+		break;
+	default:
+		show_limited(order, reply->ordered);
+	}
+	return true;
+}
