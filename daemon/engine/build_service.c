@@ -1,6 +1,7 @@
 #include "build_service.h"
 
 #include "build_internal.h"
+#include "build_name.h"
 #include "clock.h"
 #include "option_list.h"
 #include "processors.h"
@@ -172,6 +173,7 @@ static void free_work(struct build_work *work)
 		free(job);
 	}
 	free((char *)(uintptr_t)work->request.device_key);
+	free((char *)(uintptr_t)work->request.device_name);
 	free((char *)(uintptr_t)work->request.source);
 	free((char *)(uintptr_t)work->request.options);
 	free(work);
@@ -237,13 +239,16 @@ static void say(const struct build_service *service, const struct build_work *wo
 	};
 	const struct build_request *request = &work->request;
 	const char *what = request->action == BUILD_ACTION_LINK ? "objects to link" : kinds[request->kind];
+	char name[BUILD_NAME_BYTES];
 	unsigned waiting = 0;
 	if (service->told_fd < 0)
 		return;
+	build_name(request->kind, request->source, request->action == BUILD_ACTION_LINK ? 0 : request->source_bytes, name);
 	for (const struct list *link = service->works.next; link != &service->works; link = link->next)
 		waiting += list_entry(link, struct build_work, link)->state == BUILD_WAITING;
-	(void)dprintf(service->told_fd, "builds %zu bytes (%s) for %.100s; %u others are being built, %u wait\n",
-		      request->source_bytes, what, request->device_key, service->running - 1, waiting);
+	(void)dprintf(service->told_fd, "builds %s%s%s%zu bytes of %s%s for %.100s; %u others are being built, %u wait\n",
+		      *name ? "kernel '" : "", name, *name ? "' (" : "", request->source_bytes, what, *name ? ")" : "",
+		      request->device_name, service->running - 1, waiting);
 }
 
 void build_service_tell(struct build_service *service, int fd)
@@ -466,8 +471,9 @@ static int new_work(struct build_service *service, const struct build_request *r
 	work->request = *request;
 	work->request.source = source;
 	work->request.device_key = strdup(request->device_key);
+	work->request.device_name = strdup(request->device_name ? request->device_name : "a device");
 	work->request.options = strdup(request->options ? request->options : "");
-	if (!source || !work->request.device_key || !work->request.options) {
+	if (!source || !work->request.device_key || !work->request.device_name || !work->request.options) {
 		free_work(work);
 		return -ENOMEM;
 	}

@@ -36,6 +36,7 @@ struct build_request {
 	const struct backend_ops *backend;
 	enum build_action action;
 	const char *device_key;
+	const char *device_name;     /* copied; for the log alone. NULL: "a device" */
 	enum backend_source_kind kind;
 	const char *source; /* copied; to link: what build_objects_pack made */
 	size_t source_bytes;

@@ -256,6 +256,7 @@ static int start_build(struct session *session, struct bundle *bundle, const Syc
 		.backend = found->ops,
 		.action = message->compile_only ? BUILD_ACTION_COMPILE : BUILD_ACTION_BUILD,
 		.device_key = found->facts->key,
+		.device_name = found->facts->name,
 		.kind = (enum backend_source_kind)message->kind,
 		.source = source,
 		.source_bytes = source_bytes,

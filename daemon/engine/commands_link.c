@@ -34,6 +34,7 @@ static int start_link(struct bundle *bundle, const Sycl__V1__BundleLink *message
 		.backend = found->ops,
 		.action = BUILD_ACTION_LINK,
 		.device_key = found->facts->key,
+		.device_name = found->facts->name,
 		.options = message->options,
 	};
 

@@ -98,7 +98,7 @@ Test(aborted, nothing_is_known_of_this_processor)
 Test(aborted, what_is_being_built_is_in_the_log)
 {
 	static const char source[] = "__kernel void nothing_more(__global uint *to) { to[0] = 1; }";
-	char folder[] = "/tmp/sycl-cold-build.XXXXXX", logged[96], command[96];
+	char folder[] = "/tmp/sycl-cold-build.XXXXXX", logged[160], name[128] = "", command[96];
 	cr_assert(ne(ptr, mkdtemp(folder), NULL));
 	const char *arguments[] = {"--cache-dir", folder, NULL};
 	sycl_platform platform = NULL;
@@ -109,11 +109,12 @@ Test(aborted, what_is_being_built_is_in_the_log)
 	cr_assert(eq(int, private_service_start(NULL, arguments, &service), 0));
 	MUST(sycl_platform_open(service->endpoint, &platform));
 	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
+	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(name), name, NULL));
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
 	MUST(sycl_queue_get_context(queue, &context));
 	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0, &input));
 	MUST(sycl_kernel_bundle_build(input, NULL, &bundle));
-	(void)snprintf(logged, sizeof(logged), "says: builds %zu bytes (OpenCL C) for Portable Computing Language", strlen(source));
+	(void)snprintf(logged, sizeof(logged), "says: builds kernel 'nothing_more' (%zu bytes of OpenCL C) for %.20s", strlen(source), name);
 	bool has = private_service_has_logged(service, logged);
 	for (int i = 0; i < 1000 && !has; i++) {
 		json_decref(private_service_status(service));

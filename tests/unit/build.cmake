@@ -1,6 +1,6 @@
 # The build service: cache, helper, limits. On the fake backend, whose builds do what a test tells them; the real
 # compiler is in conformance/.
-sycl_test(unit_build SOURCES build_support.c build_service.c build_limits.c build_cache.c build_folder.c build_link.c
+sycl_test(unit_build SOURCES build_support.c build_service.c build_limits.c build_cache.c build_folder.c build_link.c build_name.c
   LIBS sycl_engine_core sycl_shared sycl_proto PkgConfig::uv TIMEOUT 120)
 if(TARGET unit_build)
   add_executable(build_helper_program build_helper_program.c)
