@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { THREADS_MAX = 64, NUDGE_SIGNAL = SIGUSR2, NUDGE_NS = 2000000 };
+enum { NUDGE_SIGNAL = SIGUSR2, NUDGE_NS = 2000000 };
 
 struct traced_thread {
 	pid_t tid;
@@ -28,14 +28,28 @@ struct trace {
 	int result; /* of attaching */
 	_Atomic bool end;
 	_Atomic uint64_t calls[TRACE_PROCESSES], first_thread_calls[TRACE_PROCESSES];
-	struct traced_thread threads[THREADS_MAX];
-	unsigned count;
+	struct traced_thread *threads; /* OpenCL of a CPU has one for each processor of the machine */
+	unsigned count, room;
 };
+
+static int make_room(struct trace *trace)
+{
+	if (trace->count < trace->room)
+		return 0;
+	unsigned room = trace->room ? 2 * trace->room : 64;
+	struct traced_thread *threads = realloc(trace->threads, room * sizeof(*threads));
+	if (!threads)
+		return -ENOMEM;
+	trace->threads = threads;
+	trace->room = room;
+	return 0;
+}
 
 static int attach_thread(struct trace *trace, unsigned process, pid_t tid)
 {
-	if (trace->count == THREADS_MAX)
-		return -E2BIG;
+	int r = make_room(trace);
+	if (r < 0)
+		return r;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD) < 0)
 		return errno == ESRCH ? 0 : -errno; /* it has just ended */
 	trace->threads[trace->count++] = (struct traced_thread){ .tid = tid, .process = process };
@@ -163,7 +177,7 @@ int trace_start(const pid_t pids[TRACE_PROCESSES], struct trace **trace_out)
 		;
 	r = trace->result;
 	if (r < 0)
-		trace = trace_end(trace);
+		(void)trace_end(trace);
 	else
 		*trace_out = trace;
 	return r;
@@ -192,6 +206,7 @@ struct trace *trace_end(struct trace *trace)
 		until.tv_nsec %= 1000000000;
 	} while (pthread_clockjoin_np(trace->tracer, NULL, CLOCK_MONOTONIC, &until) == ETIMEDOUT);
 	(void)sem_destroy(&trace->ready);
+	free(trace->threads);
 	free(trace);
 	return NULL;
 }
