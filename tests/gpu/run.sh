@@ -418,6 +418,8 @@ example_programs() {
 	say "== programs"
 	under pocl suite programs_cuda 120 "$bin/sycl_programs" --endpoint embedded: --device gpu --size large --no-skip
 	suite example_graph_stencil 60 "$bin/graph_stencil" embedded:
+	suite example_graph_while 60 "$bin/graph_while" embedded:
+	suite example_cuda_variable 60 "$bin/cuda_variable" embedded:
 	local with="${SYCLD_TEST_CUBLAS_FOLDER:-}:/usr/local/cuda/lib64:${LD_LIBRARY_PATH:-}"
 	if LD_LIBRARY_PATH=$with ldd "$bin/cublas_graph" 2>&1 | grep -q 'not found\|No such file'; then
 		note example_cublas_graph skipped 0 0 1 0 "not here: cuBLAS, or CUDA's run-time library"

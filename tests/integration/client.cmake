@@ -131,8 +131,19 @@ if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND
     endif()
   endif()
 endif()
-# Examples that need no service: graphs, and native commands in them. They end with their process, without giving back what they have.
-foreach(name graph_stencil opencl_graph cublas_graph)
+# The double of CUDA's driver runs what NVRTC makes of these two, as PTX.
+if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC AND TARGET syclengine AND NOT SYCLD_SANITIZE)
+  foreach(name graph_while cuda_variable)
+    add_test(NAME example_${name}_double COMMAND ${name} embedded: -arch=compute_90)
+    sycl_test_properties(example_${name}_double 60 "")
+    set_property(TEST example_${name}_double APPEND PROPERTY ENVIRONMENT "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/client-cache"
+      "SYCLD_BACKEND_OPTIONS=cuda:library=$<TARGET_FILE:fake_cuda> cuda:nvrtc=${SYCLD_NVRTC}")
+    add_dependencies(${name} fake_cuda)
+  endforeach()
+endif()
+# Examples that need no service: graphs, native commands in them, variables. Those that need a GPU skip themselves without one.
+# They end with their process, without giving back what they have.
+foreach(name graph_stencil graph_while cuda_variable opencl_graph cublas_graph)
   if(TARGET ${name} AND TARGET syclengine AND NOT SYCLD_SANITIZE STREQUAL "thread")
     add_test(NAME example_${name} COMMAND ${name} embedded:)
     sycl_test_properties(example_${name} 60 "")
