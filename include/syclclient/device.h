@@ -119,7 +119,7 @@ typedef enum sycl_device_info {
 	SYCL_DEVICE_INFO_IMAGE_LAYERED_MAX_HEIGHT = 71, /**< uint64_t, of a layer of two dimensions */
 	SYCL_DEVICE_INFO_IMAGE_MAX_LAYERS = 72, /**< uint64_t, layers of an image */
 	SYCL_DEVICE_INFO_L2_WINDOW_BYTES = 73,  /**< uint64_t, the largest window of a queue (sycl_queue_set_l2_window); 0: none */
-	SYCL_DEVICE_INFO_USM_SHARED_MIGRATES = 74 /**< uint32_t, 0 or 1: shared USM moves to who uses it (usm.h); through a service 0 */
+	SYCL_DEVICE_INFO_USM_SHARED_MIGRATES = 74 /**< uint32_t, 0 or 1: shared USM moves to the device that uses it (usm.h); 0 through a service */
 } sycl_device_info;
 
 /** Ways to divide a device into sub-devices. */
@@ -203,21 +203,25 @@ SYCL_API sycl_result sycl_platform_get_devices(sycl_platform platform, sycl_devi
 SYCL_API sycl_result sycl_device_get_devices(sycl_platform platform, sycl_device_type type, uint32_t capacity,
 					     sycl_device *devices_out, uint32_t *count_out);
 /**
- * Divide a device into sub-devices: devices of their own, for contexts, queues and all else, each with some of its compute units (J2).
- * A round trip. They are in no list of devices. What runs on a sub-device counts, for shares and accounts, as if it ran on the whole device,
- * and nothing keeps the compute units of a sub-device from those who use the whole. OpenCL devices that say so in
- * PARTITION_PROPERTIES can be divided; CUDA devices cannot.
+ * Divide a device into sub-devices, each with some of its compute units (J2). A sub-device can be used wherever a device can: for
+ * contexts, queues, queries and so on. It is in no list of devices. Blocks for a round trip.
+ *
+ * Compute units are not reserved: commands on the whole device use those of its sub-devices too. For shares and accounts a command on a
+ * sub-device counts as one on the whole device. Only OpenCL devices can be divided, in the ways that
+ * SYCL_DEVICE_INFO_PARTITION_PROPERTIES lists; CUDA devices cannot.
  *
  * @param device            May be a sub-device.
- * @param property          EQUALLY: one value, the compute units of each. BY_COUNTS: the compute units of each; 0 makes none.
- *                          BY_AFFINITY_DOMAIN: one value, enum sycl_partition_affinity_domain.
- * @param value_count       At most 64.
+ * @param property          How to divide; says what `values` are. EQUALLY: one value, the compute units of every sub-device. BY_COUNTS: one
+ *                          value for each sub-device, its compute units; values of 0 are skipped. BY_AFFINITY_DOMAIN: one value, of
+ *                          enum sycl_partition_affinity_domain.
+ * @param value_count       How many values, 1 to 64.
+ * @param values            Read during the call.
  * @param capacity          How many handles devices_out has room for; 0: only count.
- * @param[out] devices_out  All of them, each the caller's to release; untouched on failure. NULL when capacity is 0.
- * @param[out] count_out    How many there are, also where there is no room for them.
- * @retval SYCL_ERROR_INVALID  No such property or domain; more compute units or sub-devices than the device has; too little room.
+ * @param[out] devices_out  All sub-devices, each released by the caller with sycl_device_release; untouched on failure. NULL when capacity is 0.
+ * @param[out] count_out    How many sub-devices there are; also set when capacity is too small.
+ * @retval SYCL_ERROR_INVALID  No such property or domain; more compute units or sub-devices than the device has; capacity is not 0 and too small.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device cannot be divided in this way.
- * @retval SYCL_ERROR_QUOTA    A session may have 16 sub-devices, those whose contexts live included.
+ * @retval SYCL_ERROR_QUOTA    A session has 16 sub-devices already. One that was released counts while a context of it lives.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device device, sycl_partition_property property,
@@ -226,7 +230,7 @@ SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device device, sycl_par
 /**
  * The device that a sub-device is a part of. Never blocks.
  *
- * @param[out] parent_out  The caller's to release; the same handle as anybody else holds for it (N3).
+ * @param[out] parent_out  Released by the caller with sycl_device_release; equal to other handles for that device (N3).
  * @retval SYCL_ERROR_INVALID  It is no sub-device.
  * @since 0.1
  */

@@ -97,12 +97,18 @@ typedef enum sycl_profiling {
 SYCL_API sycl_result sycl_event_get_profiling(sycl_event event, sycl_profiling what, uint64_t *ns_out);
 
 /**
- * Is there an event of the vendor's behind this one? There is behind one that was made of native events (native.h). Commands are told
- * without one (H10); waiting works all the same (H11). Where the engine is in this process ("embedded:"), a command on a CUDA device has
- * one from when it is first asked for (R2): it happens when all is over that the device's stream had by then, so it never tells
- * too early; that of a command that is over has happened. None: the command is not on the device yet, is spread over several streams
- * or is a launch of a graph; or 1024 events of the connection have one. Then it may be asked for again. It stays while the SYCL event
- * does. A round trip for such a command, else none.
+ * Does sycl_event_get_native have a native event, such as a CUevent, for this one? Waiting for the SYCL event works in either case (H11).
+ *
+ * - An event that was made from native events (native.h) has them.
+ * - An event of a command on a CUDA device can have a CUevent if the engine is in this process ("embedded:"; R2). The engine records
+ *   it in the command's stream when it is first asked for. It completes when everything has ended that the stream held at that moment,
+ *   so never before the command; for a command that has already ended it is complete. There is none while the command is not on the
+ *   device yet, if it is spread over several streams, if it is a launch of a graph, or while 1024 events of the connection have one; the answer may
+ *   change later.
+ * - No other event has one (H10).
+ *
+ * The native event of a command lives as long as the SYCL event. Asking about a command on a CUDA device with the engine in this process
+ * blocks for a round trip, all else never blocks.
  *
  * @param[out] has_out  1 or 0.
  * @since 0.1

@@ -198,8 +198,8 @@ SYCL_API sycl_result sycl_graph_node_from_event(sycl_graph graph, sycl_event eve
  *                             (sycl_buffer_create_temporary).
  * @retval SYCL_ERROR_QUOTA    More nodes, with those of sub-graphs, than a graph may have; more objects than the
  * session may have.
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  There are conditional nodes in it, and what sycl_handler_graph_conditional says there may not
- *                                           be beside them. There are native commands in it, and the device has not SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  It has conditional nodes, and also something that a graph with those cannot have
+ *                                           (sycl_handler_graph_conditional). It has native commands, and the device lacks SYCL_ASPECT_EXT_ONEAPI_LIMITED_GRAPH
  *                                           (K19), or its driver cannot take all of the graph.
  * @return A native command's failure.
  * @since 0.1
@@ -242,39 +242,46 @@ SYCL_API sycl_result sycl_queue_graph(sycl_queue queue, sycl_executable_graph gr
 /** When a conditional node runs its body. */
 typedef enum sycl_graph_condition_type {
 	SYCL_GRAPH_CONDITION_IF = 1,   /**< once, if the word is not 0 */
-	SYCL_GRAPH_CONDITION_WHILE = 2 /**< again and again, as long as the word is not 0 when it would begin */
+	SYCL_GRAPH_CONDITION_WHILE = 2 /**< again and again while the word is not 0; not at all if it is 0 at first */
 } sycl_graph_condition_type;
 
 /**
- * Run a graph under a condition, as the action of a command group that is recorded, or added to a graph, and nothing else (R4). The
- * condition is a word of 32 bits in a buffer: the device reads it when all that the node comes behind is done, and of a WHILE again after
- * each turn of its body; kernels, fills and copies of the graph write it. Only the device looks at it, so nothing waits for the host.
+ * The action of a command group: a node of a graph that runs another graph, its body, under a condition (R4). The group must be
+ * recorded, or added to a graph with sycl_graph_add; it cannot be submitted by itself.
  *
- * The body is what that graph is now: its nodes are copied, it may go. The node requires the word and all that its body requires, as if the
- * body always ran; what comes behind the node comes behind the last turn. What the body does not do leaves contents as they were. Bodies may
- * have conditional nodes, 8 deep. A graph with such nodes is launched as one: it has no host tasks, copies from memory of the program,
- * updates of the host and shared events, cannot be finalized with SYCL_GRAPH_UPDATABLE, and has its temporaries in ordinary memory. A WHILE that does not end is as a kernel that does not: `group_seconds` of sycld.conf(5)
- * ends it. Never blocks.
+ * The condition is a word of 32 bits in a buffer, true if it is not 0. The device reads it when every predecessor of the node has ended;
+ * for a WHILE node it reads it again after each run of the body. Kernels, fills and copies of either graph write the word. The host is not
+ * involved, so a loop costs no round trip.
  *
- * @param buffer        Has the word; no temporary. An access of mode read is required of it.
- * @param offset_bytes  Where the word lies; a multiple of 4 from where the buffer's memory begins.
- * @param body          Of the queue's context and device, with nodes: kernels, fills, copies between memories of the service, hints,
- *                      empty and conditional ones, without temporaries.
- * @retval SYCL_ERROR_INVALID  The handler has its action already; a word outside of the buffer, or not at a multiple of 4; another context
- *                             or device; a body without nodes, or with others. From sycl_handler_submit: the queue is not recorded.
- * @retval SYCL_ERROR_QUOTA    Bodies lie deeper in each other.
- * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device has not SYCL_ASPECT_EXT_GRAPH_CONDITIONS, or the service is an older one; a temporary
- *                                           in the body. From sycl_graph_finalize: the graph is to be updatable, or has nodes of those
- *                                           above. The event of a launch: the driver does not take the graph.
+ * The node keeps a reference to the body, so the caller may release it. sycl_graph_finalize copies the body's nodes; a later update of
+ * the body changes nothing. For ordering, the node reads the word and
+ * does all that the body does, whether the body runs or not; successors of the node wait for the last run. Memory that a skipped body
+ * would have written keeps its contents. A body may have conditional nodes of its own, up to 8 levels.
+ *
+ * A graph with conditional nodes is always launched as one. So it cannot have host tasks, copies from memory of the program, updates
+ * of the host or shared events; it cannot be finalized with SYCL_GRAPH_UPDATABLE; and its temporaries lie in ordinary device memory. A WHILE
+ * whose word never becomes 0 is ended like an endless kernel (`group_seconds` in sycld.conf(5)). Never blocks.
+ *
+ * @param buffer        Holds the word; not a temporary. The group gets a read access to it. The node keeps a reference.
+ * @param offset_bytes  Where the word begins, from the beginning of this buffer; a multiple of 4, in a sub-buffer from the beginning of its root.
+ * @param body          A graph of the queue's context and device with at least one node. Its nodes may be kernels, fills, copies between
+ *                      buffers and USM, hints, empty nodes and conditional nodes; none may use a temporary.
+ * @retval SYCL_ERROR_INVALID  The handler already has an action; `type` is none; the word lies outside of the buffer or not at a multiple
+ *                             of 4; the body is of another context or device, has no nodes, or has nodes of other kinds. From
+ *                             sycl_handler_submit: the queue is not being recorded.
+ * @retval SYCL_ERROR_QUOTA    More than 8 levels of bodies.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device lacks SYCL_ASPECT_EXT_GRAPH_CONDITIONS; the service is an older one; the word or
+ *                                           the body uses a temporary. From sycl_graph_finalize: SYCL_GRAPH_UPDATABLE was given, or the graph has nodes
+ *                                           that it cannot have (above). From the event of a launch: the driver refuses the graph.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_graph_conditional(sycl_handler handler, sycl_graph_condition_type type, sycl_buffer buffer,
 						    uint64_t offset_bytes, sycl_executable_graph body);
 /**
- * The same with a word in USM that the queue's device reaches. Nothing orders by it: what writes it comes before the node by an edge. Never
- * blocks.
+ * sycl_handler_graph_conditional with the word in USM that the queue's device can read. Nothing is ordered by USM: add an edge from each
+ * node that writes the word to this one. Never blocks.
  *
- * @param pointer  Inside of USM of the queue's context, at a multiple of 4.
+ * @param pointer  The word: inside an allocation of USM of the queue's context, at a multiple of 4. It must live as long as the graph is launched.
  * @return As sycl_handler_graph_conditional.
  * @since 0.1
  */
@@ -333,21 +340,26 @@ SYCL_API sycl_result sycl_executable_graph_update(sycl_executable_graph executab
 SYCL_API sycl_result sycl_executable_graph_update_whole(sycl_executable_graph executable, sycl_graph graph);
 
 /**
- * From the next launch on a node of an executable graph does nothing and only orders (0), or does what it does (anything else), as all
- * nodes do at first (R3). What it would write stays as it was before the launch; of a temporary the contents are undefined then. What
- * was launched before does not change; updates of a disabled node are for when it is enabled again. On CUDA the driver skips the
- * node where it can, elsewhere the graph is made anew or launched node by node. Blocks as sycl_handler_submit: never for a device.
+ * Disable or enable a node of an executable graph, from its next launch on (R3). All nodes are enabled at first. A disabled node does
+ * nothing, but its successors still wait for its predecessors. Memory that it would have written keeps its contents; a temporary that only
+ * it would have written has undefined contents. Launches that were submitted before do not change. A disabled node can be updated; the update
+ * counts when it is enabled again. On CUDA the driver skips the node where it can; elsewhere the graph is built again or launched node
+ * by node. Blocks as sycl_handler_submit does: never for a device.
  *
- * @param graph  What the executable graph was made of.
- * @param node   Of that graph: it launches a kernel, copies or fills, and is no node of a sub-graph.
- * @retval SYCL_ERROR_INVALID  It was not finalized with SYCL_GRAPH_UPDATABLE; it was made of another graph; a node that it has not, or
- *                             of another type.
+ * @param graph    The graph that the executable graph was finalized from.
+ * @param node     A node of that graph that launches a kernel, copies or fills; not a node of a sub-graph.
+ * @param enabled  0 disables the node, any other value enables it.
+ * @retval SYCL_ERROR_INVALID  The executable graph was not finalized with SYCL_GRAPH_UPDATABLE, or from another graph; there is no such node,
+ *                             or it is of another type.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The service is an older one.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_executable_graph_set_node_enabled(sycl_executable_graph executable, sycl_graph graph,
 							    sycl_graph_node node, int enabled);
-/** 1: launches to come run the node. Errors as sycl_executable_graph_set_node_enabled, for any executable graph. Never blocks. @since 0.1 */
+/**
+ * Is a node enabled? 1: later launches run it; 0: they do not. Errors as sycl_executable_graph_set_node_enabled, but any executable
+ * graph may be asked. Never blocks. @since 0.1
+ */
 SYCL_API sycl_result sycl_executable_graph_is_node_enabled(sycl_executable_graph executable, sycl_graph graph,
 							   sycl_graph_node node, uint32_t *enabled_out);
 

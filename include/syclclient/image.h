@@ -130,37 +130,37 @@ SYCL_API sycl_result sycl_device_get_image_formats(sycl_device device, uint32_t 
 SYCL_API sycl_result sycl_image_create(sycl_platform platform, sycl_image_format format, sycl_range range, void *host,
 				       sycl_host_memory kind, sycl_image *image_out);
 
-/** All that can be said of a new image. Start from SYCL_IMAGE_OPTIONS_INIT. */
+/** What sycl_image_create_with makes. Start from SYCL_IMAGE_OPTIONS_INIT. */
 struct sycl_image_options {
 	uint32_t struct_bytes;    /**< sizeof(struct sycl_image_options) */
 	sycl_host_memory kind;
 	sycl_image_format format;
 	uint32_t layered;         /**< 0 or 1: the first of the 2 or 3 dimensions of `range` counts layers (R8) */
 	sycl_range range;
-	void *host;               /**< the first pixels; NULL with SYCL_HOST_NONE */
+	void *host;               /**< the pixels at first, tightly packed; NULL with SYCL_HOST_NONE. Ownership: as `kind` says */
 };
 #define SYCL_IMAGE_OPTIONS_INIT { sizeof(struct sycl_image_options), SYCL_HOST_NONE, SYCL_IMAGE_FORMAT_R8G8B8A8_UNORM, 0, { 0, 0, { 0, 0, 0 } }, 0 }
 
 /**
- * As sycl_image_create, with layers: images of one dimension or two, all of one size and one format, that a kernel has as
- * one argument and tells apart by a number (R8). Blocks as sycl_image_create.
+ * sycl_image_create with options: it can also make a layered image, an array of images of one or two dimensions (R8). All layers have
+ * the same size and format; a kernel takes the array as one argument and selects a layer by its number. Blocks as sycl_image_create.
  *
- * Everywhere else a layered image is one whose first dimension counts layers: layer 2, row 4, column 7 of
- * sycl_range3(layers, rows, columns) is the pixel (2, 4, 7), and on the host the layers lie one behind the other. What
- * differs is what a sampler makes of it: it mixes pixels of one layer only, and the first coordinate is the layer's number
- * whatever the sampler says, neither normalised nor repeated, rounded to a whole one; outside, the nearest layer.
+ * The first dimension of `range` counts the layers: in sycl_range3(layers, rows, columns) the pixel (2, 4, 7) is in layer 2, row 4, column
+ * 7. On the host the layers lie one behind the other. Copies, accessors and queries treat the image like any other of these dimensions; only
+ * samplers differ. They mix pixels of one layer only. The layer coordinate is never normalised or repeated, whatever the sampler says: it
+ * is rounded to a whole number, and outside of the image the nearest layer is taken.
  *
  * Kernels in the portable form take it as SYCL_IMAGE_READ_2D_LAYERED and the like; those in OpenCL C as image2d_array_t
- * or image1d_array_t; CUDA kernels as a texture object for tex2DLayered or tex1DLayered, or a surface object. Native
- * handles are not made images with layers.
+ * or image1d_array_t; CUDA kernels as a texture object for tex2DLayered or tex1DLayered, or a surface object. A layered image
+ * cannot be made from a native handle.
  *
- * Images have no mipmaps: SYCL's have no levels, OpenCL has them only with cl_khr_mipmap_image, which the CPU device lacks.
+ * There are no mipmaps: images of SYCL have no levels of detail, and in OpenCL only devices with cl_khr_mipmap_image have them.
  *
  * @param options         Not NULL.
  * @param[out] image_out  The caller's: sycl_image_release.
- * @retval SYCL_ERROR_INVALID  Wrong struct_bytes; `layered` is neither 0 nor 1; layers of no dimension.
- * @return Otherwise as sycl_image_create. A device without layered images refuses what uses one
- *         (SYCL_ERROR_FEATURE_NOT_SUPPORTED): SYCL_DEVICE_INFO_IMAGE_MAX_LAYERS is 0 there.
+ * @retval SYCL_ERROR_INVALID  Wrong struct_bytes; `layered` is neither 0 nor 1; a layered image of one dimension, which would be layers of none.
+ * @return Otherwise as sycl_image_create. Where SYCL_DEVICE_INFO_IMAGE_MAX_LAYERS is 0, a command that uses a layered image
+ *         fails with SYCL_ERROR_FEATURE_NOT_SUPPORTED.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_image_create_with(sycl_platform platform, const struct sycl_image_options *options,
@@ -183,7 +183,7 @@ SYCL_API sycl_result sycl_image_get_reference_count(sycl_image image, uint32_t *
 SYCL_API sycl_result sycl_image_get_format(sycl_image image, sycl_image_format *format_out);
 /** The range of an image, as given at creation. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_range(sycl_image image, sycl_range *range_out);
-/** How many layers an image has; 0: it is not layered (R8). Never blocks. @since 0.1 */
+/** The number of an image's layers; 0 if it is not layered (R8). Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_layers(sycl_image image, uint32_t *layers_out);
 /** The size of an image's tightly packed pixels, in bytes. Never blocks. @since 0.1 */
 SYCL_API sycl_result sycl_image_get_size(sycl_image image, uint64_t *size_bytes_out);

@@ -71,17 +71,17 @@ SYCL_API sycl_result sycl_queue_get_backend_info(sycl_queue queue, uint32_t info
 
 /** How the second-level cache treats memory. */
 typedef enum sycl_l2_use {
-	SYCL_L2_NORMAL = 0,    /**< as any other; also what persisted before */
-	SYCL_L2_STREAMING = 1, /**< is rather dropped */
-	SYCL_L2_PERSISTING = 2 /**< is rather kept */
+	SYCL_L2_NORMAL = 0,    /**< as all other memory, even if it persisted before */
+	SYCL_L2_STREAMING = 1, /**< dropped sooner than other memory */
+	SYCL_L2_PERSISTING = 2 /**< kept longer than other memory */
 } sycl_l2_use;
 
-/** Memory that the device's second-level cache treats specially. Start from SYCL_L2_WINDOW_INIT. */
+/** A range of memory that the device's second-level cache treats differently from the rest. Start from SYCL_L2_WINDOW_INIT. */
 struct sycl_l2_window {
 	uint32_t struct_bytes; /**< sizeof(struct sycl_l2_window) */
-	float hit_ratio;       /**< 0 to 1: so much of the window, chosen by the device, is `hit`, the rest is `miss` */
+	float hit_ratio;       /**< 0 to 1: this part of the window is treated as `hit`, the rest as `miss`; the device chooses which */
 	const void *pointer;   /**< device USM of the queue's device and context (usm.h) */
-	uint64_t size_bytes;   /**< from there, inside one allocation; up to SYCL_DEVICE_INFO_L2_WINDOW_BYTES */
+	uint64_t size_bytes;   /**< from `pointer` on, inside one allocation; 1 to SYCL_DEVICE_INFO_L2_WINDOW_BYTES */
 	sycl_l2_use hit;
 	sycl_l2_use miss;      /**< not SYCL_L2_PERSISTING */
 	uint64_t reserved;     /**< 0 */
@@ -89,17 +89,20 @@ struct sycl_l2_window {
 #define SYCL_L2_WINDOW_INIT { sizeof(struct sycl_l2_window), 1.0f, 0, 0, SYCL_L2_PERSISTING, SYCL_L2_STREAMING, 0 }
 
 /**
- * Give the queue a window of memory that the device's second-level cache keeps, or drops, while kernels of the queue run: of those
- * submitted to it from now on, replays of graphs node by node among them, but not graphs that are launched as one. Other queues'
- * kernels do not change. It is a hint: results are the same. A part of the cache is set aside
- * while queues have windows that persist, up to a half of what the device allows, in the next moment in which nothing runs there; when the
- * last of them has another window, none, or is gone, what persists is dropped. Memory that is freed counts as no window. Buffers
- * have no fixed place, so they cannot be windows. Launches with a window are not sent in chains. Blocks for a round trip.
+ * Set the queue's window: a range of memory that the device's second-level cache keeps longer, or drops sooner, while kernels of this queue
+ * run (R6). It counts for kernels that are submitted to the queue from now on, also for those of a graph that is replayed node by node; not for
+ * graphs that are launched as one, and not for other queues. It is a hint: results do not change. Blocks for a round trip.
  *
- * @param window  Copied. NULL: no window any more.
+ * While any queue has a window that persists, the device sets aside a part of its cache, up to half of what it allows. The engine does that
+ * when nothing runs on the device next. When no queue has such a window any more, what persists is dropped. After the memory of a window is
+ * freed, the queue has no window. A buffer cannot be a window, as the service may move it: use device USM. Kernels with a window are
+ * not sent to the device in chains, so each costs more time to launch.
+ *
+ * @param window  Copied; the memory stays the caller's. NULL: the queue has no window from now on.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The device has no such windows (SYCL_DEVICE_INFO_L2_WINDOW_BYTES is 0), such as all of OpenCL.
- * @retval SYCL_ERROR_INVALID  Not inside one allocation of device USM of the queue's device and context; too large or 0 bytes;
- *                             a ratio that is not 0 to 1; no such use; wrong struct_bytes. The window that was there stays.
+ * @retval SYCL_ERROR_INVALID  The range is not inside one allocation of device USM of the queue's device and context; it has 0
+ *                             bytes or too many; hit_ratio is not 0 to 1; `hit` or `miss` has no allowed value; wrong struct_bytes.
+ *                             The queue keeps the window that it had.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_queue_set_l2_window(sycl_queue queue, const struct sycl_l2_window *window);
