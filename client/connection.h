@@ -89,7 +89,7 @@ struct connection {
 	_Atomic uint32_t copy_quota;   /* processors_quota's; 0: nobody has asked yet */
 	struct copiers copiers;
 	struct async_errors async_errors;
-	struct queue_line *orphans; /* gone, with failures that their handlers were not told of */
+	struct queue_line *orphans; /* closed queues with failures that were not passed to their handlers yet */
 	bool polling; /* a thread sleeps on the socket, or reads from it: the others wait for it */
 	uint32_t sleepers;
 	uint32_t prepared;    /* event loops that will poll the descriptor themselves */
@@ -129,9 +129,9 @@ void connection_ref(struct connection *connection);
 void connection_unref(struct connection *connection);
 
 /*
- * What threads of this program do to memory one after the other, because the service has ordered them, through memory that
- * is mapped twice: neither the language nor ThreadSanitizer follows that. So whoever is through with a host task or a host
- * access publishes, and whoever was told by the service that his turn has come observes.
+ * The service orders what threads of this program do to memory that is mapped twice. Neither the language nor ThreadSanitizer can follow
+ * that order. So a thread publishes at the end of a host task or a host access, and observes when the service has told it
+ * that its turn has come.
  */
 static inline void connection_publish(struct connection *connection)
 {

@@ -5,7 +5,7 @@
  *
  * An object has user references (what the caller owns) and references (the library's: children, running calls; one for
  * all user references together). A handle is good while there are user references; the object lives while there are
- * references. So a queue keeps its context alive though the caller has released his, and a later get_context revives
+ * references. So a queue keeps its context alive though the caller has released its own reference, and a later get_context revives
  * the same handle (N3).
  *
  * Threads: everything here may be called from any thread; nothing blocks but a short lock in create and destroy.

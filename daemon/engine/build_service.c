@@ -192,7 +192,7 @@ static void end_helper(struct build_service *service)
 	close_fd(&pidfd);
 	if (!(ended.revents & POLLIN))
 		(void)kill(service->helper, SIGKILL);
-	/* In an application somebody else may have collected it already. */
+	/* In an application, other code may have reaped it already. */
 	while (waitpid(service->helper, NULL, 0) < 0 && errno == EINTR)
 		;
 }

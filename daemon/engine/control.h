@@ -15,7 +15,7 @@ struct control;
 int control_create(struct engine *engine, int socket, struct control **control_out);
 /* Does the supervisor that is there learn from the flight page, at the hang-up, that the engine is lost, and look after what is left of it? */
 bool control_is_followed(const struct control *control);
-/* The supervisor is to know at once that this engine takes nobody any more. */
+/* Tell the supervisor at once that this engine takes no more sessions. */
 void control_hang_up(struct control *control);
 /* After engine_run and before engine_free. Accepts NULL, returns NULL. */
 struct control *control_free(struct control *control);

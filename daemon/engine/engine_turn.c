@@ -118,7 +118,7 @@ static bool some_have_more(const struct engine *engine)
 	return false;
 }
 
-/* Devices' threads write it. It is no news that cannot wait for something to happen. */
+/* Devices' threads write it. It may wait until the next event. */
 static void tell_devices(struct engine *engine)
 {
 	const struct flight_page *page = engine->flight->address;

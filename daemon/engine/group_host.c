@@ -52,7 +52,7 @@ static int check_early(struct session *session, const struct queue *queue, const
 		return r;
 	if (event->share->device != queue->device_index || event->share->is_native)
 		return fault_set(fault, STATUS_INVALID, "the early event is none of device %u", queue->device_index);
-	/* Not made yet: nobody could wait for it. */
+	/* Not made yet: nothing can wait for it. */
 	if (event->share->answered)
 		request->early = event->share->sched;
 	return 0;

@@ -134,7 +134,7 @@ int pool_reserve_slowly(struct pool *pool, uint32_t count)
 			return -ENOMEM;
 		keep(pool, object);
 	}
-	/* Whoever reserves that much may do so again. */
+	/* A caller that reserved that much may do so again. */
 	need(pool, pool->used + smaller(count, POOL_RESERVE_FACTOR * pool->few));
 	return 0;
 }

@@ -56,7 +56,7 @@ static void on_timer(uv_timer_t *timer)
 	look(timer->data);
 }
 
-/* The socket is there before somebody listens at it. */
+/* The socket's file exists before the service listens on it. */
 static void on_change(uv_fs_event_t *change, const char *name, int events, int status)
 {
 	struct reconnect *reconnect = change->data;

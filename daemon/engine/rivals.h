@@ -1,6 +1,6 @@
 /*
- * Is somebody alone? Who uses something from time to time is remembered: the two that did last, and when. Pure: the
- * caller says what time it is. A user is known by an address, that nobody looks behind.
+ * The two latest users of a resource, and when each used it last: tells whether the resource is contended. Pure: the
+ * caller passes the time. A user is an opaque address, which is compared and never dereferenced.
  */
 #ifndef SYCL_ENGINE_RIVALS_H
 #define SYCL_ENGINE_RIVALS_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Who has been there in the last tenth of a second is about to come again. */
+/* Whatever used the resource in the last tenth of a second is expected to use it again. */
 #define RIVALS_REMEMBERED_NS 100000000ull
 
 struct rivals {

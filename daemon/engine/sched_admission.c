@@ -80,7 +80,7 @@ static void configure(const struct scheduler_device *device, struct gate_config 
 }
 
 /*
- * The scheduler's own moves go at once: somebody's group waits for them, which may be another
+ * The scheduler's own moves go at once: a command group waits for them, which may be another
  * session's. So do waits for events, and what makes them happen: no time is theirs, and others may wait for it who are not
  * known here.
  */

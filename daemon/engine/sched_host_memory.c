@@ -156,7 +156,7 @@ static void leave(struct sched_registration *registration)
 	sched_device_post_load(registration->device, &registration->message);
 }
 
-/* Nobody wants it any more; what a graph names stays until that is gone. */
+/* No task needs it any more; memory that a graph names stays until the graph is gone. */
 static void let_go(struct sched_host *host)
 {
 	if (host->holds > 0)

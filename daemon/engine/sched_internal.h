@@ -503,7 +503,7 @@ struct task {
 	bool held_by_host; /* a host task: held when its turn has come */
 	bool is_recorded, told_early, ended_early; /* its early event; the client knows of it; and is through with the task */
 	bool goes_alone;   /* what it waits for is over before it is sent */
-	bool is_stranger;  /* it is on its device, and the gate was told that it did not come that way */
+	bool is_stranger;  /* sent to its device without admission by the gate, which was told so */
 	_Atomic bool is_dropped; /* its session has ended (sched_drop.c): what has not begun does not. By the front */
 	_Atomic bool is_aside; /* sent, but its device has no room for its memory: it does not run. By the device thread */
 	uint32_t home_lane;             /* 0: any */
@@ -556,7 +556,7 @@ static inline bool sched_lane_is_full(const struct sched_lane *lane)
 	return lane->count >= SCHED_LANE_DEPTH + lane->deeper;
 }
 
-/* What one session has on one device (sched_flow.c); also that which is nobody's. */
+/* What one session has on one device (sched_flow.c); one more is for work of no session. */
 struct sched_flow {
 	struct sched_flow *next; /* of the same account */
 	struct list link;        /* device.flows */
@@ -607,7 +607,7 @@ struct sched_worker {
 	struct sched_expect expect;
 	struct sched_spill spill;
 	struct sched_worker_lane lanes[SCHED_LANES_ALL];
-	struct sched_worker_lane *told; /* of the last completion: the next is often of the same */
+	struct sched_worker_lane *told; /* the lane of the latest completion, looked at first: the next one is often of the same */
 	struct task *failed;
 	struct backend_completion completions[SCHED_COMPLETIONS];
 };
@@ -755,7 +755,7 @@ struct scheduler {
 	uint64_t latency_here;    /* bit per device: it has sessions of the latency class */
 	uint64_t latency_leaving; /* bit per device: whose last session of the latency class has gone, and it is not told yet */
 	uint64_t gates_due, gates_held; /* bit per device: somebody may go, as far as is known; somebody waits */
-	_Atomic uint32_t houseworks; /* devices that do now what their backend does while they are quiet */
+	_Atomic uint32_t houseworks; /* devices whose backend does maintenance now, as it may while they are idle */
 	enum scheduler_lane_choice lane_choice;
 	uint64_t lane_random;
 	struct sched_flight flight;
@@ -779,7 +779,7 @@ struct scheduler {
 	struct task_list runnable;
 	struct sched_notice *notice_first, *notice_last;
 	uint32_t open_count; /* with moves */
-	uint32_t away;       /* messages of all devices, waiting ones included */
+	uint32_t away;       /* messages in flight of all devices, waiting ones included */
 	struct scheduler_counters counters;
 	struct sched_trace *trace; /* NULL: none is taken */
 	uint64_t visits; /* scheduler_visits */
@@ -853,7 +853,7 @@ void sched_account_settle_spills(struct sched_account *account);
 void sched_use_sent(struct task *task);
 void sched_use_back(struct task *task, uint64_t device_ns);
 void sched_use_settle(struct sched_memory *memory);
-/* NULL: nobody counts. */
+/* NULL: it is not counted. */
 void sched_account_sent_more(struct sched_account *account);
 void sched_account_sent_less(struct sched_account *account);
 
@@ -894,7 +894,7 @@ __attribute__((cold)) void task_doom(struct task *task, struct sched_cause *caus
 /* Queue it if nothing keeps it from going on. */
 void task_consider(struct task *task);
 void task_finish(struct task *task);
-/* Nobody knows it any more. */
+/* There are no references to it any more. */
 void task_release(struct task *task);
 void task_outcome_fault(const struct task *task, struct backend_fault *fault_out);
 /* Let everything runnable go on. */

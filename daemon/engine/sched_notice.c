@@ -127,7 +127,7 @@ bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit)
 		struct sched_notice *notice = take(scheduler);
 		bool last = notice->kind == SCHED_NOTICE_PROCESS_LOST;
 		tell(notice);
-		/* What is ended by that shall not tell anybody of the failures that come after it. */
+		/* A session that ends by this must not be told of later failures. */
 		if (last)
 			break;
 	}

@@ -197,7 +197,7 @@ bool scheduler_idle(const struct scheduler *scheduler);
 /* Handle what the device threads finished; calls callbacks, which may call everything here but scheduler_free and
  * scheduler_progress. Flushes at its end. Call when wake_front was called. True: there was something. */
 bool scheduler_progress(struct scheduler *scheduler);
-/* CLOCK_MONOTONIC, at the beginning of the last scheduler_progress: for who wants to know no better. */
+/* The time at the beginning of the latest scheduler_progress, CLOCK_MONOTONIC: a cached clock. */
 uint64_t scheduler_now_ns(const struct scheduler *scheduler);
 /* Send what was submitted and released since the last call (batches mailbox wake-ups); without it nothing needs to go
  * on. Call once per turn of the loop. */
@@ -664,8 +664,8 @@ struct sched_quota *sched_account_device(struct sched_account *account);
 void sched_buffer_charge(struct sched_buffer *buffer, struct sched_account *account);
 
 /*
- * Who has this account has ended, and submits nothing more. What is not on a device yet will not run, nor the parts of a launch that are to
- * come: it fails with `fault`, and what it would have written is lost to whoever needs it. What is there ends. _UNSEEN: but for what another
+ * Cancel the tasks of an account whose owner has ended. Tasks that are not on a device yet, and later parts of a launch in parts, fail with
+ * `fault`; what they would have written is lost for tasks that read it. Tasks on a device finish. _UNSEEN: but for what another
  * account or process may find out about: what writes contents that can be shared, what records shared events, and all of the account that
  * comes before such. Host accesses and host tasks are their owner's to end. How many tasks and moves that were.
  */

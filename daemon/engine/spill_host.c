@@ -233,7 +233,7 @@ static struct spill_charge *find_charge(const struct spill_host *host, const voi
 	return charge;
 }
 
-/* NULL: there is no memory, and it is nobody's. */
+/* NULL: there is no memory. */
 static struct spill_charge *need_charge(struct spill_host *host, const void *owner)
 {
 	struct spill_charge *charge = find_charge(host, owner);

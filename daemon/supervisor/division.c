@@ -105,7 +105,7 @@ static void grant_parts(struct division_party *parties, uint32_t count)
 	uint32_t left = given < DIVISION_WHOLE ? DIVISION_WHOLE - given : 0;
 	for (uint32_t at = 0; at < count; index++) {
 		struct user user = user_at(&parties[at], count - at);
-		/* What nobody wants anybody may have who comes first; and one's own is one's own, whatever the others do. */
+		/* Time that no user wants goes to the first who asks; a user's own share never goes to another. */
 		uint32_t part = index < users ? wanted[index].part + left : 0;
 		if (index < users && part < entitled[index].part)
 			part = entitled[index].part;
@@ -124,8 +124,8 @@ static int64_t clamp(int64_t ns, int64_t least, int64_t most)
 }
 
 /*
- * Time comes to all that want the device by their parts, and is paid by whoever has it, also for what others wait for; and by whoever
- * has something running there, though it is another one's turn by now.
+ * Every party that wants the device earns time by its share. The party whose turn it is pays for the time that passes, also while others
+ * wait; so does a party that still has commands running after its turn.
  */
 static void pay(const struct division *division, struct division_party *parties, uint32_t count, uint64_t passed_ns)
 {
@@ -151,7 +151,7 @@ static void pay(const struct division *division, struct division_party *parties,
 	}
 }
 
-/* Who is to have it next: of those that want it now the one that has had least of its part. NULL: nobody. */
+/* The next to have the device: of the parties that want it now, the one that has had least of its share. NULL: none. */
 static const struct division_party *choose(struct division_party *parties, uint32_t count)
 {
 	const struct division_party *best = NULL;

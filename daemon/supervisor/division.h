@@ -1,11 +1,11 @@
 /*
- * How the time of one device is divided among users. Pure: what engines claim and what time it is come in, grants go out; it
- * calls nobody, allocates nothing, knows no clock.
+ * How the time of one device is divided among users. Pure: it takes the claims of engines and the
+ * time, and returns grants; it calls no other module, allocates nothing and reads no clock.
  *
- * A user has a share: a least part that is theirs when they want it, and a most. What those who want the device leave of it is
- * lent equally to those who would take more. What is claimed is believed as far as it costs only whoever claims it: who
- * says to want the device is granted their own share and no more, and who says nothing new for a while wants nothing. What such a one
- * said to have running it is taken to have: it costs nobody else more than the wait for it, and who stops itself pays, too.
+ * A user has a share: a minimum that the user gets when it is wanted, and a maximum. Time that is left over is lent equally to users who
+ * would take more. A claim is believed only as far as a false one costs its own user: a user who claims to want the device is granted no
+ * more than the own share, and a user without a new claim for a while wants nothing. Commands that a user said are running count as
+ * running until the user says otherwise: that costs other users no more than the wait for them, and a user who stops the own engine pays too.
  */
 #ifndef SYCLD_SUPERVISOR_DIVISION_H
 #define SYCLD_SUPERVISOR_DIVISION_H
@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 #define DIVISION_WHOLE      1000u
-#define DIVISION_LEAST      10u          /* whoever wants something gets so much in any case */
+#define DIVISION_LEAST      10u          /* each user who wants something gets at least this */
 #define DIVISION_SLICE_NS   10000000ull  /* DIVISION_EXCLUSIVE: the shortest time for which one user has the device */
 #define DIVISION_OVERRUN_NS 500000000ull /* and the longest that others wait for what that user has left there */
 #define DIVISION_OWED_NS                                                                                               \
-	3600000000000ull /* and the most that a user can owe: longer than any command, or who has it would have it unpaid */
+	3600000000000ull /* and the most that a user can owe: longer than any command, else a long command would not be paid */
 
 enum division_mode {
 	DIVISION_CONCURRENT, /* side by side, each as much as granted */

@@ -6,7 +6,7 @@
  *        \               |                    \--- the next one: RETURNING --comes back (engine_return.h)--> READY
  *         \------------- exit, time-out ------------------/                 \--exit--> (freed)
  *
- * One that a device has failed is settled at its hang-up (engine_lost.h), and is STOPPING until its process is gone.
+ * One that has given up its devices is settled at its hang-up (engine_lost.h), and is STOPPING until its process is gone.
  *
  * It runs its tenant's code, so what it sends is a claim, and malformed or unasked-for messages end it.
  */
@@ -112,9 +112,9 @@ int engine_attach(struct engine *engine, int control);
 /* RETURNING: this is not it, or is not to be: hang up. Sessions that it has claimed are dropped. */
 void engine_detach(struct engine *engine);
 
-/* Whoever waits for it gets another one, and whoever comes. It keeps the sessions that it has taken. */
+/* Waiting and new sessions get another engine. It keeps the sessions that it has taken. */
 void engine_gets_nobody_new(struct engine *engine);
-/* RETURNING: nobody waits for it any more; it may still come. Who waited gets another engine. */
+/* RETURNING: it is not waited for any more, but may still connect. Sessions that waited get another engine. */
 void engine_stays_away(struct engine *engine);
 
 /* RETURNING: let go of it: it goes on, and is nothing to this service any more. */

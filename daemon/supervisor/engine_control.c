@@ -248,8 +248,8 @@ static void on_report(struct engine *engine, const Sycl__V1__EngineReport *messa
 }
 
 /*
- * Whatever was asked, and whether anybody still waits for it: parts that never end would only keep us busy. Engines answer in turn, so
- * one that goes back to an earlier question gains nothing by it.
+ * A trace is refused when it has too many parts, for any question and also when no client waits any more: an endless one would only keep the
+ * service busy. Engines answer questions in order, so answering an earlier question again gains nothing.
  */
 static bool is_endless(struct engine *engine, const Sycl__V1__EngineTrace *message)
 {

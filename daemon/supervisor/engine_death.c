@@ -105,8 +105,8 @@ static void describe_status(const struct engine *engine, int status, char *text,
 }
 
 /*
- * What it was doing is not to blame when it ended itself. Its words, or "". Whoever wants to deceive here takes the blame from its own
- * commands, which are in its own engine.
+ * The engine's last words if it ended itself by abort(), else "". Then no command is blamed. A tenant that forges such words only hides
+ * its own commands, as no others run in its engine.
  */
 static const char *own_end(const struct engine *engine, int wait_status, const struct blame *blame)
 {

@@ -50,7 +50,7 @@ static void on_long_enough(uv_timer_t *timer)
 	engine_lost_let_go(timer->data);
 }
 
-/* Whoever fails again at once has no second one kept. */
+/* Of a tenant whose next engine fails at once, only the latest process is kept. */
 static void hold(struct engine *engine)
 {
 	struct engine *other;
@@ -69,7 +69,7 @@ void engine_lost_begin(struct engine *engine)
 		return;
 	}
 	hold(engine);
-	/* Its clients come back at once, and who had come already need not wait either: the next one opens the same devices. */
+	/* Its clients connect again at once, and sessions that wait need not wait longer: the next engine opens the same devices. */
 	if (engine->sessions_count)
 		tenant_replace_engine(engine->tenant, atomic_load_explicit(&page->open_devices, memory_order_relaxed));
 	engine_move_sessions(engine);

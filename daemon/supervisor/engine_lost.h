@@ -1,7 +1,8 @@
 /*
- * An engine that a device has failed: it has said so in its flight page and hung up. To its tenant it is gone from then on, and the next one
- * is started. Its process is held for a while, as it does nothing any more: while a driver takes a process apart, the first calls
- * of the next engine would wait for that. One of each tenant, which counts for none of the limits, and which is killed when its time is over.
+ * An engine that has given up its devices, because one failed or a command was past its deadline: it has said so in its flight page and closed
+ * its connections. Its tenant gets the next engine at once. The old process does nothing more, but is kept for a moment: the first calls of
+ * the next engine would wait while a driver cleans up the old process. One such process for each tenant; it counts for no limit, and is
+ * killed when its time is over.
  */
 #ifndef SYCLD_SUPERVISOR_ENGINE_LOST_H
 #define SYCLD_SUPERVISOR_ENGINE_LOST_H
@@ -11,7 +12,7 @@
 struct engine;
 struct tenant;
 
-/* Does the flight page say that a device has failed it? */
+/* Does the flight page say that the engine has given up its devices? */
 bool engine_lost_says(const struct engine *engine);
 
 /*

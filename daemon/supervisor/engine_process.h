@@ -36,7 +36,7 @@ struct engine_process {
  */
 int engine_process_start(const struct engine_launch *launch, struct engine_process *process_out);
 
-/* SIGKILL; waits for its end, which a driver may put off; closes the descriptors. For one that nobody watches. */
+/* SIGKILL; waits for its end, which a driver may delay; closes the descriptors. For a process that is not watched. */
 void engine_process_kill(struct engine_process *process);
 
 /*

@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Let nobody send descriptors to it, or to what is accepted from it, from now on. Before Linux 6.16 nothing happens. */
+/* From now on no descriptors can be sent to it, or to sockets accepted from it. Has no effect before Linux 6.16. */
 void foreign_socket_refuse_descriptors(int socket);
 
-/* Let descriptors be sent to it again, after it was accepted from one that lets nobody. */
+/* Descriptors can be sent to it again; for a socket accepted from one that refuses them. */
 void foreign_socket_allow_descriptors(int socket);
 
 /*

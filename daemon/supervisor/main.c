@@ -56,7 +56,7 @@ static int claim(const struct options *options, int passed, struct runtime_direc
 	return r < 0 ? complain(message, EXIT_FAILURE) : 0;
 }
 
-/* Engines, which read them, have nobody to tell. */
+/* Engines read them, too, but could not report an error. */
 static void check_switches(void)
 {
 	static const char *const names[] = { SWITCH_BURST, SWITCH_GATE, SWITCH_GRAPH, SWITCH_INLINE, SWITCH_SPILL, SWITCH_WINDOW };
@@ -73,7 +73,7 @@ static void check_switches(void)
 			    PROCESSORS_MOST);
 }
 
-/* What a service would only warn of is an error to whoever asks. */
+/* A running service would only warn of these; a check takes them for errors. */
 static int check_configuration(const struct options *options)
 {
 	char message[MESSAGE_BYTES], missing[USER_TROUBLE_BYTES];

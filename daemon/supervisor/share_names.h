@@ -1,5 +1,5 @@
 /*
- * Names in [shares] that the user database does not know: most likely misspelt, and whoever was meant has no share. They are no error of
+ * Names in [shares] that the user database does not know: most likely misspelt, so the user who was meant has no share. They are no error of
  * the file, as a user may be made later: they are told in the log at the start and at each reload, and by `sycld --check-config`.
  */
 #ifndef SYCLD_SUPERVISOR_SHARE_NAMES_H

@@ -172,7 +172,7 @@ static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t no
 	return count;
 }
 
-/* True: somebody wants the device. */
+/* True: a user wants the device. */
 static bool divide(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns)
 {
 	static struct division_party parties[SHARING_ENGINES_MAX];
@@ -372,7 +372,7 @@ void sharing_review(struct supervisor *supervisor)
 	}
 	if (sharing->engines == 0)
 		return;
-	/* Whoever has begun before this has to be seen, and told of another share at once. */
+	/* An engine that has begun before this must be seen, and told of a new share at once. */
 	if (sharing->is_on)
 		watch(supervisor);
 	else if (is_watching(sharing))

@@ -1,13 +1,13 @@
 /*
  * The standby: one engine process that was started ahead and has no user yet, with the devices prepared that tenants use.
- * Whoever needs an engine next gets it (engine_start), and another one is started a moment later.
+ * The next tenant that needs an engine gets it (engine_start), and another one is started a moment later.
  *
  *   (none) --a tenant uses a device--> [rest] -> STARTING -> READY --taken--> (none)
  *                                          ^                  \--more devices are used--> STARTING
  *                                          \-- failed: a longer rest     \--nobody uses them--> ENDING -> (none)
  *
- * There is none while no engine has such a device open: nothing is done before somebody needs it. It runs nothing of a
- * tenant's before it is taken, and is nobody's twice.
+ * There is none while no engine has such a device open: nothing is done before it is needed. It runs nothing of a
+ * tenant's before it is taken, and never serves a second tenant.
  */
 #ifndef SYCLD_SUPERVISOR_STANDBY_H
 #define SYCLD_SUPERVISOR_STANDBY_H

@@ -252,7 +252,7 @@ static void use(struct supervisor *supervisor, const struct service_state *state
 		restore_account(supervisor, &state->accounts[i]);
 }
 
-/* Nobody knows what was given before: numbers begin where none were. */
+/* Which numbers were given before is not known: begin where none can have been. */
 static void set_aside(struct supervisor *supervisor, const char *why)
 {
 	log_warning("service", "what the last service left in %s is not used (%s): its engines go on by themselves",

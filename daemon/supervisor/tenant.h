@@ -23,7 +23,7 @@ struct user_lookup;
 /* tenant_forget.h: of all, and of uids that the user database does not know. */
 enum { TENANTS_MAX = 2048, TENANTS_UNKNOWN_MAX = 256, TENANT_FAILURE_BYTES = 448 };
 
-/* Nobody's uid: the row where figures of those are added up who have none of their own any more. */
+/* No user's uid: the row that adds up the figures of tenants that have no row of their own any more. */
 #define TENANT_OTHERS ((uid_t)-1)
 
 TAILQ_HEAD(engine_list, engine);

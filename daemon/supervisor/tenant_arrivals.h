@@ -22,7 +22,7 @@ void arrivals_continue(struct supervisor *supervisor);
 /* One of those that wait is told why it is not served. The session ends. */
 void tenant_drop_arrival(struct tenant *tenant, struct session *session, const char *text);
 
-/* Nobody is served any more. */
+/* The service takes no more sessions. */
 void arrivals_refuse(struct supervisor *supervisor, const char *text);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Nobody serves it, and nobody has said anything of it that must hold when it comes again. */
+/* It has no engine, and no order or limit that must hold when it connects again. */
 static bool is_away(const struct tenant *tenant)
 {
 	return tenant->uid != TENANT_OTHERS && TAILQ_EMPTY(&tenant->engines) && tenant->session_count == 0 && !tenant->lookup &&

@@ -176,7 +176,7 @@ static const struct tenant *with_most(const struct supervisor *supervisor)
 	return most;
 }
 
-/* Whoever has most of them makes room. */
+/* The user with the most of them makes room. */
 static bool make_room(struct tenant *tenant)
 {
 	struct supervisor *supervisor = tenant->supervisor;

@@ -110,7 +110,7 @@ void fake_usm_free(struct backend_device *device, enum backend_usm_kind kind, vo
 		free(usm);
 		return;
 	}
-	/* Whoever still uses it shall find that it is not his. */
+	/* Code that still uses it must see wrong contents. */
 	memset(usm->data, FAKE_POISON, usm->size_bytes);
 	free(usm->data);
 	free(usm);

@@ -121,7 +121,7 @@ uint64_t gate_cost_ns(const struct gate_session *session, const struct gate_grou
 	return cost < gate->config.debt_most_ns ? cost : gate->config.debt_most_ns;
 }
 
-/* Least parts are owed only while somebody waits for them. */
+/* Minimum shares count only while a session waits for its own. */
 static void owe(const struct gate *gate, struct gate_class_state *state, uint32_t least, uint64_t passed_ns)
 {
 	if (state->waiting == 0) {
@@ -169,7 +169,7 @@ void gate_leave_turn(struct gate_session *session)
 	session->due = false;
 }
 
-/* Who has not been served for a round comes first: its turn was due. So nobody gets more than a quantum a round by that. */
+/* A session that was not served for a round comes first: its turn was due. So no session gains more than a quantum a round. */
 static bool is_due(const struct gate_session *session)
 {
 	const struct gate_class_state *state = &session->gate->classes[session->class];

@@ -1,6 +1,6 @@
 /*
  * The dispatch gate of one device: which command group of which session goes there next, and when. Pure: arrivals, ends and
- * times come in, decisions go out. It calls nobody, allocates nothing, knows no clock; groups and sessions are memory of
+ * times come in, decisions go out. It calls no other module, allocates nothing and reads no clock; groups and sessions are memory of
  * the caller's that it links. One thread at a time.
  *
  *   gate_arrive -> [waiting] -- gate_step: decided --> [in flight] -- gate_end --> the caller's again
@@ -189,7 +189,7 @@ void gate_set_apart(struct gate *gate, bool is_apart);
 
 /* It is waiting, and will not be sent. Slow: the session's groups are looked through. */
 void gate_cancel(struct gate_group *group);
-/* It was decided, and has come back. `took_ns`: by the device's clock, or 0: not known. */
+/* A group that was sent has completed. `took_ns`: by the device's clock, or 0: not known. */
 void gate_end(struct gate_group *group, uint64_t now_ns, uint64_t took_ns);
 
 /*
@@ -200,7 +200,7 @@ void gate_strangers(struct gate *gate, uint32_t more, uint32_t less, uint64_t no
 
 /* It goes to the device now, on this lane (below GATE_LANES). Not needed where that was known when it arrived, and it went when it was decided. */
 void gate_sent(struct gate_group *group, uint32_t lane, uint64_t now_ns);
-/* It was decided, and has not run after all: nobody is charged. Then it is the caller's. */
+/* A group that was to be sent has not run: no session is charged. The group is the caller's again. */
 void gate_return(struct gate_group *group, uint64_t now_ns);
 
 /*

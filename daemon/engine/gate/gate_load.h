@@ -1,4 +1,4 @@
-/* What is on the device for somebody, in predicted time, and when it should be over. Pure. */
+/* What one session has on the device, in predicted time, and when that should end. Pure. */
 #ifndef SYCL_ENGINE_GATE_LOAD_H
 #define SYCL_ENGINE_GATE_LOAD_H
 

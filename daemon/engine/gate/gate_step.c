@@ -4,7 +4,7 @@
  */
 #include "gate_internal.h"
 
-/* Somebody of a class before this one has something waiting or on the device, or had lately, or may any moment. */
+/* Has a session of a better class something waiting or on the device, or had it lately, or may it have any moment? */
 static bool has_betters(const struct gate *gate, enum gate_class class)
 {
 	for (uint32_t i = 0; i < (uint32_t)class; i++) {
@@ -104,7 +104,7 @@ static void end_turn(struct gate_class_state *state, struct gate_session *sessio
 	list_push_back(&state->round, &session->turn);
 }
 
-/* Nobody could afford its next group in a whole round: as many rounds at once as the first that can needs. */
+/* No session could afford its next group in one round: give as many rounds at once as the first that can needs. */
 static void skip_rounds(struct gate_class_state *state)
 {
 	uint64_t rounds = UINT64_MAX;
