@@ -16,6 +16,13 @@ struct driver_event {
 
 static struct driver_event events[8];
 static int wakes;
+/* The latest callback that was asked for; the driver makes none before a test says so. */
+static struct {
+	bool is_taken; /* else the driver refuses them, and the lane looks by itself */
+	cl_event event;
+	void(CL_CALLBACK *call)(cl_event, cl_int, void *);
+	void *data;
+} asked;
 
 /* The backend's, of which this test has none. */
 void opencl_kernel_drop(struct backend_kernel *kernel)
@@ -60,11 +67,13 @@ static cl_int CL_API_CALL queue_call(cl_command_queue queue)
 static cl_int CL_API_CALL event_callback(cl_event event, cl_int state,
 					 void(CL_CALLBACK *call)(cl_event, cl_int, void *), void *data)
 {
-	(void)event;
-	(void)state;
-	(void)call;
-	(void)data;
-	return CL_OUT_OF_RESOURCES; /* then the lane looks by itself */
+	cr_assert(eq(int, state, CL_COMPLETE));
+	if (!asked.is_taken)
+		return CL_OUT_OF_RESOURCES;
+	asked.event = event;
+	asked.call = call;
+	asked.data = data;
+	return CL_SUCCESS;
 }
 
 static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
@@ -185,4 +194,33 @@ Test(opencl_lanes, H4_times_of_a_lane_stay_in_order_whatever_the_driver_says)
 		last_end = told.end_ns;
 	}
 	opencl_lane_free(lane);
+}
+
+/* So long each of them is taken to be; which of them is the lane to be woken for? */
+static unsigned woken_for(const uint64_t *periods_ns, unsigned count)
+{
+	struct backend_lane *lane = open_lane();
+	for (unsigned i = 0; i < count; i++) {
+		const struct opencl_flight flight = {.sequence = i + 1, .period_ns = periods_ns[i], .event = (cl_event)&events[i]};
+		cr_assert(eq(int, opencl_lane_reserve(lane), 0));
+		opencl_lane_push(lane, &flight);
+	}
+	asked.is_taken = true;
+	opencl_flush(&device);
+	unsigned place = (unsigned)((struct driver_event *)asked.event - events);
+	asked.call(asked.event, CL_COMPLETE, asked.data);
+	opencl_lane_free(lane);
+	return place;
+}
+
+/* One callback for several, but none of them is told late for one behind it that is long, or may be. */
+Test(opencl_lanes, B18_the_driver_is_to_wake_for_what_is_short_without_what_is_long_behind_it)
+{
+	const uint64_t most_ns = OPENCL_WINDOW_NS, part_ns = OPENCL_WINDOW_NS / 4;
+	cr_expect(eq(uint, woken_for((const uint64_t[]){most_ns}, 1), 0));
+	cr_expect(eq(uint, woken_for((const uint64_t[]){1, most_ns}, 2), 0), "a long one is behind a short one");
+	cr_expect(eq(uint, woken_for((const uint64_t[]){1, 1, 1000 * most_ns, 1}, 4), 1), "a long one is behind two");
+	cr_expect(eq(uint, woken_for((const uint64_t[]){most_ns, 0}, 2), 0), "the first one is long");
+	cr_expect(eq(uint, woken_for((const uint64_t[]){part_ns, part_ns, part_ns, part_ns, 1}, 5), 3), "all together are long");
+	cr_expect(eq(uint, woken_for((const uint64_t[]){1, 1, 1, 1, 1, 1, 1, 1}, 8), 7), "all of them are short");
 }
