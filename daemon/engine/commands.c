@@ -8,6 +8,49 @@ static int unknown(struct session *session)
 	return 0;
 }
 
+/* What is of a driver, or of another process too. */
+static int share_command(struct session *session, const Sycl__V1__Command *command)
+{
+	switch (command->body_case) {
+	case SYCL__V1__COMMAND__BODY_NATIVE_DESCRIBE:
+		return command_native_describe(session, command->native_describe);
+	case SYCL__V1__COMMAND__BODY_NATIVE_GET:
+		return command_native_get(session, command->native_get);
+	case SYCL__V1__COMMAND__BODY_NATIVE_MAKE:
+		return command_native_make(session, command->native_make);
+	case SYCL__V1__COMMAND__BODY_BUFFER_EXPORT:
+		return command_buffer_export(session, command->buffer_export);
+	case SYCL__V1__COMMAND__BODY_BUFFER_IMPORT:
+		return command_buffer_import(session, command->buffer_import);
+	case SYCL__V1__COMMAND__BODY_SHARED_EVENT_CREATE:
+		return command_shared_event_create(session, command->shared_event_create);
+	case SYCL__V1__COMMAND__BODY_SHARED_EVENT_OPEN:
+		return command_shared_event_open(session, command->shared_event_open);
+	default:
+		return unknown(session);
+	}
+}
+
+static int graph_command(struct session *session, const Sycl__V1__Command *command)
+{
+	switch (command->body_case) {
+	case SYCL__V1__COMMAND__BODY_GRAPH_CREATE:
+		return command_graph_create(session, command->graph_create);
+	case SYCL__V1__COMMAND__BODY_GRAPH_NODE:
+		return command_graph_node(session, command->graph_node);
+	case SYCL__V1__COMMAND__BODY_GRAPH_EDGES:
+		return command_graph_edges(session, command->graph_edges);
+	case SYCL__V1__COMMAND__BODY_GRAPH_FINISH:
+		return command_graph_finish(session, command->graph_finish);
+	case SYCL__V1__COMMAND__BODY_GRAPH_UPDATE:
+		return command_graph_update(session, command->graph_update);
+	case SYCL__V1__COMMAND__BODY_GRAPH_SWITCH:
+		return command_graph_switch(session, command->graph_switch);
+	default:
+		return share_command(session, command);
+	}
+}
+
 int session_command(struct session *session, const Sycl__V1__Command *command)
 {
 	switch (command->body_case) {
@@ -39,18 +82,6 @@ int session_command(struct session *session, const Sycl__V1__Command *command)
 		return command_kernel_create(session, command->kernel_create);
 	case SYCL__V1__COMMAND__BODY_COMMAND_GROUP:
 		return command_group(session, command->command_group);
-	case SYCL__V1__COMMAND__BODY_GRAPH_CREATE:
-		return command_graph_create(session, command->graph_create);
-	case SYCL__V1__COMMAND__BODY_GRAPH_NODE:
-		return command_graph_node(session, command->graph_node);
-	case SYCL__V1__COMMAND__BODY_GRAPH_EDGES:
-		return command_graph_edges(session, command->graph_edges);
-	case SYCL__V1__COMMAND__BODY_GRAPH_FINISH:
-		return command_graph_finish(session, command->graph_finish);
-	case SYCL__V1__COMMAND__BODY_GRAPH_UPDATE:
-		return command_graph_update(session, command->graph_update);
-	case SYCL__V1__COMMAND__BODY_GRAPH_SWITCH:
-		return command_graph_switch(session, command->graph_switch);
 	case SYCL__V1__COMMAND__BODY_HOST_ACCESS:
 		return command_host_access(session, command->host_access);
 	case SYCL__V1__COMMAND__BODY_HOST_TASK_DONE:
@@ -67,21 +98,7 @@ int session_command(struct session *session, const Sycl__V1__Command *command)
 		return command_ping(session);
 	case SYCL__V1__COMMAND__BODY_OCCUPANCY_QUERY:
 		return command_occupancy_query(session, command->occupancy_query);
-	case SYCL__V1__COMMAND__BODY_NATIVE_DESCRIBE:
-		return command_native_describe(session, command->native_describe);
-	case SYCL__V1__COMMAND__BODY_NATIVE_GET:
-		return command_native_get(session, command->native_get);
-	case SYCL__V1__COMMAND__BODY_NATIVE_MAKE:
-		return command_native_make(session, command->native_make);
-	case SYCL__V1__COMMAND__BODY_BUFFER_EXPORT:
-		return command_buffer_export(session, command->buffer_export);
-	case SYCL__V1__COMMAND__BODY_BUFFER_IMPORT:
-		return command_buffer_import(session, command->buffer_import);
-	case SYCL__V1__COMMAND__BODY_SHARED_EVENT_CREATE:
-		return command_shared_event_create(session, command->shared_event_create);
-	case SYCL__V1__COMMAND__BODY_SHARED_EVENT_OPEN:
-		return command_shared_event_open(session, command->shared_event_open);
 	default:
-		return unknown(session);
+		return graph_command(session, command);
 	}
 }

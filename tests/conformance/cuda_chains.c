@@ -77,57 +77,89 @@ static void expect_words(struct fixture *fixture, struct backend_memory *memory,
 		       value, text[0], text[1], text[2], (unsigned long long)fixture->device->lanes->chains_sent);
 }
 
+enum { MANY = 400 };
+
 /* One, two and three parameters, pointers and values, different modules' worth of functions, different grids. */
+struct shapes {
+	struct backend_memory *dst, *src;
+	struct backend_kernel *fill, *add, *mix, *increment;
+};
+
+static struct shapes make_shapes(struct fixture *fixture)
+{
+	return (struct shapes){
+		.dst = fixture_memory(fixture, COUNT * 4, NULL),
+		.src = fixture_memory(fixture, COUNT * 4, NULL),
+		.fill = fixture_kernel(fixture, "fill_u32"),
+		.add = fixture_kernel(fixture, "add_u32"),
+		.mix = fixture_kernel(fixture, "mix_u32"),
+		.increment = fixture_kernel(fixture, "increment_u32"),
+	};
+}
+
+static void free_shapes(const struct fixture *fixture, const struct shapes *shapes)
+{
+	fixture->ops->kernel_free(shapes->fill);
+	fixture->ops->kernel_free(shapes->add);
+	fixture->ops->kernel_free(shapes->mix);
+	fixture->ops->kernel_free(shapes->increment);
+	fixture->ops->memory_free(shapes->dst);
+	fixture->ops->memory_free(shapes->src);
+}
+
+/* The next of them, each in its turn; `expected` is what the last word is then, where `src` has 5. */
+static uint64_t submit_shape(struct fixture *fixture, const struct shapes *shapes, uint32_t number, uint32_t *expected)
+{
+	const uint64_t global = COUNT, one = 1;
+	const uint32_t value = number * 7;
+	const struct backend_argument arguments[] = {global_argument(shapes->dst), global_argument(shapes->src),
+						     value_argument(&value, sizeof(value))},
+				      fill_arguments[] = {arguments[0], arguments[2]};
+	struct backend_command command;
+
+	switch (number % 5) {
+	case 0:
+		command = launch_command(shapes->fill, 1, &global, fill_arguments, 2);
+		*expected = value;
+		break;
+	case 1:
+		command = launch_command(shapes->mix, 1, &global, arguments, 3);
+		*expected = *expected * 31 + 5 + value;
+		break;
+	case 2:
+		command = launch_command(shapes->increment, 1, &global, arguments, 1);
+		*expected += 1;
+		break;
+	case 3:
+		command = launch_command(shapes->increment, 1, &one, arguments, 1); /* the first word alone */
+		break;
+	default:
+		command = launch_command(shapes->add, 1, &global, arguments, 2);
+		*expected += 5;
+		break;
+	}
+	*cuda_kernel_pace(command.launch.kernel) = short_and_known;
+	return fixture_submit(fixture, 1, &command);
+}
+
 Test(cuda_chains, one_template_serves_kernels_of_every_shape)
 {
 	struct fixture fixture = {.wake_fd = -1};
-	const uint64_t global = COUNT, one = 1;
 	uint32_t expected = 0;
 	uint64_t sequence = 0;
 
 	fixture_open(&fixture, 0);
-	struct backend_memory *dst = fixture_memory(&fixture, COUNT * 4, NULL),
-			      *src = fixture_memory(&fixture, COUNT * 4, NULL);
-	struct backend_kernel *fill = fixture_kernel(&fixture, "fill_u32"), *add = fixture_kernel(&fixture, "add_u32"),
-			      *mix = fixture_kernel(&fixture, "mix_u32"),
-			      *increment = fixture_kernel(&fixture, "increment_u32");
-	fill_with(&fixture, src, 5);
-	for (uint32_t i = 0; i < 400; i++) {
-		const uint32_t value = i * 7;
-		const struct backend_argument arguments[] = {global_argument(dst), global_argument(src),
-							     value_argument(&value, sizeof(value))},
-					      fill_arguments[] = {arguments[0], arguments[2]};
-		struct backend_command command;
-		switch (i % 5) {
-		case 0:
-			command = launch_command(fill, 1, &global, fill_arguments, 2);
-			expected = value;
-			break;
-		case 1:
-			command = launch_command(mix, 1, &global, arguments, 3);
-			expected = expected * 31 + 5 + value;
-			break;
-		case 2:
-			command = launch_command(increment, 1, &global, arguments, 1);
-			expected += 1;
-			break;
-		case 3:
-			command = launch_command(increment, 1, &one, arguments, 1); /* the first word alone */
-			break;
-		default:
-			command = launch_command(add, 1, &global, arguments, 2);
-			expected += 5;
-			break;
-		}
-		*cuda_kernel_pace(command.launch.kernel) = short_and_known;
-		sequence = fixture_submit(&fixture, 1, &command);
+	const struct shapes shapes = make_shapes(&fixture);
+	fill_with(&fixture, shapes.src, 5);
+	for (uint32_t i = 0; i < MANY; i++) {
+		sequence = submit_shape(&fixture, &shapes, i, &expected);
 		if (i % 37 == 36) {
 			fixture.ops->flush(fixture.device);
 			fixture_progress(&fixture);
 		}
 	}
 	fixture_wait(&fixture, 1, sequence);
-	cr_assert_eq(read_last(&fixture, dst), expected);
+	cr_assert_eq(read_last(&fixture, shapes.dst), expected);
 	cr_assert_eq(fixture.device->lanes->chains_refused, 0);
 	/* 16 + 16 + 4 + 1, ten times, and what is left. */
 	cr_assert_gt(fixture.device->lanes->chains_sent, 0);
@@ -135,14 +167,9 @@ Test(cuda_chains, one_template_serves_kernels_of_every_shape)
 	struct backend_sendings sendings;
 	fixture.ops->sendings(fixture.device, &sendings);
 	cr_assert_eq(sendings.chains, fixture.device->lanes->chains_sent);
-	cr_assert_eq(sendings.chain_launches, 400);
+	cr_assert_eq(sendings.chain_launches, MANY);
 	cr_assert_eq(sendings.refused, 0);
-	fixture.ops->kernel_free(fill);
-	fixture.ops->kernel_free(add);
-	fixture.ops->kernel_free(mix);
-	fixture.ops->kernel_free(increment);
-	fixture.ops->memory_free(dst);
-	fixture.ops->memory_free(src);
+	free_shapes(&fixture, &shapes);
 	fixture_close(&fixture);
 }
 

@@ -133,6 +133,42 @@ static void see(sycl_queue queue, sycl_buffer buffer, struct seen *seen)
 	MUST(sycl_event_release(event));
 }
 
+/* Device, context, queue, event. */
+static void expect_given(const struct order *order, sycl_queue queue, sycl_event event)
+{
+	CUdevice device = -1;
+	CUcontext context = NULL;
+	CUstream stream = NULL;
+	CUevent of_command = NULL;
+	uint32_t count = 77;
+
+	MUST(sycl_cuda_get_native_device(order->devices[0], &device));
+	MUST(sycl_cuda_get_native_context(order->context, 1, &context, &count));
+	cr_assert_eq(count, 1);
+	MUST(sycl_cuda_get_native_queue(queue, &stream));
+	MUST(sycl_event_wait(event));
+	MUST(sycl_cuda_get_native_event(event, &of_command));
+	cr_assert_not_null(of_command);
+}
+
+static void expect_none_taken(const struct order *order)
+{
+	const sycl_backend cuda = SYCL_BACKEND_KIND_CUDA;
+	sycl_platform platform = NULL;
+	sycl_buffer buffer = NULL;
+	sycl_image image = NULL;
+	sycl_kernel kernel = NULL;
+	sycl_kernel_bundle bundle = NULL;
+
+	cr_assert_eq(sycl_platform_make_native(order->connection, cuda, 4096, &platform), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_buffer_make_native(order->context, cuda, 4096, NULL, &buffer), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_image_make_native(order->context, cuda, 4096, NULL, &image), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_kernel_make_native(order->context, cuda, 4096, &kernel), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert_eq(sycl_kernel_bundle_make_native(order->context, cuda, SYCL_BUNDLE_EXECUTABLE, 4096, &bundle),
+		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
+	cr_assert(!platform && !buffer && !image && !kernel && !bundle);
+}
+
 /* The table of 000, both ways: what is not in it is refused, and never a bogus pointer. */
 Test(gpu_native, I1_what_has_native_objects)
 {
@@ -152,18 +188,7 @@ Test(gpu_native, I1_what_has_native_objects)
 	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, native_ptx, NULL, &bundle));
 	MUST(sycl_image_create(order.connection, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT, sycl_range2(4, 4), NULL,
 			       SYCL_HOST_NONE, &image));
-	/* Given: device, context, queue, event. */
-	CUdevice device = -1;
-	CUcontext context = NULL;
-	CUstream stream = NULL;
-	CUevent of_command = NULL;
-	MUST(sycl_cuda_get_native_device(order.devices[0], &device));
-	MUST(sycl_cuda_get_native_context(order.context, 1, &context, &count));
-	cr_assert_eq(count, 1);
-	MUST(sycl_cuda_get_native_queue(queue, &stream));
-	MUST(sycl_event_wait(event));
-	MUST(sycl_cuda_get_native_event(event, &of_command));
-	cr_assert_not_null(of_command);
+	expect_given(&order, queue, event);
 	/* Not given. */
 	const sycl_backend cuda = SYCL_BACKEND_KIND_CUDA;
 	sycl_platform platform = NULL;
@@ -174,23 +199,7 @@ Test(gpu_native, I1_what_has_native_objects)
 	cr_assert_eq(sycl_kernel_get_native(gate.fill, cuda, &number), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert_eq(sycl_kernel_bundle_get_native(bundle, cuda, 1, &number, &count), SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert_eq(number, 12345, "an output changes on success alone");
-	/* Not taken. */
-	sycl_platform made_platform = NULL;
-	sycl_buffer made_buffer = NULL;
-	sycl_image made_image = NULL;
-	sycl_kernel made_kernel = NULL;
-	sycl_kernel_bundle made_bundle = NULL;
-	cr_assert_eq(sycl_platform_make_native(order.connection, cuda, 4096, &made_platform),
-		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_buffer_make_native(order.context, cuda, 4096, NULL, &made_buffer),
-		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_image_make_native(order.context, cuda, 4096, NULL, &made_image),
-		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_kernel_make_native(order.context, cuda, 4096, &made_kernel),
-		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert_eq(sycl_kernel_bundle_make_native(order.context, cuda, SYCL_BUNDLE_EXECUTABLE, 4096, &made_bundle),
-		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	cr_assert(!made_platform && !made_buffer && !made_image && !made_kernel && !made_bundle);
+	expect_none_taken(&order);
 	/* Of another backend. */
 	cr_assert_eq(sycl_device_get_native(order.devices[0], SYCL_BACKEND_KIND_OPENCL, &number),
 		     SYCL_ERROR_BACKEND_MISMATCH);

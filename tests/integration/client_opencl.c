@@ -366,19 +366,45 @@ Test(opencl_interop, J2_a_part_of_a_device_is_retained_until_its_last_holder_goe
 		CL(clReleaseDevice(parts[i]));
 }
 
+/* On both queues one after the other: each word is twice what it was, twice. */
+static void double_twice(sycl_context context, sycl_queue queues[2])
+{
+	static const char source[] = "__kernel void twice(__global uint *to) { to[get_global_id(0)] *= 2; }";
+	sycl_kernel_bundle input = NULL, bundle = NULL;
+	sycl_kernel kernel = NULL;
+	sycl_buffer buffer = NULL;
+	uint32_t words[N];
+	for (uint32_t i = 0; i < N; i++)
+		words[i] = i;
+	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0, &input));
+	MUST(sycl_kernel_bundle_build(input, NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, "twice", &kernel));
+	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));
+	for (int i = 0; i < 2; i++) {
+		sycl_handler handler = NULL;
+		MUST(sycl_handler_begin(queues[i], &handler));
+		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
+		MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(N)));
+		MUST(sycl_handler_submit(handler, NULL));
+	}
+	MUST(sycl_buffer_release(buffer));
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert(eq(u32, words[i], 4 * i));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_kernel_bundle_release(bundle));
+	MUST(sycl_kernel_bundle_release(input));
+}
+
 /* The application's own part, and a queue of its own there: what runs runs on the part. */
 Test(opencl_interop, J2_kernels_run_on_the_applications_part_of_a_device)
 {
-	static const char source[] = "__kernel void twice(__global uint *to) { to[get_global_id(0)] *= 2; }";
 	cl_device_id parts[64] = {NULL}, of_queue = NULL;
 	cl_uint count = parts_of_device(parts, 64);
 	cl_int code = CL_SUCCESS;
 	cl_context native = NULL;
 	if (count == 0)
 		cr_skip_test("the device has one compute unit, or no parts");
-	uint32_t words[N], units = 0;
-	for (uint32_t i = 0; i < N; i++)
-		words[i] = i;
+	uint32_t units = 0;
 	sycl_device made = NULL;
 	sycl_context context = NULL;
 	sycl_queue queues[2] = {NULL};
@@ -400,26 +426,7 @@ Test(opencl_interop, J2_kernels_run_on_the_applications_part_of_a_device)
 	CL(clReleaseCommandQueue(told));
 	sycl_queue wrong = NULL;
 	FAILS(sycl_opencl_make_queue(context, other, NULL, &wrong), SYCL_ERROR_INVALID);
-	sycl_kernel_bundle input = NULL, bundle = NULL;
-	sycl_kernel kernel = NULL;
-	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_OPENCL_C, source, 0, &input));
-	MUST(sycl_kernel_bundle_build(input, NULL, &bundle));
-	MUST(sycl_kernel_create(bundle, "twice", &kernel));
-	sycl_buffer buffer = NULL;
-	MUST(sycl_buffer_create(platform, words, sizeof(words), SYCL_HOST_BORROWED, &buffer));
-	for (int i = 0; i < 2; i++) {
-		sycl_handler handler = NULL;
-		MUST(sycl_handler_begin(queues[i], &handler));
-		MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
-		MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(N)));
-		MUST(sycl_handler_submit(handler, NULL));
-	}
-	MUST(sycl_buffer_release(buffer));
-	for (uint32_t i = 0; i < N; i++)
-		cr_assert(eq(u32, words[i], 4 * i));
-	MUST(sycl_kernel_release(kernel));
-	MUST(sycl_kernel_bundle_release(bundle));
-	MUST(sycl_kernel_bundle_release(input));
+	double_twice(context, queues);
 	for (int i = 0; i < 2; i++)
 		MUST(sycl_queue_release(queues[i]));
 	MUST(sycl_context_release(context));

@@ -188,6 +188,43 @@ static int fill(struct backend_lane *lane, const struct backend_command *command
 	return opencl_fill(lane, &request, &flight->event, &flight->staging, fault_out);
 }
 
+/* On the queue behind what the list names. The event is in the flight. */
+static int enqueue(struct backend_lane *lane, const struct backend_command *command, struct opencl_waits *list,
+		   struct opencl_flight *flight, struct backend_fault *fault_out)
+{
+	switch (command->kind) {
+	case BACKEND_COMMAND_NOP:
+		return marker(lane, list, flight, fault_out);
+	case BACKEND_COMMAND_LAUNCH:
+		return launch(lane, command, list, flight, fault_out);
+	case BACKEND_COMMAND_COPY:
+		return copy(lane, command, list, flight, fault_out);
+	case BACKEND_COMMAND_WRITE:
+	case BACKEND_COMMAND_READ:
+		return transfer(lane, command, list, flight, fault_out);
+	case BACKEND_COMMAND_FILL:
+		return fill(lane, command, list, flight, fault_out);
+	case BACKEND_COMMAND_USM_COPY:
+	case BACKEND_COMMAND_USM_FILL:
+	case BACKEND_COMMAND_USM_PREFETCH:
+	case BACKEND_COMMAND_USM_ADVISE:
+		flight->period_ns = command->usm.size_bytes / OPENCL_BYTES_PER_NS;
+		return opencl_usm_command(lane, command, list->count, list->events, &flight->event, &flight->staging,
+					  fault_out);
+	case BACKEND_COMMAND_GRAPH:
+		flight->period_ns = OPENCL_WINDOW_NS; /* how long is not known: it is asked for by itself */
+		flight->graph = command->graph;
+		return opencl_graph_send(lane, command->graph, list, &flight->event, &flight->start, fault_out);
+	case BACKEND_COMMAND_NATIVE:
+		flight->period_ns = OPENCL_WINDOW_NS;
+		return opencl_native_command(lane, command, list->count, list->events, &flight->event, &flight->start,
+					     fault_out);
+	default:
+		opencl_fault_words(fault_out, STATUS_INVALID, "command kind %d is not known", (int)command->kind);
+		return -EINVAL;
+	}
+}
+
 int opencl_submit(struct backend_lane *lane, const struct backend_command *command, const struct backend_wait *waits,
 		  uint32_t wait_count, uint64_t sequence, const struct backend_direct_completion *completion,
 		  struct backend_fault *fault_out)
@@ -213,45 +250,7 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 			opencl_lane_push(lane, &flight);
 		return error;
 	}
-	switch (command->kind) {
-	case BACKEND_COMMAND_NOP:
-		error = marker(lane, &list, &flight, fault_out);
-		break;
-	case BACKEND_COMMAND_LAUNCH:
-		error = launch(lane, command, &list, &flight, fault_out);
-		break;
-	case BACKEND_COMMAND_COPY:
-		error = copy(lane, command, &list, &flight, fault_out);
-		break;
-	case BACKEND_COMMAND_WRITE:
-	case BACKEND_COMMAND_READ:
-		error = transfer(lane, command, &list, &flight, fault_out);
-		break;
-	case BACKEND_COMMAND_FILL:
-		error = fill(lane, command, &list, &flight, fault_out);
-		break;
-	case BACKEND_COMMAND_USM_COPY:
-	case BACKEND_COMMAND_USM_FILL:
-	case BACKEND_COMMAND_USM_PREFETCH:
-	case BACKEND_COMMAND_USM_ADVISE:
-		flight.period_ns = command->usm.size_bytes / OPENCL_BYTES_PER_NS;
-		error = opencl_usm_command(lane, command, list.count, list.events, &flight.event, &flight.staging,
-					   fault_out);
-		break;
-	case BACKEND_COMMAND_GRAPH:
-		flight.period_ns = OPENCL_WINDOW_NS; /* how long is not known: it is asked for by itself */
-		error = opencl_graph_send(lane, command->graph, &list, &flight.event, &flight.start, fault_out);
-		flight.graph = command->graph;
-		break;
-	case BACKEND_COMMAND_NATIVE:
-		flight.period_ns = OPENCL_WINDOW_NS;
-		error = opencl_native_command(lane, command, list.count, list.events, &flight.event, &flight.start,
-					      fault_out);
-		break;
-	default:
-		opencl_fault_words(fault_out, STATUS_INVALID, "command kind %d is not known", (int)command->kind);
-		error = -EINVAL;
-	}
+	error = enqueue(lane, command, &list, &flight, fault_out);
 	if (error == 0)
 		opencl_lane_push(lane, &flight);
 	return error;
