@@ -531,8 +531,8 @@ Test(hostile, a_session_ends_with_its_usm_in_use)
 
 enum { BUNDLE = 40 };
 
-/* A program with a variable, built. */
-static void start_with_variables(void)
+/* A program with a variable; `is_object`: that is to be linked yet. */
+static void start_with_program(bool is_object)
 {
 	static const char source[] = "variable table 64\nfill_u32\n";
 	Sycl__V1__BundleBuild message = SYCL__V1__BUNDLE_BUILD__INIT;
@@ -541,16 +541,22 @@ static void start_with_variables(void)
 	message.bundle = raw_id(OBJECT_BUNDLE, BUNDLE);
 	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
 	message.device = device;
-	message.kind = SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE;
+	message.kind = is_object ? SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C : SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE;
 	message.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE;
 	message.inline_source.data = (uint8_t *)(uintptr_t)source;
 	message.inline_source.len = sizeof(source) - 1;
+	message.compile_only = is_object;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_BUNDLE_BUILD;
 	command.bundle_build = &message;
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, raw_send(hostile, &command));
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
 	cr_assert(eq(ptr, reply->status, NULL), "%s", reply->status ? reply->status->text : "");
+}
+
+static void start_with_variables(void)
+{
+	start_with_program(false);
 }
 
 static Sycl__V1__UsmAllocate variable(uint32_t index, const char *name)
@@ -599,6 +605,14 @@ Test(hostile, R1_a_variable_needs_a_bundle_that_is_there)
 	Sycl__V1__UsmAllocate message = variable(0, "table");
 	(void)ask(hostile, &message);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no");
+}
+
+Test(hostile, R1_a_variable_needs_a_program_that_is_linked)
+{
+	start_with_program(true);
+	Sycl__V1__UsmAllocate message = variable(0, "table");
+	expect_answer(ask(hostile, &message), STATUS_INVALID, "not built and linked yet");
+	hostile_expect_alive();
 }
 
 /* Nothing of a program goes while commands on their way may use its variable. */

@@ -117,6 +117,25 @@ static void who_is_refused_leaves_nothing_behind(void)
 	end();
 }
 
+/* At once, before anybody has asked who they are. */
+static void who_comes_while_nobody_is_let_in_leaves_nothing_behind(void)
+{
+	enum { CROWD = 20 };
+	start_with("[service]\nengine_idle_seconds = 0\n");
+	const char *drain[] = {SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, "drain", "--all", NULL};
+	struct outcome outcome = run_program(0, drain);
+	CHECK(outcome.status == 0);
+	outcome_free(&outcome);
+	for (uid_t i = 0; i < CROWD; i++) {
+		char *why = NULL;
+		(void)open_as(UID_FIRST + i, &why);
+		CHECK(why && strstr(why, "lets nobody new in"));
+		free(why);
+	}
+	CHECK(tenant_count() == 0);
+	end();
+}
+
 /* The sum stays what it was, over a restart as well, and who has a name keeps a row. */
 static void who_was_served_is_counted_for_ever(void)
 {
@@ -280,6 +299,7 @@ int main(void)
 	if (setrlimit(RLIMIT_NOFILE, &files) < 0)
 		abort();
 	who_is_refused_leaves_nothing_behind();
+	who_comes_while_nobody_is_let_in_leaves_nothing_behind();
 	who_was_served_is_counted_for_ever();
 	who_is_looked_up_slowly_delays_nobody_else();
 	const struct passwd *one = getpwnam("daemon"), *two;
