@@ -205,6 +205,49 @@ Test(graph_update, R3_nodes_are_disabled_in_order_with_launches)
 	MUST(sycl_kernel_release(increment));
 }
 
+static sycl_result count_call(sycl_host_task task, void *user_data)
+{
+	(void)task;
+	(*(uint32_t *)user_data)++;
+	return SYCL_SUCCESS;
+}
+
+/* With a host task in it a graph is no graph of its device's. */
+Test(graph_update, R3_nodes_are_disabled_where_they_go_one_by_one)
+{
+	uint32_t calls = 0;
+	sycl_kernel fill = portable_kernel(queue, "fill_u32"), increment = portable_kernel(queue, "increment_u32");
+	sycl_buffer buffer = words_buffer(platform, 0);
+	sycl_graph_node nodes[3];
+	sycl_graph graph = three_nodes(fill, increment, buffer, 10, nodes);
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_host_task(handler, count_call, &calls, NULL));
+	MUST(sycl_graph_add(graph, handler, 1, &nodes[2], NULL));
+	sycl_executable_graph executable = finalized(graph, SYCL_GRAPH_UPDATABLE);
+	launch_and_wait(queue, executable);
+	cr_assert(words_copied_are(queue, buffer, 12));
+	MUST(sycl_executable_graph_set_node_enabled(executable, graph, nodes[1], 0));
+	launch_and_wait(queue, executable);
+	cr_assert(words_copied_are(queue, buffer, 11));
+	MUST(sycl_executable_graph_set_node_enabled(executable, graph, nodes[0], 0));
+	launch_and_wait(queue, executable);
+	cr_assert(words_copied_are(queue, buffer, 12), "what it would write is as it was");
+	MUST(sycl_executable_graph_set_node_enabled(executable, graph, nodes[2], 0));
+	launch_and_wait(queue, executable);
+	cr_assert(words_copied_are(queue, buffer, 12));
+	for (int i = 0; i < 3; i++)
+		MUST(sycl_executable_graph_set_node_enabled(executable, graph, nodes[i], 1));
+	launch_and_wait(queue, executable);
+	cr_assert(words_copied_are(queue, buffer, 12));
+	cr_assert(eq(u32, calls, 5), "what comes behind disabled nodes runs");
+	MUST(sycl_executable_graph_release(executable));
+	MUST(sycl_graph_release(graph));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_kernel_release(fill));
+	MUST(sycl_kernel_release(increment));
+}
+
 /* Copies and fills as kernels: `to` gets `from`, its first half then a pattern. */
 Test(graph_update, R3_copies_and_fills_are_disabled_as_kernels_are)
 {
