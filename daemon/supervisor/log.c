@@ -1,13 +1,13 @@
 #include "log.h"
 
+#include "log_queue.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { LINE_BYTES = 1024 };
 
 static const char *debug_spec = "";
 static bool journal;
@@ -56,23 +56,47 @@ static enum log_level level_of(const char *topic)
 	return level;
 }
 
+/* With its end; what is too long is cut. Its bytes. */
+static size_t make_line(char line_out[LOG_LINE_BYTES], enum log_level level, const char *topic, const char *text)
+{
+	int length = journal ? snprintf(line_out, LOG_LINE_BYTES - 1, "<%d>%s: %s", (int)level, topic, text)
+			     : snprintf(line_out, LOG_LINE_BYTES - 1, "sycld: %s: %s", topic, text);
+	size_t bytes = length < 0 ? 0 : (size_t)length;
+	if (bytes > LOG_LINE_BYTES - 2)
+		bytes = LOG_LINE_BYTES - 2;
+	line_out[bytes++] = '\n';
+	return bytes;
+}
+
+static size_t lost_line(char line_out[LOG_LINE_BYTES], unsigned long count)
+{
+	char text[128];
+	(void)snprintf(text, sizeof(text), "%lu lines are lost here: whoever reads the log did not keep up", count);
+	return make_line(line_out, LOG_LEVEL_WARNING, "log", text);
+}
+
+int log_open(uv_loop_t *loop)
+{
+	return log_queue_open(loop, STDERR_FILENO, lost_line);
+}
+
+void log_finish(void)
+{
+	log_queue_finish();
+}
+
 void log_write(enum log_level level, const char *topic, const char *format, ...)
 {
 	if (level > level_of(topic))
 		return;
-	char line[LINE_BYTES];
-	int head = journal ? snprintf(line, sizeof(line), "<%d>%s: ", (int)level, topic)
-			   : snprintf(line, sizeof(line), "sycld: %s: ", topic);
+	char text[LOG_LINE_BYTES], line[LOG_LINE_BYTES];
 	va_list arguments;
 	va_start(arguments, format);
-	int text = vsnprintf(line + head, sizeof(line) - (size_t)head, format, arguments);
+	int r = vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (text < 0)
+	size_t length = r < 0 ? 0 : make_line(line, level, topic, text);
+	if (length == 0 || log_queue_write(line, length))
 		return;
-	size_t length = (size_t)head + (size_t)text;
-	if (length > sizeof(line) - 2)
-		length = sizeof(line) - 2;
-	line[length++] = '\n';
 	/* One write, so that lines of several processes on one terminal do not mix. */
 	ssize_t written = write(STDERR_FILENO, line, length);
 	(void)written;

@@ -328,6 +328,7 @@ static int watch_signal(struct supervisor *supervisor, uv_signal_t *handle, uv_s
 static int start(struct supervisor *supervisor)
 {
 	uv_loop_t *loop = &supervisor->loop;
+	(void)log_open(loop);
 	(void)uv_timer_init(loop, &supervisor->idle);
 	(void)uv_timer_init(loop, &supervisor->stop_deadline);
 	supervisor->idle.data = supervisor;
@@ -400,6 +401,7 @@ static void finish(struct supervisor *supervisor)
 		log_error("service", "the loop still has handles");
 	engine_groups_close(&supervisor->groups);
 	decode_arena_fini(&supervisor->arena);
+	log_finish();
 	runtime_directory_close(&supervisor->directory);
 }
 

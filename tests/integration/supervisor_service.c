@@ -59,6 +59,25 @@ Test(service, serves_a_session_and_forgets_it_when_it_ends)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* The reader of its standard error pauses: here it never reads at all, and there is no room from the first line on. */
+Test(service, a_reader_of_the_log_that_pauses_holds_up_nobody)
+{
+	char block[4096] = "";
+	cr_assert(eq(int, mkfifo(service.log, 0666), 0));
+	CLEANUP(close_fd) int reader = open(service.log, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	cr_assert(ge(int, reader, 0));
+	service_start(&service, NULL);
+	while (write(reader, block, sizeof(block)) > 0)
+		continue;
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(eq(int, ctl_session_count(&service), 1));
+	close_fd(&socket);
+	cr_assert(wait_until(no_sessions, NULL));
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(service, the_engine_gets_a_clean_environment_and_no_foreign_descriptor)
 {
 	(void)setenv("SECRET_TOKEN", "1", 1);

@@ -1,0 +1,215 @@
+/* The service never waits for whoever reads its log: a pipe, socket or terminal whose reader pauses. */
+#include "log.h"
+
+#include "cleanup.h"
+#include "log_queue.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MANY = 20000, TEXT_BYTES = 4 << 20 };
+
+static uv_loop_t loop;
+static uv_async_t alive; /* as the service's loop is, which has other handles */
+static int reader = -1;
+
+TestSuite(log, .timeout = 60);
+
+/* Standard error is `writer` from now on; [0] is read by the test alone. */
+static void open_with(int theirs, int writer)
+{
+	reader = theirs;
+	cr_assert(eq(int, fcntl(reader, F_SETFL, O_NONBLOCK), 0));
+	cr_assert(eq(int, dup2(writer, STDERR_FILENO), STDERR_FILENO));
+	close_fd(&writer);
+	cr_assert(eq(int, uv_loop_init(&loop), 0));
+	cr_assert(eq(int, uv_async_init(&loop, &alive, NULL), 0));
+	cr_assert(eq(int, log_open(&loop), 0));
+}
+
+static void open_pipe(void)
+{
+	int pair[2];
+	cr_assert(eq(int, pipe2(pair, O_CLOEXEC), 0));
+	open_with(pair[0], pair[1]);
+}
+
+/* All that is there, after what is there already. */
+static void read_more(char *text)
+{
+	size_t used = strlen(text);
+	ssize_t count = 0;
+	while ((count = read(reader, text + used, TEXT_BYTES - used - 1)) > 0)
+		used += (size_t)count;
+	text[used] = '\0';
+}
+
+static void write_many(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		log_info("test", "line %u", i);
+}
+
+/* The loop runs, and the reader reads, until the text ends with these words. */
+static void read_until(char *text, const char *words)
+{
+	for (;;) {
+		read_more(text);
+		size_t bytes = strlen(text), end = strlen(words);
+		if (bytes >= end && strcmp(text + bytes - end, words) == 0)
+			return;
+		(void)uv_run(&loop, UV_RUN_NOWAIT);
+	}
+}
+
+/* Lines in order, with gaps that say how many are in them; as many as were written. */
+static void check_lines(char *text, unsigned count)
+{
+	static const char kept[] = "sycld: test: line ", lost[] = "sycld: log: ";
+	unsigned next = 0;
+	char *rest = NULL;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (strncmp(line, lost, sizeof(lost) - 1) == 0) {
+			next += (unsigned)strtoul(line + sizeof(lost) - 1, NULL, 10);
+			continue;
+		}
+		cr_assert(zero(int, strncmp(line, kept, sizeof(kept) - 1)), "%s", line);
+		cr_assert(eq(uint, (unsigned)strtoul(line + sizeof(kept) - 1, NULL, 10), next));
+		next++;
+	}
+	cr_expect(eq(uint, next, count));
+}
+
+static void check_paused_reader(void)
+{
+	CLEANUP(free_pointer) char *text = calloc(1, TEXT_BYTES);
+	char last[64];
+	cr_assert(ne(ptr, text, NULL));
+	int flags = fcntl(STDERR_FILENO, F_GETFL);
+	write_many(MANY); /* comes back, though nobody reads */
+	cr_expect(eq(int, fcntl(STDERR_FILENO, F_GETFL), flags), "others have this description, too");
+	read_until(text, " keep up\n");
+	log_info("test", "line %u", MANY);
+	(void)snprintf(last, sizeof(last), "sycld: test: line %u\n", MANY);
+	read_until(text, last);
+	cr_expect(ne(ptr, strstr(text, " lines are lost here"), NULL));
+	check_lines(text, MANY + 1);
+}
+
+Test(log, a_pipe_whose_reader_pauses_is_not_waited_for)
+{
+	open_pipe();
+	check_paused_reader();
+}
+
+Test(log, a_socket_whose_reader_pauses_is_not_waited_for)
+{
+	int pair[2];
+	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0));
+	open_with(pair[0], pair[1]);
+	check_paused_reader();
+}
+
+Test(log, a_terminal_that_is_stopped_is_not_waited_for)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
+		cr_skip_test("no terminals here");
+	int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	cr_assert(ge(int, terminal, 0));
+	open_with(master, terminal);
+	write_many(MANY);
+}
+
+Test(log, lines_are_there_at_once_as_long_as_there_is_room)
+{
+	char text[256] = "";
+	open_pipe();
+	log_info("test", "line 0");
+	cr_assert(gt(int, (int)read(reader, text, sizeof(text) - 1), 0));
+	cr_expect(eq(str, text, (char *)(uintptr_t)"sycld: test: line 0\n"));
+}
+
+Test(log, nothing_is_lost_that_has_room_in_the_queue)
+{
+	CLEANUP(free_pointer) char *text = calloc(1, TEXT_BYTES);
+	cr_assert(ne(ptr, text, NULL));
+	open_pipe();
+	cr_assert(gt(int, fcntl(reader, F_SETPIPE_SZ, 4096), 0));
+	write_many(1000);
+	read_until(text, "line 999\n");
+	cr_expect(eq(ptr, strstr(text, "lost"), NULL));
+	check_lines(text, 1000);
+}
+
+Test(log, a_forked_child_writes_by_itself_and_not_what_waits_in_its_parent)
+{
+	CLEANUP(free_pointer) char *text = calloc(1, TEXT_BYTES);
+	cr_assert(ne(ptr, text, NULL));
+	open_pipe();
+	write_many(MANY);
+	read_more(text); /* there is room again */
+	*text = '\0';
+	pid_t pid = fork();
+	if (pid == 0) {
+		log_info("child", "is here");
+		log_finish();
+		_exit(0);
+	}
+	cr_assert(eq(int, (int)waitpid(pid, NULL, 0), (int)pid));
+	read_more(text);
+	cr_expect(eq(str, text, (char *)(uintptr_t)"sycld: child: is here\n"));
+}
+
+Test(log, the_end_does_not_wait_for_a_reader_that_pauses)
+{
+	open_pipe();
+	write_many(MANY);
+	log_finish();
+	log_info("test", "nor does what comes after it");
+}
+
+Test(log, what_waits_at_the_end_is_written_if_somebody_reads)
+{
+	CLEANUP(free_pointer) char *text = calloc(1, TEXT_BYTES);
+	cr_assert(ne(ptr, text, NULL));
+	open_pipe();
+	cr_assert(gt(int, fcntl(reader, F_SETPIPE_SZ, 4096), 0));
+	write_many(250);
+	read_more(text);
+	cr_assert(eq(ptr, strstr(text, "line 249\n"), NULL), "it waits");
+	log_finish();
+	read_more(text);
+	check_lines(text, 250);
+}
+
+/* Then it cannot be opened anew. */
+Test(log, a_pipe_of_another_user_is_not_waited_for)
+{
+	if (geteuid() != 0)
+		cr_skip_test("only root can become another user");
+	int pair[2];
+	cr_assert(eq(int, pipe2(pair, O_CLOEXEC), 0));
+	cr_assert(eq(int, setresuid(65534, 65534, 65534), 0));
+	open_with(pair[0], pair[1]);
+	check_paused_reader();
+}
+
+Test(log, a_reader_that_is_gone_costs_nothing)
+{
+	(void)signal(SIGPIPE, SIG_IGN);
+	open_pipe();
+	close_fd(&reader);
+	write_many(MANY);
+	log_finish();
+}
