@@ -110,7 +110,9 @@ void engine_log_follow(struct engine *engine, int log)
 	char whose[ENGINE_LOG_WHOSE_BYTES];
 	(void)snprintf(whose, sizeof(whose), "pid %ld of uid %lu", (long)engine->pid, (unsigned long)engine->tenant->uid);
 	(void)engine_log_free(engine->log);
-	engine->log = engine_log_open(&engine->tenant->supervisor->loop, log, whose);
+	struct tenant *tenant = engine->tenant;
+	struct engine_log_window *window = tenant->is_unknown ? &tenant->supervisor->unknown_log : &tenant->log;
+	engine->log = engine_log_open(&tenant->supervisor->loop, log, whose, window);
 }
 
 static int begin(struct engine *engine, bool may_adopt)

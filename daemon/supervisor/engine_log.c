@@ -16,14 +16,14 @@ enum { READ_BYTES = 4096, READS_PER_TURN = 4 };
 
 struct engine_log {
 	uv_poll_t poll;
-	uv_timer_t window;
+	uv_timer_t again; /* while nothing is read as the window is full */
+	struct engine_log_window *window;
 	unsigned open_handles;
 	int fd;
 	char whose[ENGINE_LOG_WHOSE_BYTES];
 	char line[ENGINE_LOG_LINE_BYTES];
 	size_t used;
 	bool skips; /* the rest of a line that was too long */
-	size_t room; /* bytes that may still be read in this window */
 	char assertion[ENGINE_LOG_LINE_BYTES];
 	char last[ENGINE_LOG_LINE_BYTES];
 };
@@ -39,6 +39,20 @@ int engine_log_pair(int *ours_out, int *theirs_out)
 	return 0;
 }
 
+static struct engine_log_window *window_now(struct engine_log *log)
+{
+	struct engine_log_window *window = log->window;
+	uint64_t now = uv_now(log->poll.loop);
+	if (now >= window->until_ms)
+		*window = (struct engine_log_window){ .until_ms = now + ENGINE_LOG_WINDOW_MS, .room = ENGINE_LOG_WINDOW_BYTES };
+	return window;
+}
+
+static void take_room(struct engine_log_window *window, size_t bytes)
+{
+	window->room -= window->room < bytes ? window->room : bytes;
+}
+
 static void end_line(struct engine_log *log)
 {
 	char text[ENGINE_LOG_LINE_BYTES];
@@ -50,9 +64,9 @@ static void end_line(struct engine_log *log)
 	if (strstr(text, "Assertion"))
 		memcpy(log->assertion, text, sizeof(text));
 	memcpy(log->last, text, sizeof(text));
-	if (log->room == 0)
+	if (log->window->room == 0)
 		return;
-	log->room -= log->room < ENGINE_LOG_LINE_COST ? log->room : ENGINE_LOG_LINE_COST;
+	take_room(log->window, ENGINE_LOG_LINE_COST);
 	log_info("engine", "%s says: %s", log->whose, text);
 }
 
@@ -76,38 +90,44 @@ static void take(struct engine_log *log, const char *bytes, size_t count)
 static bool read_some(struct engine_log *log, bool *ended_out)
 {
 	char bytes[READ_BYTES];
-	size_t most = log->room < sizeof(bytes) ? log->room : sizeof(bytes);
-	ssize_t count = foreign_socket_receive(log->fd, bytes, most);
+	ssize_t count = foreign_socket_receive(log->fd, bytes, sizeof(bytes));
 	/* A signal, or descriptors that were sent along, which is an attempt and nothing more. */
-	if (count == -EINTR || count == -EPROTO)
-		return --log->room > 0;
+	if (count == -EINTR || count == -EPROTO) {
+		take_room(log->window, 1);
+		return true;
+	}
 	*ended_out = count == 0 || (count < 0 && count != -EAGAIN);
 	if (count <= 0)
 		return false;
-	log->room -= (size_t)count;
 	take(log, bytes, (size_t)count);
-	return log->room > 0;
+	take_room(log->window, (size_t)count);
+	return true;
 }
+
+static void on_again(uv_timer_t *timer);
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct engine_log *log = poll->data;
+	struct engine_log_window *window = window_now(log);
 	bool ended = status < 0;
 	(void)events;
-	for (int i = 0; i < READS_PER_TURN && !ended && read_some(log, &ended); i++)
+	for (int i = 0; i < READS_PER_TURN && !ended && window->room > 0 && read_some(log, &ended); i++)
 		continue;
-	if (ended || log->room == 0)
+	if (ended || window->room == 0)
 		(void)uv_poll_stop(&log->poll);
-	if (!ended && log->room == 0)
-		log_warning("engine", "%s says more than is kept: what finds no room is lost", log->whose);
+	if (ended || window->room > 0)
+		return;
+	(void)uv_timer_start(&log->again, on_again, ENGINE_LOG_WINDOW_MS, 0);
+	if (!window->is_told)
+		log_warning("engine", "%s says more than is kept: what finds no room is lost, of all its user's engines", log->whose);
+	window->is_told = true;
 }
 
-static void on_window(uv_timer_t *timer)
+static void on_again(uv_timer_t *timer)
 {
 	struct engine_log *log = timer->data;
-	if (log->room == 0)
-		(void)uv_poll_start(&log->poll, UV_READABLE, on_readable);
-	log->room = ENGINE_LOG_WINDOW_BYTES;
+	(void)uv_poll_start(&log->poll, UV_READABLE, on_readable);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -117,25 +137,24 @@ static void on_closed(uv_handle_t *handle)
 		free(log);
 }
 
-struct engine_log *engine_log_open(uv_loop_t *loop, int descriptor, const char *whose)
+struct engine_log *engine_log_open(uv_loop_t *loop, int descriptor, const char *whose, struct engine_log_window *window)
 {
 	CLEANUP(foreign_socket_close) int fd = descriptor;
 	struct engine_log *log = fd < 0 ? NULL : calloc(1, sizeof(*log));
 	if (!log)
 		return NULL;
 	log->poll.data = log;
-	log->window.data = log;
-	log->room = ENGINE_LOG_WINDOW_BYTES;
+	log->again.data = log;
+	log->window = window;
 	(void)snprintf(log->whose, sizeof(log->whose), "%s", whose);
 	if (uv_poll_init(loop, &log->poll, fd) < 0) {
 		free(log);
 		return NULL;
 	}
 	log->fd = take_fd(&fd);
-	(void)uv_timer_init(loop, &log->window);
+	(void)uv_timer_init(loop, &log->again);
 	log->open_handles = 2;
 	(void)uv_poll_start(&log->poll, UV_READABLE, on_readable);
-	(void)uv_timer_start(&log->window, on_window, ENGINE_LOG_WINDOW_MS, ENGINE_LOG_WINDOW_MS);
 	return log;
 }
 
@@ -144,8 +163,8 @@ void engine_log_finish(struct engine_log *log)
 	bool ended = false;
 	if (!log)
 		return;
-	log->room = ENGINE_LOG_WINDOW_BYTES;
-	while (!ended && read_some(log, &ended))
+	(void)window_now(log);
+	for (int i = 0; i < ENGINE_LOG_WINDOW_BYTES / READ_BYTES && !ended && read_some(log, &ended); i++)
 		continue;
 	if (log->used)
 		end_line(log);
@@ -167,7 +186,7 @@ int engine_log_release(struct engine_log *log)
 		return -1;
 	int fd = take_fd(&log->fd);
 	uv_close((uv_handle_t *)&log->poll, on_closed);
-	uv_close((uv_handle_t *)&log->window, on_closed);
+	uv_close((uv_handle_t *)&log->again, on_closed);
 	return fd;
 }
 

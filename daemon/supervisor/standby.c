@@ -278,7 +278,7 @@ static int start(struct supervisor *supervisor, const struct device_set *devices
 	standby->since_ns = clock_now_ns();
 	char whose[ENGINE_LOG_WHOSE_BYTES];
 	(void)snprintf(whose, sizeof(whose), "the standby, pid %ld,", (long)standby->process.pid);
-	standby->log = engine_log_open(&supervisor->loop, take_fd(&standby->process.log), whose);
+	standby->log = engine_log_open(&supervisor->loop, take_fd(&standby->process.log), whose, &supervisor->keeper.log);
 	supervisor->keeper.standby = standby;
 	log_info("standby", "started pid %ld", (long)standby->process.pid);
 	ask_for(standby, devices);

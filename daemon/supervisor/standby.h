@@ -13,6 +13,7 @@
 #define SYCLD_SUPERVISOR_STANDBY_H
 
 #include "device_set.h"
+#include "engine_log.h"
 #include "engine_process.h"
 
 #include <stdbool.h>
@@ -32,6 +33,7 @@ struct standby_keeper {
 	uv_timer_t idle;         /* until one is ended whose devices nobody uses */
 	unsigned failures;       /* in a row */
 	uint64_t put_off_ns;     /* since when the next is put off for engines that open their devices; 0: it is not */
+	struct engine_log_window log; /* what standbys may say */
 	struct device_set useless; /* of these none can be prepared */
 };
 

@@ -53,6 +53,7 @@ struct supervisor {
 	struct inquiry_list inquiries;
 	unsigned inquiry_count;
 	uint64_t last_inquiry;
+	struct engine_log_window unknown_log; /* of all users together whom the user database does not know */
 	struct trace trace;
 	bool privileged; /* may become any uid; otherwise only this one is served */
 	uid_t outsiders; /* stands for all users that this user namespace does not have; -1: it has all */

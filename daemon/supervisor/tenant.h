@@ -7,6 +7,7 @@
 
 #include "account_table.h"
 #include "configuration.h"
+#include "engine_log.h"
 #include "service_state.h"
 #include "session.h"
 #include "status.h"
@@ -43,6 +44,7 @@ struct tenant {
 	unsigned arriving_count;
 	bool made_room; /* an engine was told to end for one of this tenant's, where it has one for all sessions */
 	struct engine_list engines;
+	struct engine_log_window log; /* what they may say; of users who are unknown: `unknown_log` */
 	struct engine *current; /* takes new sessions; NULL: start one */
 	unsigned session_count;
 	unsigned unsettled_count; /* sessions that are not open yet: each holds descriptors of the supervisor */

@@ -50,6 +50,12 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   if(TARGET supervisor_log)
     target_include_directories(supervisor_log PRIVATE ${here}/../../daemon/supervisor)
   endif()
+  sycl_test(supervisor_engine_log SOURCES ${here}/supervisor_engine_log.c ${here}/../../daemon/supervisor/engine_log.c
+    ${here}/../../daemon/supervisor/foreign_socket.c ${here}/../../daemon/supervisor/log.c
+    ${here}/../../daemon/supervisor/log_queue.c ${here}/../../daemon/supervisor/text.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
+  if(TARGET supervisor_engine_log)
+    target_include_directories(supervisor_engine_log PRIVATE ${here}/../../daemon/supervisor)
+  endif()
   sycl_test(supervisor_text SOURCES ${here}/supervisor_text.c ${here}/../../daemon/supervisor/text.c TIMEOUT 30)
   if(TARGET supervisor_text)
     target_include_directories(supervisor_text PRIVATE ${here}/../../daemon/supervisor)
