@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+#define START_REST_MIN_NS 20000u
+#define START_REST_MAX_NS 10000000u
+
 /* Nobody can ask for it any more. An event holds no list but its own, so what is let go here holds none either. */
 static void forget_waits(struct event *event)
 {
@@ -208,6 +211,33 @@ SYCL_API sycl_result sycl_event_get_status(sycl_event handle, sycl_command_statu
 	return SYCL_SUCCESS;
 }
 
+/* How long to wait before the service is asked again for a beginning: an eighth of the time waited so far. */
+static uint64_t start_rest_ns(uint64_t waited_ns)
+{
+	uint64_t rest_ns = waited_ns / 8;
+	if (rest_ns < START_REST_MIN_NS)
+		return START_REST_MIN_NS;
+	return rest_ns > START_REST_MAX_NS ? START_REST_MAX_NS : rest_ns;
+}
+
+/* No slot tells of a beginning. The service knows it at the end for certain, and sooner where the driver tells: it is asked in between. */
+static sycl_result await_start(struct event *event, struct profile_answer *answer)
+{
+	const uint64_t since_ns = clock_now_ns();
+	for (bool over = false;;) {
+		sycl_result result = ask(event, answer);
+		if (result || over || answer->start_ns != 0)
+			return result;
+		uint64_t now_ns = clock_now_ns();
+		result = event_finish(event, now_ns + start_rest_ns(now_ns - since_ns));
+		over = event_is_complete(event);
+		if (over)
+			result = event_finish(event, UINT64_MAX); /* how it ended */
+		if (result && (over || result != SYCL_ERROR_TIMEOUT))
+			return result;
+	}
+}
+
 SYCL_API sycl_result sycl_event_get_profiling(sycl_event handle, sycl_profiling what, uint64_t *ns_out)
 {
 	PIN(event, event, handle);
@@ -222,23 +252,13 @@ SYCL_API sycl_result sycl_event_get_profiling(sycl_event handle, sycl_profiling 
 	if (!event->line->profiling)
 		return error_set_object(SYCL_ERROR_INVALID, event->line->remote.id,
 					"the queue was made without SYCL_QUEUE_ENABLE_PROFILING");
-	struct profile_answer answer;
-	/* When it started is known for certain when it is complete; before that the engine may know it already. */
-	sycl_result result = SYCL_SUCCESS;
-	if (what != SYCL_PROFILING_END) {
-		result = ask(event, &answer);
-		if (result)
-			return result;
-		if (what == SYCL_PROFILING_SUBMIT || answer.start_ns != 0) {
-			*ns_out = what == SYCL_PROFILING_SUBMIT ? answer.submit_ns : answer.start_ns;
-			return SYCL_SUCCESS;
-		}
-	}
-	result = event_finish(event, UINT64_MAX);
+	struct profile_answer answer = {.known = false};
+	sycl_result result = what == SYCL_PROFILING_END ? event_finish(event, UINT64_MAX) : SYCL_SUCCESS;
 	if (!result)
-		result = ask(event, &answer);
+		result = what == SYCL_PROFILING_START ? await_start(event, &answer) : ask(event, &answer);
 	if (!result)
-		*ns_out = what == SYCL_PROFILING_START ? answer.start_ns : answer.end_ns;
+		*ns_out = what == SYCL_PROFILING_SUBMIT ? answer.submit_ns
+							: (what == SYCL_PROFILING_START ? answer.start_ns : answer.end_ns);
 	return result;
 }
 

@@ -857,6 +857,11 @@ struct backend_ops {
 	 * sent as one, so several of a lane may.
 	 */
 	uint32_t (*progress)(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
+	/*
+	 * Optional. Has the driver begun the command with this sequence? True of one that has ended, too. *begun_ns_out: since when
+	 * (CLOCK_MONOTONIC), 0 where that is not known, as of what was not `timed`. Never blocks.
+	 */
+	bool (*begun)(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out);
 
 	/*
 	 * Optional (QUIET_LOAD). quiet_wanted: is there something that is better done while nothing runs, such as freeing

@@ -65,13 +65,15 @@ static int fill_profile(struct session *session, const struct queue *queue, uint
 	const struct window_entry *entry = group_window_find(&queue->window, number);
 	profile->state = STATE_COMPLETE;
 	if (entry) {
-		const struct group *group = list_entry(entry, struct group, entry);
+		struct group *group = list_entry(entry, struct group, entry);
 		/* All nodes may be looked at. */
 		session->record_cost += group->run ? group->run->count / 16 : 0;
 		bool running = group->run ? graph_run_running(group->run) : task_running(group->task);
+		if (running && queue->profiling && !group->run && !group->start_ns)
+			group->start_ns = task_begun_ns(group->task);
 		profile->state = running ? STATE_RUNNING : STATE_SUBMITTED;
 		profile->submit_ns = since_start(session, group->submit_ns);
-		profile->start_ns = group->held ? since_start(session, group->start_ns) : 0;
+		profile->start_ns = since_start(session, group->start_ns);
 		return 0;
 	}
 	if (!queue->profiling)

@@ -74,8 +74,9 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	session->usage.device_ns += outcome->device_ns;
 	session->usage.bytes_to_device += outcome->bytes_to_device;
 	session->usage.bytes_to_host += outcome->bytes_to_host;
-	/* What the host saw of it is good for accounts only. */
-	keep_times(queue, group->entry.number, group->submit_ns, outcome->estimated ? 0 : outcome->start_ns,
+	/* What the host saw of it is good for accounts only; and what was told while it ran stays so. */
+	uint64_t start_ns = outcome->estimated ? 0 : outcome->start_ns;
+	keep_times(queue, group->entry.number, group->submit_ns, group->start_ns ? group->start_ns : start_ns,
 		   outcome->estimated ? 0 : outcome->end_ns);
 	tell_outcome(queue, group, outcome);
 

@@ -165,7 +165,7 @@ struct group {
 	bool is_host_task, held;            /* held: its turn has come, or comes early; the client runs it */
 	uint32_t host_slot, host_slot_value; /* tells the client that its turn has come, or never will */
 	struct list held_link;               /* of session.held_tasks */
-	uint64_t start_ns;                   /* of a held one */
+	uint64_t start_ns;                   /* of a held one, and of one whose beginning was told while it ran; else 0 */
 	struct queue *queue;
 	struct task *task;     /* NULL: a launch of a graph node by node, or being made */
 	struct graph_run *run; /* of a launch of a graph (graph_run.h), else NULL */

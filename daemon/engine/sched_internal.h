@@ -503,12 +503,14 @@ struct task {
 	bool held_by_host; /* a host task: held when its turn has come */
 	bool is_recorded, told_early, ended_early; /* its early event; the client knows of it; and is through with the task */
 	bool goes_alone;   /* what it waits for is over before it is sent */
+	bool has_begun;    /* on its device, as the driver has told the front */
 	bool is_stranger;  /* sent to its device without admission by the gate, which was told so */
 	_Atomic bool is_dropped; /* its session has ended (sched_drop.c): what has not begun does not. By the front */
 	_Atomic bool is_aside; /* sent, but its device has no room for its memory: it does not run. By the device thread */
 	uint32_t home_lane;             /* 0: any */
 	bool home_is_fixed;
 	struct sched_flow *flow;        /* since it was to be sent first; NULL: it was not */
+	uint64_t begun_ns;              /* since when, if that was told; CLOCK_MONOTONIC */
 	uint64_t due_ns, sent_ns;       /* scheduler.now_ns, when it was to be sent first; and when it was sent */
 	struct sched_lane *forced_lane; /* chosen for a test; NULL: not yet */
 	uint32_t open_in, unmet;

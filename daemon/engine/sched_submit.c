@@ -243,7 +243,27 @@ bool task_has_lane_of(const struct task *task, const struct scheduler_device *de
 	       !atomic_load(&task->is_aside);
 }
 
-bool task_running(const struct task *task)
+/*
+ * The front tries only: while the device's thread works, the next question finds out. What the driver has said once stays so.
+ */
+static bool has_begun(struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	const struct sched_worker *worker = &device->worker;
+	if (!device->ops->begun)
+		return true;
+	if (task->has_begun && (task->begun_ns || !task->send.command.timed))
+		return true;
+	if (pthread_mutex_trylock(&device->ownership) != 0)
+		return task->has_begun;
+	struct backend_lane *lane = worker->unusable ? NULL : worker->lanes[task->send.lane].handle;
+	if (lane && device->ops->begun(lane, task->send.sequence - sched_launches(&task->send) + 1, &task->begun_ns))
+		task->has_begun = true;
+	(void)pthread_mutex_unlock(&device->ownership);
+	return task->has_begun;
+}
+
+bool task_running(struct task *task)
 {
 	if (task->held_by_host)
 		return task->state == TASK_HELD || (task->told_early && task->open_in == 0);
@@ -251,5 +271,10 @@ bool task_running(const struct task *task)
 	if (task->split.begun)
 		return task->state != TASK_DONE;
 	return task->state == TASK_SENT && task->open_in == 0 && task->device->lanes[task->send.lane].first == task &&
-	       !atomic_load(&task->is_aside);
+	       !atomic_load(&task->is_aside) && has_begun(task);
+}
+
+uint64_t task_begun_ns(const struct task *task)
+{
+	return task->begun_ns;
 }

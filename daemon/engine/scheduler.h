@@ -717,8 +717,10 @@ uint32_t task_launch_bit(const struct task *task, uint32_t index);
 /* How many launches of this kernel may be in a burst now: those behind the first hold up who waits for it. */
 uint32_t sched_kernel_burst(const struct sched_kernel *kernel);
 
-/* Is it running on its device, or held, now (1), waiting (0)? For event status. */
-bool task_running(const struct task *task);
+/* Is it running on its device, or held, now (1), waiting (0)? For event status. Asks the driver where that can tell; never blocks. */
+bool task_running(struct task *task);
+/* Since when (CLOCK_MONOTONIC), as task_running was told last; 0: not known while it runs, as of what is not `timed`. */
+uint64_t task_begun_ns(const struct task *task);
 /* Is it a command, whole, on one lane of this device, as far as the front knows? */
 bool task_has_lane_of(const struct task *task, const struct scheduler_device *device);
 

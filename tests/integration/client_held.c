@@ -1,5 +1,8 @@
-/* What is over is told while what was sent behind it still runs (B18, H9). On the CPU device, whose kernels see the host's writes. */
+/* What is over, and what has begun, is told while a kernel runs (B18, H5, H9). On the CPU device, whose kernels see the host's writes. */
 #include "portable.h"
+
+#include <semaphore.h>
+#include <time.h>
 
 TestSuite(held, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
@@ -72,4 +75,59 @@ Test(held, B18_H9_a_command_is_told_while_a_kernel_runs_that_was_short_before)
 {
 	if (is_cpu())
 		check(true);
+}
+
+/* Lets the kernel go where its beginning is told only at its end, which would never come. */
+struct rescue {
+	volatile uint32_t *open;
+	sem_t over;
+	bool was_needed;
+};
+
+static void *rescue_late(void *context)
+{
+	struct rescue *rescue = context;
+	struct timespec until;
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += LONG_NS / 1000000000;
+	rescue->was_needed = sem_timedwait(&rescue->over, &until) != 0;
+	*rescue->open = 1;
+	return NULL;
+}
+
+Test(held, H5_H9_a_kernel_that_runs_is_running_and_tells_when_it_began)
+{
+	sycl_queue timed = portable_beside(queue, SYCL_QUEUE_IN_ORDER | SYCL_QUEUE_ENABLE_PROFILING);
+	sycl_command_status status = SYCL_COMMAND_SUBMITTED;
+	uint64_t submit_ns = 0, start_ns = 0, again_ns = 0, end_ns = 0;
+	sycl_kernel hold = NULL;
+	sycl_event held = NULL;
+	void *memory = NULL;
+	pthread_t rescuer;
+
+	if (!is_cpu())
+		cr_skip_test("a GPU's kernel need not see what the host writes while it runs");
+	MUST(sycl_kernel_from_source(timed, source, "hold", &hold));
+	MUST(sycl_malloc_host(timed, sizeof(uint32_t), 0, &memory));
+	struct rescue rescue = {.open = memory};
+	*rescue.open = 0;
+	(void)sem_init(&rescue.over, 0, 0);
+	run_hold(timed, hold, memory, &held);
+	cr_assert(eq(int, pthread_create(&rescuer, NULL, rescue_late, &rescue), 0));
+	MUST(sycl_event_get_profiling(held, SYCL_PROFILING_START, &start_ns));
+	MUST(sycl_event_get_status(held, &status));
+	(void)sem_post(&rescue.over);
+	(void)pthread_join(rescuer, NULL);
+	cr_assert(not(rescue.was_needed), "its beginning was told only when it had ended");
+	cr_assert(eq(int, (int)status, (int)SYCL_COMMAND_RUNNING));
+	MUST(sycl_event_get_profiling(held, SYCL_PROFILING_END, &end_ns));
+	MUST(sycl_event_get_profiling(held, SYCL_PROFILING_START, &again_ns));
+	MUST(sycl_event_get_profiling(held, SYCL_PROFILING_SUBMIT, &submit_ns));
+	cr_assert(eq(u64, again_ns, start_ns), "the same while it runs and when it has ended");
+	cr_assert(le(u64, submit_ns, start_ns));
+	cr_assert(le(u64, start_ns, end_ns));
+	MUST(sycl_event_release(held));
+	MUST(sycl_free(timed, memory));
+	MUST(sycl_kernel_release(hold));
+	MUST(sycl_queue_release(timed));
 }

@@ -2,7 +2,7 @@
 set(opencl_folder ${PROJECT_SOURCE_DIR}/daemon/backends/opencl)
 sycl_test(unit_opencl_timeline SOURCES opencl_timeline.c ${opencl_folder}/opencl_timeline.c LIBS m)
 sycl_test(unit_opencl_lanes SOURCES opencl_lanes.c ${opencl_folder}/opencl_lane.c ${opencl_folder}/opencl_clock.c
-  ${opencl_folder}/opencl_fault.c ${opencl_folder}/opencl_timeline.c LIBS sycl_shared Threads::Threads m)
+  ${opencl_folder}/opencl_begin.c ${opencl_folder}/opencl_fault.c ${opencl_folder}/opencl_timeline.c LIBS sycl_shared Threads::Threads m)
 sycl_test(unit_opencl_log SOURCES opencl_log.c ${opencl_folder}/opencl_log.c)
 foreach(name unit_opencl_timeline unit_opencl_lanes unit_opencl_log)
   if(TARGET ${name})

@@ -1,4 +1,5 @@
 /* The table of this backend. */
+#include "opencl_begin.h"
 #include "opencl_binary.h"
 #include "opencl_device.h"
 #include "opencl_graph.h"
@@ -68,4 +69,5 @@ const struct backend_ops backend_opencl_ops = {
 	.submit = opencl_submit,
 	.flush = opencl_flush,
 	.progress = progress,
+	.begun = opencl_begun,
 };

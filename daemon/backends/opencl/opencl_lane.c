@@ -1,6 +1,7 @@
 #include "opencl_lane.h"
 
 #include "clock.h"
+#include "opencl_begin.h"
 #include "opencl_fault.h"
 #include "status.h"
 
@@ -50,6 +51,7 @@ static void end_flight(const struct opencl_library *cl, struct opencl_flight *fl
 	(void)cl->ReleaseEvent(flight->event);
 	if (flight->start)
 		(void)cl->ReleaseEvent(flight->start);
+	opencl_begin_drop(flight->begin);
 	opencl_kernel_drop(flight->kernel);
 	free(flight->staging);
 }
@@ -107,7 +109,7 @@ void opencl_lane_push(struct backend_lane *lane, const struct opencl_flight *fli
 	lane->device->unflushed = lane;
 }
 
-int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out)
+int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence, const struct opencl_flight **flight_out)
 {
 	size_t low = lane->head, high = lane->tail;
 
@@ -123,8 +125,18 @@ int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_eve
 	}
 	bool reported = low == lane->head &&
 			(low == lane->tail || lane->flights[low & (lane->capacity - 1)].sequence > sequence);
-	*event_out = reported ? NULL : lane->flights[low & (lane->capacity - 1)].event;
+	*flight_out = reported ? NULL : &lane->flights[low & (lane->capacity - 1)];
 	return 0;
+}
+
+int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out)
+{
+	const struct opencl_flight *flight = NULL;
+	int error = opencl_lane_flight(lane, sequence, &flight);
+
+	if (error == 0)
+		*event_out = flight ? flight->event : NULL;
+	return error;
 }
 
 /* On a thread of the driver, or inside the call that asks for it. */

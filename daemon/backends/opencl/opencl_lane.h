@@ -29,6 +29,8 @@ void opencl_lane_push(struct backend_lane *lane, const struct opencl_flight *fli
  * it was submitted. The lane keeps the event.
  */
 int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out);
+/* The same, of the command itself; it is good until the next one is sent, or told. */
+int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence, const struct opencl_flight **flight_out);
 
 /* backend_ops' flush and progress. */
 void opencl_flush(struct backend_device *device);

@@ -67,6 +67,7 @@ struct opencl_flight {
 	uint64_t sequence, submit_ns;
 	cl_event event;
 	cl_event start;                /* whose end is the beginning, of a graph; NULL: `event` tells it */
+	struct opencl_begin *begin;    /* when it began, told by the driver at once; NULL: not timed (opencl_begin.h) */
 	struct backend_kernel *kernel; /* of a launch; a reference */
 	const struct opencl_growth *growth; /* of a launch; NULL: nothing to keep apart (opencl_growth.h) */
 	const struct backend_graph *graph;  /* of a graph */

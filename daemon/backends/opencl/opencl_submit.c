@@ -1,6 +1,7 @@
 #include "opencl_submit.h"
 
 #include "clock.h"
+#include "opencl_begin.h"
 #include "opencl_fault.h"
 #include "opencl_fill.h"
 #include "opencl_graph.h"
@@ -244,14 +245,14 @@ int opencl_submit(struct backend_lane *lane, const struct backend_command *comma
 	int error = fill_waits(&list, lane, waits, wait_count, fault_out);
 	if (error < 0)
 		return error;
-	if (opencl_image_is_meant(command)) {
+	if (opencl_image_is_meant(command))
 		error = opencl_image_command(lane, command, list.count, list.events, &flight.event, fault_out);
-		if (error == 0)
-			opencl_lane_push(lane, &flight);
+	else
+		error = enqueue(lane, command, &list, &flight, fault_out);
+	if (error < 0)
 		return error;
-	}
-	error = enqueue(lane, command, &list, &flight, fault_out);
-	if (error == 0)
-		opencl_lane_push(lane, &flight);
-	return error;
+	if (command->timed)
+		opencl_begin_watch(lane, &flight);
+	opencl_lane_push(lane, &flight);
+	return 0;
 }
