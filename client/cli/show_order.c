@@ -32,8 +32,7 @@ static void show_let_in(const Sycl__V1__OrderCommand *order)
 {
 	char text[WHOSE_BYTES];
 	if (!order->session)
-		(void)printf("new sessions%s are let in%s\n", whose(order, text),
-			     order->of_everybody ? ", but for users who were drained with --uid" : "");
+		(void)printf("new sessions%s are let in\n", whose(order, text));
 }
 
 static void show_drained(const Sycl__V1__OrderCommand *order)

@@ -198,12 +198,26 @@ static int do_drain(struct target *target)
 	return remember_drained(target);
 }
 
+/* Everybody: those too who were drained by name. */
+static void let_all_in(struct supervisor *supervisor)
+{
+	struct tenant *tenant, *next;
+	supervisor->drained = false;
+	for (tenant = TAILQ_FIRST(&supervisor->tenants); tenant; tenant = next) {
+		next = TAILQ_NEXT(tenant, link);
+		bool was_drained = tenant->drained;
+		tenant->drained = false;
+		if (was_drained)
+			tenant_review(tenant); /* it may have been here for that alone */
+	}
+}
+
 static int do_resume(struct target *target)
 {
 	if (!target->session && target->tenant)
 		target->tenant->drained = false;
 	else if (!target->session)
-		target->supervisor->drained = false;
+		let_all_in(target->supervisor);
 	int told = tell(target, ACT_RESUME, NULL);
 	int r = target->session ? 0 : remember_drained(target);
 	return told < 0 ? told : r;

@@ -101,7 +101,7 @@ Test(supervisor_orders, what_came_of_an_order_is_said_plainly)
 	int socket = open_client();
 	must_be_shown_as("open");
 	must_answer("paused: 1 session\n", "pause", "--all", NULL, NULL, NULL);
-	must_answer("resumed: 1 session\nnew sessions are let in, but for users who were drained with --uid\n", "resume", "--all", NULL, NULL, NULL);
+	must_answer("resumed: 1 session\nnew sessions are let in\n", "resume", "--all", NULL, NULL, NULL);
 	must_answer("drained: no new session is let in until 'syclctl resume --all'\n", "drain", "--all", NULL, NULL, NULL);
 	must_answer("share_max is changed\n", "limit", "share_max=60", "--all", NULL, NULL);
 	must_answer("builds is changed, for 1 open session too\n", "limit", "builds=2", "--all", NULL, NULL);
@@ -194,6 +194,27 @@ Test(supervisor_orders, a_drained_service_is_shown_and_stays_drained_when_it_res
 Test(supervisor_orders, a_drained_user_is_shown_and_stays_drained_when_the_service_restarts)
 {
 	drain_and_restart("tenants", "--uid", own_uid());
+}
+
+/* One who is here, and one who never came; for the service that follows, too. */
+Test(supervisor_orders, to_resume_all_takes_back_what_was_said_of_users)
+{
+	start_with("double", "");
+	give_order("drain", "--uid", own_uid(), NULL, NULL);
+	give_order("drain", "--uid", "4242", NULL, NULL);
+	give_order("drain", "--all", NULL, NULL, NULL);
+	must_be_kept_out();
+	give_order("resume", "--all", NULL, NULL, NULL);
+	int socket = open_client();
+	close_fd(&socket);
+	(void)kill(service.pid, SIGKILL);
+	(void)service_wait(&service);
+	launch();
+	cr_expect(not(is_drained("tenants")));
+	cr_expect(eq(u32, service_log_count(&service, "order: still drained"), 0u));
+	socket = open_client();
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
 }
 
 Test(supervisor_orders, what_was_drained_and_is_damaged_lets_nobody_in)
