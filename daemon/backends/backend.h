@@ -858,8 +858,9 @@ struct backend_ops {
 	 */
 	uint32_t (*progress)(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
 	/*
-	 * Optional. Has the driver begun the command with this sequence? True of one that has ended, too. *begun_ns_out: since when
-	 * (CLOCK_MONOTONIC), 0 where that is not known, as of what was not `timed`. Never blocks.
+	 * Optional. Has the driver begun the command with this sequence, the lane's first? True of one that has ended, too, and where
+	 * the driver does not tell. *begun_ns_out: since when (CLOCK_MONOTONIC), 0 where that is not known, or not yet: ask again;
+	 * always 0 of what was not `timed`. Never blocks.
 	 */
 	bool (*begun)(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out);
 

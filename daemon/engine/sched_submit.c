@@ -276,5 +276,8 @@ bool task_running(struct task *task)
 
 uint64_t task_begun_ns(const struct task *task)
 {
+	/* The parts that are over tell when the first of them began. */
+	if (task->begun_ns == 0 && task->split.begun && !task->split.estimated)
+		return task->split.start_ns;
 	return task->begun_ns;
 }

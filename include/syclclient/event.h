@@ -74,9 +74,9 @@ typedef enum sycl_command_status {
 /**
  * How far the command group is; it never goes back (H9). A round trip unless it is complete.
  *
- * Running is told of a command on an OpenCL device when the driver says that it has begun (PoCL says so at once; a driver that sends
- * commands to a device of its own may say so later). CUDA's driver tells nothing of the kind: there a command is running when nothing
- * that it waits for, and nothing before it on its lane, is left to be told. A host task is running when its function is to be called.
+ * Running is told of a command on an OpenCL device when its driver says that it has begun (PoCL says so at once, others perhaps later).
+ * CUDA's driver is not asked for that: there a command counts as running when it has been sent, and neither what it waits for nor
+ * anything before it on its lane is left to be told. A host task is running when its function is to be called.
  *
  * @since 0.1
  */
@@ -94,11 +94,15 @@ typedef enum sycl_profiling {
  * are known, at the latest until the group is complete (H5). Of a host task they are when its function was and had been
  * called.
  *
- * The start of what has not ended yet is known, and so told without waiting for the end, of a host task, and of a command on an OpenCL
- * device whose driver says when it begins, such as PoCL: there it is the time at which the driver said so. Such an answer stays the same.
+ * The start is answered while the command runs, and stays the same then, where it can be known:
+ * - of a command on an OpenCL device it is the time at which the driver said that it begins. PoCL says so at once. Where a driver
+ *   says so late, or to nobody, the start is late, or known only with the end;
+ * - of a command on a CUDA device it is the time at which the device had done all before the command on its lane, which is known within a
+ *   millisecond or two. That the command itself has begun is not known: the device may be full of others' work;
+ * - of a host task it is the time at which its function was to be called;
+ * - of a graph's launch that goes to the device node by node it is known only with the end.
+ *
  * While what has not begun is waited for, the service is asked again and again, at most 10 ms apart.
- * The start is known only with the end of anything on a CUDA device (and of launches that go to it as one, with the end of the last);
- * of a graph's launch that is sent node by node; and of a command on an OpenCL device whose driver calls nobody when it begins.
  *
  * @retval SYCL_ERROR_INVALID    The queue was made without profiling (H6).
  * @retval SYCL_ERROR_PROFILING  The times are not kept any more: a queue keeps those of its latest 65536 groups.

@@ -10,6 +10,7 @@ if(TARGET sycl_cuda_headers)
     cuda_lanes_order.c
     cuda_lanes_result.c
     cuda_lanes_settings.c
+    ${cuda_folder}/cuda_begin.c
     ${cuda_folder}/cuda_chain.c
     ${cuda_folder}/cuda_environment.c
     ${cuda_folder}/cuda_fault.c

@@ -137,6 +137,33 @@ Test(cuda_lanes_result, times_that_are_not_known_yet_are_asked_for_again)
 	lanes_device_free(device);
 }
 
+Test(cuda_lanes_result, H5_the_beginning_of_a_timed_command_is_known_while_it_runs)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernel = {.id = 1};
+	const struct backend_command launch = {.kind = BACKEND_COMMAND_LAUNCH, .timed = true, .launch = {.kernel = &kernel}};
+	struct backend_completion completion;
+	uint64_t begun_ns = 1;
+
+	driver.clock_ns = LATER_NS;
+	lanes_submit(lane, &launch, 1);
+	cr_assert(cuda_begun(lane, 1, &begun_ns), "as far as is known");
+	driver.clock_result = CUDA_ERROR_NOT_READY; /* of the event in front */
+	cr_assert_eq(cuda_progress(device, &completion, 1), 0);
+	(void)cuda_begun(lane, 1, &begun_ns);
+	cr_assert_eq(begun_ns, 0);
+	cr_assert_eq(driver_run(lane, 1), 1);
+	driver.clock_result = CUDA_SUCCESS;
+	cr_assert_eq(cuda_progress(device, &completion, 1), 0);
+	cr_assert(cuda_begun(lane, 1, &begun_ns));
+	cr_assert_eq(begun_ns, LATER_NS + 11);
+	driver_run_all(device);
+	cr_assert_eq(cuda_progress(device, &completion, 1), 1);
+	cr_assert_eq(completion.start_ns, begun_ns);
+	lanes_device_free(device);
+}
+
 /* The clock learned meanwhile that it was late. */
 Test(cuda_lanes_result, nothing_begins_before_the_one_before_it_on_its_stream_has_ended)
 {

@@ -130,6 +130,7 @@ const struct backend_ops backend_cuda_ops = {
 	.submit_burst = cuda_submit_burst,
 	.flush = cuda_flush,
 	.progress = cuda_progress,
+	.begun = cuda_begun,
 	.quiet_wanted = cuda_quiet_wanted,
 	.quiet = cuda_quiet,
 	.latency_wanted = cuda_latency_wanted,

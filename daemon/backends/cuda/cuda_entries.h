@@ -43,6 +43,8 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 void cuda_flush(struct backend_device *device);
 void cuda_sendings(struct backend_device *device, struct backend_sendings *sendings_out);
 uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity);
+/* cuda_begin.c; calls nothing of the driver, and no cuda_enter */
+bool cuda_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out);
 
 /* cuda_memory.c */
 int cuda_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,

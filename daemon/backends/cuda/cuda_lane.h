@@ -90,6 +90,12 @@ struct cuda_flight {
 	struct backend_fault *fault; /* owned: why it was not sent after all; NULL: it was */
 };
 
+/* Whose beginning is asked for, and what it was: cuda_begin.h. */
+struct cuda_begin {
+	uint64_t sequence; /* 0: of none */
+	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not known yet */
+};
+
 struct cuda_lane_state {
 	struct backend_lane *lane;
 	struct cuda_lane_state *next;
@@ -109,6 +115,7 @@ struct cuda_lane_state {
 	uint64_t last_sequence;
 	uint64_t last_end_ns; /* of what was told, in times as told */
 	uint64_t timed_end_ns; /* the same, of the device's own times alone: estimates may lie late */
+	struct cuda_begin begin;
 
 	struct cuda_flight *flights; /* a ring: [head, tail), of which [head, sent_end) are on the stream */
 	size_t capacity, head, sent_end, tail;

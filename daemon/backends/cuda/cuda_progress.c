@@ -2,6 +2,7 @@
  * What has ended. Words are read, nothing is asked of the driver, but for one stream about every millisecond: a failed
  * device writes no words, and tells of its failure in any call.
  */
+#include "cuda_begin.h"
 #include "cuda_entries.h"
 #include "cuda_lane.h"
 #include "cuda_pace.h"
@@ -144,6 +145,7 @@ static void tell_lane(struct report *report, struct cuda_lane_state *state)
 		report->now_ns = clock_now_ns();
 	while (left > 0 && tell_done(report, state, left))
 		left--;
+	cuda_begin_look(report->device, state);
 }
 
 /* A lane whose words could not all be sent: its stream is asked, and what it has done is told. */
