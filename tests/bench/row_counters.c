@@ -146,7 +146,7 @@ struct variant {
 	uint64_t commands;
 };
 
-/* The first time fills every cache; what comes again is what pools keep memory for (daemon/engine/pool.h). */
+/* The first time fills every cache; what comes again is what pools keep memory for (daemon/engine/base/pool.h). */
 enum { WARM_UPS = 5 };
 
 static int measure(const struct bench_wrapped *wrapped, const char *preload, const char *where,

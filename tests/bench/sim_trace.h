@@ -5,7 +5,7 @@
 #ifndef SYCL_BENCH_SIM_TRACE_H
 #define SYCL_BENCH_SIM_TRACE_H
 
-#include "gate.h"
+#include "fair_queue/fair_queue.h"
 
 #include <stdbool.h>
 #include <stdint.h>

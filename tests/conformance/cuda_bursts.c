@@ -4,7 +4,7 @@
  */
 #include "cuda_double.h"
 
-#include "cuda_lane.h"
+#include "cuda/lane/lane.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

@@ -4,9 +4,9 @@
  */
 #include "target.h"
 
-#include "cuda_entries.h"
-#include "cuda_lane.h"
-#include "cuda_pace.h"
+#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
+#include "cuda/lane/pace.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "cuda_double.h"
 #include "graphs_support.h"
 
-#include "cuda_internal.h"
+#include "cuda/device/internal.h"
 #include "status.h"
 
 #include <cuda.h>

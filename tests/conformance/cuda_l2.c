@@ -2,8 +2,8 @@
 #include "cuda_double.h"
 #include "cuda_kernels_run.h"
 
-#include "cuda_entries.h"
-#include "cuda_l2.h"
+#include "cuda/driver/entries.h"
+#include "cuda/lane/l2.h"
 
 #include <dlfcn.h>
 #include <errno.h>

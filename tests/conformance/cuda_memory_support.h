@@ -5,9 +5,9 @@
 #ifndef SYCL_TESTS_CUDA_MEMORY_SUPPORT_H
 #define SYCL_TESTS_CUDA_MEMORY_SUPPORT_H
 
-#include "cuda_entries.h"
-#include "cuda_memory_state.h"
-#include "cuda_peer.h"
+#include "cuda/driver/entries.h"
+#include "cuda/memory/state.h"
+#include "cuda/memory/peer.h"
 #include "fake_cuda.h"
 #include "status.h"
 

@@ -6,9 +6,9 @@
 #include "cuda_double.h"
 #include "cuda_kernels_run.h"
 
-#include "cuda_entries.h"
-#include "cuda_lane.h"
-#include "cuda_pace.h"
+#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
+#include "cuda/lane/pace.h"
 #include "graphs_support.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Multiprocessors set apart for the latency class: which kernels run where, when lanes move, and what is refused. */
 #include "cuda_double.h"
-#include "cuda_entries.h"
-#include "cuda_lane.h"
+#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

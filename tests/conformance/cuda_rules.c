@@ -1,7 +1,7 @@
 /* Rules of the CUDA backend that only the driver sees: which streams, which contexts, who waits for whom. */
 #include "cuda_double.h"
-#include "cuda_entries.h"
-#include "cuda_pace.h"
+#include "cuda/driver/entries.h"
+#include "cuda/lane/pace.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* How the CUDA backend sets the driver up: stack, flags of contexts, priorities of streams, what is kept of compiled code. */
 #include "cuda_double.h"
-#include "cuda_entries.h"
-#include "cuda_memory_state.h"
+#include "cuda/driver/entries.h"
+#include "cuda/memory/state.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

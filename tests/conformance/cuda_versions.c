@@ -1,7 +1,7 @@
 /* Drivers that have less: what is missing is switched off, what is needed is named. */
 #include "cuda_double.h"
 
-#include "cuda_functions.h"
+#include "cuda/driver/functions.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

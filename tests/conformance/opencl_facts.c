@@ -1,9 +1,9 @@
 /* Texts of the driver and what becomes of them; what the fault codes say. */
-#include "opencl_aspects.h"
-#include "opencl_binary.h"
-#include "opencl_fault.h"
-#include "opencl_library.h"
-#include "opencl_model.h"
+#include "opencl/device/aspects.h"
+#include "opencl/program/binary.h"
+#include "opencl/driver/fault.h"
+#include "opencl/driver/library.h"
+#include "opencl/program/model.h"
 #include "target.h"
 
 #include "syclclient/device.h"

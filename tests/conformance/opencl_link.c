@@ -1,6 +1,6 @@
 /* What is said of objects that do not link, where the driver says nothing. */
 #include "cuda_kernels_run.h"
-#include "opencl_link_words.h"
+#include "opencl/program/link_words.h"
 #include "status.h"
 
 TestSuite(opencl_link, .timeout = 120);

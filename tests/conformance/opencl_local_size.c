@@ -1,5 +1,5 @@
 /* The work-group sizes that a basic range gets on a driver that compiles a kernel for each. */
-#include "opencl_local_size.h"
+#include "opencl/program/local_size.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* SPIR-V: what a module says of its kernels, and a module that is put together here and run where a device takes it. */
-#include "opencl_spirv.h"
+#include "opencl/program/spirv.h"
 
 #include "status.h"
 #include "target.h"

@@ -1,4 +1,4 @@
-/* What sycl_print puts into a stream: records that the library makes text of (client/stream_text.h). */
+/* What sycl_print puts into a stream: records that the library makes text of (client/lib/base/stream_text.h). */
 #include "cuda_kernels_run.h"
 
 TestSuite(portable_stream, .timeout = 120);

@@ -4,10 +4,10 @@
  */
 #include "fuzz.h"
 
-#include "cuda_binary.h"
-#include "cuda_options.h"
-#include "cuda_ptx.h"
-#include "cuda_symbol.h"
+#include "cuda/program/binary.h"
+#include "cuda/driver/options.h"
+#include "cuda/program/ptx.h"
+#include "cuda/program/symbol.h"
 
 #include <string.h>
 

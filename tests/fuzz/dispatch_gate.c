@@ -8,7 +8,7 @@
  */
 #include "fuzz.h"
 
-#include "gate.h"
+#include "fair_queue/fair_queue.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "interval_map.h"
+#include "base/interval_map.h"
 
 #include <string.h>
 

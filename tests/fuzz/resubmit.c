@@ -8,7 +8,7 @@
 #include "packet.h"
 #include "protocol_limits.h"
 #include "resubmit.h"
-#include "shape.h"
+#include "base/shape.h"
 
 #include <errno.h>
 #include <string.h>

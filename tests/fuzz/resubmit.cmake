@@ -1,5 +1,5 @@
 # Shapes of command groups and the records that are written into them.
-sycl_fuzz_target(resubmit SOURCES resubmit.c ${PROJECT_SOURCE_DIR}/daemon/engine/shape.c LIBS sycl_shared sycl_proto)
+sycl_fuzz_target(resubmit SOURCES resubmit.c ${PROJECT_SOURCE_DIR}/daemon/engine/base/shape.c LIBS sycl_shared sycl_proto)
 foreach(name fuzz_resubmit replay_resubmit)
   if(TARGET ${name})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)

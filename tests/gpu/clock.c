@@ -4,7 +4,7 @@
  * H8_probes_go_together probes; by itself: gpu_clock --filter 'gpu_clock/H8_probes*'. What it prints tells how good the clock is.
  * With other processes on the GPU it cannot be so good (cuda_clock_math.h): run it alone.
  */
-#include "cuda_entries.h"
+#include "cuda/driver/entries.h"
 
 #include "clock.h"
 

@@ -1,5 +1,5 @@
 /* The driver's functions by their pinned versions: which of those that a driver may lack are here. */
-#include "cuda_library.h"
+#include "cuda/driver/library.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

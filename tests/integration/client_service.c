@@ -1,7 +1,7 @@
 #include "client_service.h"
 
 #include "cleanup.h"
-#include "engine_orders.h"
+#include "process/orders.h"
 #include "packet_socket.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef SYCL_TESTS_CLIENT_SERVICE_H
 #define SYCL_TESTS_CLIENT_SERVICE_H
 
-#include "engine.h"
+#include "process/engine.h"
 #include "fake_control.h"
 #include "syclclient.h"
 

@@ -2,7 +2,7 @@
 #ifndef SYCL_TESTS_ENGINE_FIXTURE_H
 #define SYCL_TESTS_ENGINE_FIXTURE_H
 
-#include "engine.h"
+#include "process/engine.h"
 #include "raw_client.h"
 
 #include <pthread.h>

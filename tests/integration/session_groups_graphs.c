@@ -1,5 +1,5 @@
 /* A graph that is changed when its session's memory for graphs is used up (L13). */
-#include "graph.h"
+#include "graph/graph.h"
 #include "groups_fixture.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What a session leaves in the engine when its peer goes in the middle of work: nothing. */
 #include "cleanup.h"
-#include "engine_process.h"
+#include "process/process.h"
 #include "hostile_fixture.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Hostile bytes in the handshake and in the rings. */
 #include "cleanup.h"
-#include "engine_process.h"
+#include "process/process.h"
 #include "hostile_fixture.h"
 #include "wake.h"
 

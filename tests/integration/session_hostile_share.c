@@ -3,7 +3,7 @@
 #include "cleanup.h"
 #include "fake_control.h"
 #include "hostile_fixture.h"
-#include "session_grants.h"
+#include "session/grants.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -36,40 +36,40 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   endif()
 
   sycl_test(supervisor_user_database SOURCES ${here}/supervisor_user_database.c
-    ${here}/../../daemon/supervisor/user_database.c TIMEOUT 30)
+    ${here}/../../daemon/supervisor/base/user_database.c TIMEOUT 30)
   if(TARGET supervisor_user_database)
     target_include_directories(supervisor_user_database PRIVATE ${here}/../../daemon/supervisor)
   endif()
   sycl_test(supervisor_user_namespace SOURCES ${here}/supervisor_user_namespace.c
-    ${here}/../../daemon/supervisor/user_namespace.c TIMEOUT 30)
+    ${here}/../../daemon/supervisor/base/user_namespace.c TIMEOUT 30)
   if(TARGET supervisor_user_namespace)
     target_include_directories(supervisor_user_namespace PRIVATE ${here}/../../daemon/supervisor)
   endif()
-  sycl_test(supervisor_log SOURCES ${here}/supervisor_log.c ${here}/../../daemon/supervisor/log.c
-    ${here}/../../daemon/supervisor/log_queue.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
+  sycl_test(supervisor_log SOURCES ${here}/supervisor_log.c ${here}/../../daemon/supervisor/base/log.c
+    ${here}/../../daemon/supervisor/base/log_queue.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
   if(TARGET supervisor_log)
     target_include_directories(supervisor_log PRIVATE ${here}/../../daemon/supervisor)
   endif()
-  sycl_test(supervisor_engine_log SOURCES ${here}/supervisor_engine_log.c ${here}/../../daemon/supervisor/engine_log.c
-    ${here}/../../daemon/supervisor/foreign_socket.c ${here}/../../daemon/supervisor/log.c
-    ${here}/../../daemon/supervisor/log_queue.c ${here}/../../daemon/supervisor/text.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
+  sycl_test(supervisor_engine_log SOURCES ${here}/supervisor_engine_log.c ${here}/../../daemon/supervisor/engine/log.c
+    ${here}/../../daemon/supervisor/base/foreign_socket.c ${here}/../../daemon/supervisor/base/log.c
+    ${here}/../../daemon/supervisor/base/log_queue.c ${here}/../../daemon/supervisor/base/text.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
   if(TARGET supervisor_engine_log)
     target_include_directories(supervisor_engine_log PRIVATE ${here}/../../daemon/supervisor)
   endif()
-  sycl_test(supervisor_text SOURCES ${here}/supervisor_text.c ${here}/../../daemon/supervisor/text.c TIMEOUT 30)
+  sycl_test(supervisor_text SOURCES ${here}/supervisor_text.c ${here}/../../daemon/supervisor/base/text.c TIMEOUT 30)
   if(TARGET supervisor_text)
     target_include_directories(supervisor_text PRIVATE ${here}/../../daemon/supervisor)
   endif()
 
   set(supervisor_folder ${here}/../../daemon/supervisor)
-  sycl_test(supervisor_peer SOURCES ${here}/supervisor_peer.c ${supervisor_folder}/peer.c ${supervisor_folder}/cgroup.c
-    ${supervisor_folder}/text.c LIBS sycl_shared TIMEOUT 30)
+  sycl_test(supervisor_peer SOURCES ${here}/supervisor_peer.c ${supervisor_folder}/base/peer.c ${supervisor_folder}/base/cgroup.c
+    ${supervisor_folder}/base/text.c LIBS sycl_shared TIMEOUT 30)
   if(TARGET supervisor_peer)
     target_include_directories(supervisor_peer PRIVATE ${supervisor_folder})
   endif()
 
   sycl_test(supervisor_foreign_socket SOURCES ${here}/supervisor_foreign_socket.c
-    ${here}/../../daemon/supervisor/foreign_socket.c LIBS sycl_shared TIMEOUT 60)
+    ${here}/../../daemon/supervisor/base/foreign_socket.c LIBS sycl_shared TIMEOUT 60)
   if(TARGET supervisor_foreign_socket)
     target_include_directories(supervisor_foreign_socket PRIVATE ${here}/../../daemon/supervisor)
   endif()

@@ -1,8 +1,8 @@
 /* What engines of one user say goes into the log up to a bound that they share, however many they are and however short the lines. */
-#include "engine_log.h"
+#include "engine/log.h"
 
 #include "cleanup.h"
-#include "log.h"
+#include "base/log.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* What a user leaves in a socket may not make the service wait: here a TCP socket whose last close would, for an hour. */
-#include "foreign_socket.h"
+#include "base/foreign_socket.h"
 
 #include "cleanup.h"
 #include "packet_socket.h"

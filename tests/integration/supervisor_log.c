@@ -1,8 +1,8 @@
 /* The service never waits for whoever reads its log: a pipe, socket or terminal whose reader pauses. */
-#include "log.h"
+#include "base/log.h"
 
 #include "cleanup.h"
-#include "log_queue.h"
+#include "base/log_queue.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

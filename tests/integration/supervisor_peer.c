@@ -1,5 +1,5 @@
 /* Who has connected, by the kernel's word: its process, user and control group, or nothing where the process has gone meanwhile. */
-#include "peer.h"
+#include "base/peer.h"
 
 #include "cleanup.h"
 #include "packet_socket.h"

@@ -1,5 +1,5 @@
 /* Text of tenants, before an operator's terminal sees it. */
-#include "text.h"
+#include "base/text.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* Users and groups of whom the database has much to say. The database is this program's. */
-#include "user_database.h"
+#include "base/user_database.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* Which uid stands for all users that a user namespace does not have. */
-#include "user_namespace.h"
+#include "base/user_namespace.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -2,7 +2,7 @@
  * Handles under threads: each thread makes, shares, pins, retains and releases handles that the others use at the same
  * time, stale ones too. In the end every object was destroyed exactly once, and none while it was pinned.
  */
-#include "handles.h"
+#include "connection/handles.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -8,7 +8,7 @@
 #include "sched_model.h"
 
 #include "access_mode.h"
-#include "gate.h"
+#include "fair_queue/fair_queue.h"
 #include "status.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* From /proc/PID/cgroup to a path that can be shown, whatever its owner has called it. */
-#include "cgroup.h"
+#include "base/cgroup.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

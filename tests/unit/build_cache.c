@@ -1,5 +1,5 @@
 /* What is kept on disk: named by everything that matters, checked when read, never more than there is room for. */
-#include "build_cache.h"
+#include "build/cache.h"
 
 #include "build_support.h"
 

@@ -1,5 +1,5 @@
 /* A build has a folder of its own, for as long as it takes; so have others that ask for one. */
-#include "build_internal.h"
+#include "build/internal.h"
 #include "build_support.h"
 #include "private_folder.h"
 

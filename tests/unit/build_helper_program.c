@@ -1,5 +1,5 @@
 /* What sycl-engine does for --build-helper, and nothing else. */
-#include "build_service.h"
+#include "build/service.h"
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* Objects on their way to the linker, and what may be kept of a build that reads files. */
-#include "build_cache.h"
-#include "build_objects.h"
+#include "build/cache.h"
+#include "build/objects.h"
 #include "build_support.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* What the log calls a source. */
-#include "build_name.h"
+#include "build/name.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,7 +1,7 @@
 /* What comes back from a build, and from builds that end badly. */
-#include "build_service.h"
+#include "build/service.h"
 
-#include "build_internal.h"
+#include "build/internal.h"
 #include "build_support.h"
 #include "status.h"
 

@@ -2,7 +2,7 @@
 #ifndef SYCL_TESTS_BUILD_SUPPORT_H
 #define SYCL_TESTS_BUILD_SUPPORT_H
 
-#include "build_service.h"
+#include "build/service.h"
 
 /* What one callback told. */
 struct built {

@@ -1,5 +1,5 @@
 /* The arena allocator against a map with one cell for each granule. */
-#include "arena_ranges.h"
+#include "base/arena_ranges.h"
 
 #include "protocol_limits.h"
 

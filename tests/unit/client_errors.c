@@ -1,7 +1,7 @@
 /* Errors and arguments that need no service. */
-#include "client_error.h"
+#include "base/error.h"
 #include "packet_socket.h"
-#include "paths.h"
+#include "base/paths.h"
 #include "status.h"
 #include "syclclient.h"
 

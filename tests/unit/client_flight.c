@@ -1,5 +1,5 @@
 /* Who is blamed after an engine died. */
-#include "flight.h"
+#include "base/flight.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Which nodes of a graph come behind which (client/graph_edges.h), against a model that looks at everything (L7). */
-#include "graph_edges.h"
+/* Which nodes of a graph come behind which (client/lib/graph/edges.h), against a model that looks at everything (L7). */
+#include "graph/edges.h"
 
 #include <errno.h>
 #include <stdlib.h>

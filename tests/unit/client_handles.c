@@ -1,7 +1,7 @@
 /* The handle table: any value at all may come in. */
-#include "handles.h"
+#include "connection/handles.h"
 
-#include "fork_guard.h"
+#include "base/fork_guard.h"
 #include "syclclient.h"
 
 #include <stdlib.h>

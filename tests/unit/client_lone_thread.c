@@ -1,5 +1,5 @@
 /* Counts that are plain words while there is one thread: the same answers as locked ones, and nothing lost once there are two. */
-#include "lone_thread.h"
+#include "base/lone_thread.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* Ids that the session names: an index is used again only after Released, and never with the same id. */
-#include "object_ids.h"
+#include "base/object_ids.h"
 
 #include <errno.h>
 

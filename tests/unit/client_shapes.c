@@ -1,5 +1,5 @@
 /* Which groups travel as records: shapes are known from the third time on, places are few, and nothing is mistaken. */
-#include "shapes.h"
+#include "base/shapes.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

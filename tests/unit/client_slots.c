@@ -1,5 +1,5 @@
 /* Completion slots: no value of an earlier use is taken for a later one's. */
-#include "slots.h"
+#include "base/slots.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* Records of a stream, made text: conversions, and records that no sycl_print has written. */
-#include "stream_text.h"
+#include "base/stream_text.h"
 
 #include <stdlib.h>
 #include <string.h>

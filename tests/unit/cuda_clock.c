@@ -3,7 +3,7 @@
  * stands still but for what a test lets pass and for WAY_NS on the way to the GPU and on the way back: so it does not matter when the
  * double's threads run, and the times that are told have one right value.
  */
-#include "cuda_entries.h"
+#include "cuda/driver/entries.h"
 
 #include "clock.h"
 #include "fake_cuda.h"

@@ -12,7 +12,7 @@
 #ifndef SYCL_TESTS_CUDA_CLOCK_SIMULATION_H
 #define SYCL_TESTS_CUDA_CLOCK_SIMULATION_H
 
-#include "cuda_clock_bases.h"
+#include "cuda/clock/bases.h"
 
 struct simulated_event {
 	int64_t device_ns; /* what the GPU stamps: a multiple of its tick */

@@ -2,9 +2,9 @@
  * What is found out about GPUs, on the double of the driver: listing makes no context, every trouble has its sentence.
  */
 #include "cleanup.h"
-#include "cuda_aspects.h"
-#include "cuda_entries.h"
-#include "cuda_release.h"
+#include "cuda/device/aspects.h"
+#include "cuda/driver/entries.h"
+#include "cuda/memory/release.h"
 #include "fake_cuda.h"
 #include "status.h"
 #include "syclclient/device.h"

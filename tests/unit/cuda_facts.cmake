@@ -1,9 +1,9 @@
 # The CUDA backend's clock and facts, and the configuration of backends. The clock's arithmetic needs no CUDA at all.
-set(cuda_clock_sources ${PROJECT_SOURCE_DIR}/daemon/backends/cuda/cuda_clock_bases.c
-  ${PROJECT_SOURCE_DIR}/daemon/backends/cuda/cuda_clock_math.c)
+set(cuda_clock_sources ${PROJECT_SOURCE_DIR}/daemon/backends/cuda/clock/bases.c
+  ${PROJECT_SOURCE_DIR}/daemon/backends/cuda/clock/math.c)
 sycl_test(unit_cuda_clock SOURCES cuda_clock_math.c cuda_clock_simulation.c ${cuda_clock_sources} LIBS sycl_shared m)
 if(TARGET unit_cuda_clock)
-  target_include_directories(unit_cuda_clock PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends/cuda)
+  target_include_directories(unit_cuda_clock PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)
 endif()
 if(TARGET fake_cuda)
   sycl_test(unit_cuda_facts SOURCES cuda_clock.c cuda_facts.c cuda_preload.c LIBS sycl_backends sycl_cuda_headers sycl_shared Threads::Threads)
@@ -16,7 +16,7 @@ if(TARGET fake_cuda)
 endif()
 
 sycl_test(unit_configuration SOURCES cuda_facts_configuration.c cuda_facts_options.c
-  ${PROJECT_SOURCE_DIR}/daemon/supervisor/configuration.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/configuration_cuda.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/configuration_shares.c
+  ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/configuration.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/configuration_cuda.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/configuration_shares.c
   LIBS sycl_shared PkgConfig::inih)
 if(TARGET unit_configuration)
   target_include_directories(unit_configuration PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor

@@ -1,6 +1,6 @@
 /* Section [cuda] of sycld.conf: what is taken, what is refused and where. */
 #include "cleanup.h"
-#include "configuration.h"
+#include "base/configuration.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* Options on their way to backends. */
-#include "option_list.h"
+#include "base/option_list.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,6 +1,6 @@
 /* The driver's results as cuda.h tells of them, against what the CUDA backend makes of them. */
-#include "cuda_entries.h"
-#include "cuda_internal.h"
+#include "cuda/driver/entries.h"
+#include "cuda/device/internal.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

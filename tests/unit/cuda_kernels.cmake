@@ -9,18 +9,18 @@ if(TARGET sycl_cuda_headers)
     cuda_kernels_options.c
     cuda_kernels_ptx.c
     cuda_kernels_symbol.c
-    ${cuda_folder}/cuda_arguments.c
-    ${cuda_folder}/cuda_binary.c
+    ${cuda_folder}/program/arguments.c
+    ${cuda_folder}/program/binary.c
     ${cuda_folder}/../binary_stream.c
-    ${cuda_folder}/cuda_fault.c
-    ${cuda_folder}/cuda_geometry.c
-    ${cuda_folder}/cuda_image.c
-    ${cuda_folder}/cuda_image_arguments.c
-    ${cuda_folder}/cuda_options.c
-    ${cuda_folder}/cuda_ptx.c
-    ${cuda_folder}/cuda_ptx_complete.c
-    ${cuda_folder}/cuda_ptx_wait.c
-    ${cuda_folder}/cuda_symbol.c
+    ${cuda_folder}/driver/fault.c
+    ${cuda_folder}/program/geometry.c
+    ${cuda_folder}/memory/image.c
+    ${cuda_folder}/memory/image_arguments.c
+    ${cuda_folder}/driver/options.c
+    ${cuda_folder}/program/ptx.c
+    ${cuda_folder}/program/ptx_complete.c
+    ${cuda_folder}/program/ptx_wait.c
+    ${cuda_folder}/program/symbol.c
     LIBS sycl_cuda_headers sycl_shared Threads::Threads)
   if(TARGET unit_cuda_kernels)
     target_include_directories(unit_cuda_kernels PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)

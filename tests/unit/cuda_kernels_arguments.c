@@ -1,5 +1,5 @@
 /* Arguments as the kernel reads them, and what must not get that far. */
-#include "cuda_arguments.h"
+#include "cuda/program/arguments.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

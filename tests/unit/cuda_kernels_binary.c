@@ -1,5 +1,5 @@
 /* The container of a built program: what comes from the disk's cache may be anything. */
-#include "cuda_binary.h"
+#include "cuda/program/binary.h"
 
 #include <criterion/criterion.h>
 #include <elf.h>

@@ -2,7 +2,7 @@
  * Grids of the CUDA backend: what the prologue and the prelude compute on the device is computed here for every
  * work-item of a grid, and each id of the range must come once.
  */
-#include "cuda_geometry.h"
+#include "cuda/program/geometry.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* Images and samplers as parameters of CUDA kernels: of the portable prelude's types, and as plain 64-bit words. */
-#include "cuda_arguments.h"
-#include "cuda_array.h"
-#include "cuda_symbol.h"
+#include "cuda/program/arguments.h"
+#include "cuda/memory/array.h"
+#include "cuda/program/symbol.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

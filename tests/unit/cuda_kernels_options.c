@@ -1,4 +1,4 @@
-#include "cuda_options.h"
+#include "cuda/driver/options.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

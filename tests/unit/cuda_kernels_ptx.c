@@ -1,7 +1,7 @@
 /* PTX as text: reading it, and completing what NVRTC made. */
-#include "cuda_geometry.h"
-#include "cuda_ptx.h"
-#include "cuda_ptx_wait.h"
+#include "cuda/program/geometry.h"
+#include "cuda/program/ptx.h"
+#include "cuda/program/ptx_wait.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Symbols of CUDA C++: the names and types behind them. They are what NVRTC made of the sources beside them. */
-#include "cuda_symbol.h"
+#include "cuda/program/symbol.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

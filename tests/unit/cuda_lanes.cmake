@@ -10,20 +10,20 @@ if(TARGET sycl_cuda_headers)
     cuda_lanes_order.c
     cuda_lanes_result.c
     cuda_lanes_settings.c
-    ${cuda_folder}/cuda_begin.c
-    ${cuda_folder}/cuda_chain.c
-    ${cuda_folder}/cuda_environment.c
-    ${cuda_folder}/cuda_fault.c
-    ${cuda_folder}/cuda_graph_fill.c
-    ${cuda_folder}/cuda_lane.c
-    ${cuda_folder}/cuda_l2.c
-    ${cuda_folder}/cuda_pace.c
-    ${cuda_folder}/cuda_partition.c
-    ${cuda_folder}/cuda_progress.c
-    ${cuda_folder}/cuda_send.c
-    ${cuda_folder}/cuda_settings.c
-    ${cuda_folder}/cuda_streams.c
-    ${cuda_folder}/cuda_submit.c
+    ${cuda_folder}/lane/begin.c
+    ${cuda_folder}/lane/chain.c
+    ${cuda_folder}/driver/environment.c
+    ${cuda_folder}/driver/fault.c
+    ${cuda_folder}/lane/graph_fill.c
+    ${cuda_folder}/lane/lane.c
+    ${cuda_folder}/lane/l2.c
+    ${cuda_folder}/lane/pace.c
+    ${cuda_folder}/lane/partition.c
+    ${cuda_folder}/lane/progress.c
+    ${cuda_folder}/lane/send.c
+    ${cuda_folder}/driver/settings.c
+    ${cuda_folder}/lane/streams.c
+    ${cuda_folder}/graph/submit.c
     ${cuda_folder}/../vendor_environment.c
     LIBS sycl_cuda_headers sycl_shared Threads::Threads)
   if(TARGET unit_cuda_lanes)

@@ -1,5 +1,5 @@
 /* Launches are collected and sent as chains; what cannot be in one goes by itself. */
-#include "cuda_chain.h"
+#include "cuda/lane/chain.h"
 #include "clock.h"
 #include "cuda_lanes_driver.h"
 

@@ -1,8 +1,8 @@
 #include "cuda_lanes_driver.h"
 
-#include "cuda_array.h"
-#include "cuda_native_command.h"
-#include "cuda_graph.h"
+#include "cuda/memory/array.h"
+#include "cuda/lane/native_command.h"
+#include "cuda/graph/graph.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

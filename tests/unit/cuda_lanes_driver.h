@@ -6,9 +6,9 @@
 #ifndef SYCL_TESTS_CUDA_LANES_DRIVER_H
 #define SYCL_TESTS_CUDA_LANES_DRIVER_H
 
-#include "cuda_entries.h"
-#include "cuda_lane.h"
-#include "cuda_pace.h"
+#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
+#include "cuda/lane/pace.h"
 
 #define RAN_MAX 4096u
 

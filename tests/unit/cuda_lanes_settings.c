@@ -1,6 +1,6 @@
 /* Options and environment. */
-#include "cuda_environment.h"
-#include "cuda_settings.h"
+#include "cuda/driver/environment.h"
+#include "cuda/driver/settings.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

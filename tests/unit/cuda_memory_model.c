@@ -3,7 +3,7 @@
  * CUDA backend's specification, for each architecture that this compiler knows and for those before 7.0, which have no `fence`.
  */
 #include "../backends/prelude/portable_prelude.h"
-#include "cuda_compile.h"
+#include "cuda/program/compile.h"
 
 #include <criterion/criterion.h>
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* What is done ahead of any user, on the double of the driver: contexts that the device's opener finds; and what is refused. */
-#include "cuda_entries.h"
+#include "cuda/driver/entries.h"
 #include "fake_cuda.h"
 #include "status.h"
 

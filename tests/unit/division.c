@@ -1,8 +1,8 @@
 /* How a device's time is divided among users, with a fake clock: what is promised, and who cannot take it from others. */
 #include "division_node.h"
 
-#include "division_parts.h"
-#include "division_slots.h"
+#include "division/parts.h"
+#include "division/slots.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

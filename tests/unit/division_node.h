@@ -5,8 +5,8 @@
 #ifndef SYCL_TEST_DIVISION_NODE_H
 #define SYCL_TEST_DIVISION_NODE_H
 
-#include "division.h"
-#include "gate.h"
+#include "division/division.h"
+#include "fair_queue/fair_queue.h"
 
 enum { NODE_ENGINES = 8, NODE_DEPTH = 64, NODE_QUEUE = 1024 };
 

@@ -17,20 +17,20 @@ sycl_test(unit_engine SOURCES
   LIBS sycl_engine_core)
 
 # What main.c asks before anything else: not in the library.
-sycl_test(unit_engine_process SOURCES engine_mps.c ${PROJECT_SOURCE_DIR}/daemon/engine/engine_mps.c LIBS sycl_shared)
+sycl_test(unit_engine_process SOURCES engine_mps.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/mps.c LIBS sycl_shared)
 if(TARGET unit_engine_process)
   target_include_directories(unit_engine_process PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
 endif()
 
 # How an engine becomes its tenant, with threads about: the program's own files, not the library's.
-sycl_test(unit_engine_privileges SOURCES engine_privileges.c ${PROJECT_SOURCE_DIR}/daemon/engine/engine_privileges.c
-  ${PROJECT_SOURCE_DIR}/daemon/engine/engine_privileges_check.c LIBS sycl_shared Threads::Threads)
+sycl_test(unit_engine_privileges SOURCES engine_privileges.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/privileges.c
+  ${PROJECT_SOURCE_DIR}/daemon/engine/process/privileges_check.c LIBS sycl_shared Threads::Threads)
 if(TARGET unit_engine_privileges)
   target_include_directories(unit_engine_privileges PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
 endif()
 
 # It has an __assert_fail of its own, as sycl-engine has.
-sycl_test(engine_abort SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_abort.c ${CMAKE_CURRENT_LIST_DIR}/../../daemon/engine/engine_abort.c
+sycl_test(engine_abort SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_abort.c ${CMAKE_CURRENT_LIST_DIR}/../../daemon/engine/process/abort.c
   LIBS sycl_shared)
 if(TARGET engine_abort)
   target_include_directories(engine_abort PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../../daemon/engine)

@@ -1,5 +1,5 @@
 /* An assertion that fails in an engine's process is told in the flight page. */
-#include "engine_abort.h"
+#include "process/abort.h"
 #include "flight_page.h"
 
 #include <criterion/criterion.h>

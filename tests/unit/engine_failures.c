@@ -1,5 +1,5 @@
-#include "failure_list.h"
-#include "fault.h"
+#include "base/failure_list.h"
+#include "base/fault.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

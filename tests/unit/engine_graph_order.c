@@ -1,5 +1,5 @@
 /* What a graph requires as a whole, and which node waits for which. */
-#include "graph_order.h"
+#include "graph/order.h"
 
 #include "access_mode.h"
 

@@ -1,4 +1,4 @@
-#include "group_window.h"
+#include "base/group_window.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

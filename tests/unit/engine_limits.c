@@ -1,4 +1,4 @@
-#include "engine_limits.h"
+#include "process/limits.h"
 #include "protocol_limits.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* Whose MPS server an engine may join. */
-#include "engine_mps.h"
+#include "process/mps.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,4 +1,4 @@
-#include "object_table.h"
+#include "base/object_table.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 #include "cleanup.h"
-#include "outbox.h"
+#include "base/outbox.h"
 #include "packet.h"
 
 #include "session.pb-c.h"

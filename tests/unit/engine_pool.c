@@ -1,5 +1,5 @@
 /* Memory that is kept for the next one: as much as was needed lately, and no more for long. */
-#include "pool.h"
+#include "base/pool.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* Has a process that had threads and open files become a user altogether? In children, because there is no way back. */
-#include "engine_privileges.h"
+#include "process/privileges.h"
 
 #include "cleanup.h"
 

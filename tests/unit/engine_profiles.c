@@ -1,4 +1,4 @@
-#include "profile_ring.h"
+#include "base/profile_ring.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,4 +1,4 @@
-#include "range_check.h"
+#include "base/range_check.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

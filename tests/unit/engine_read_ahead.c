@@ -1,5 +1,5 @@
 /* How far a session is read ahead of its devices: pure, with times of the test's own (TC8). */
-#include "read_ahead.h"
+#include "base/read_ahead.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

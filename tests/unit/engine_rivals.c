@@ -1,5 +1,5 @@
 /* Who is alone, and who is not. */
-#include "rivals.h"
+#include "base/rivals.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

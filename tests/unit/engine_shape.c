@@ -1,5 +1,5 @@
 /* A decoded group and the records that are written into it. */
-#include "shape.h"
+#include "base/shape.h"
 
 #include "protocol_limits.h"
 #include "resubmit.h"

@@ -1,8 +1,8 @@
 /* What sessions share, found by what it is called outside. */
 #include "cleanup.h"
-#include "engine_state.h"
-#include "objects.h"
-#include "shares.h"
+#include "process/state.h"
+#include "session/objects.h"
+#include "session/shares.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* What groups of a shape take: the mean moves, the device's clock has the last word, old shapes make room. */
-#include "gate_estimate.h"
+#include "fair_queue/estimate.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -9,7 +9,7 @@
 #ifndef SYCL_TEST_GATE_WORLD_H
 #define SYCL_TEST_GATE_WORLD_H
 
-#include "gate.h"
+#include "fair_queue/fair_queue.h"
 
 enum { WORLD_CLIENTS = 16, WORLD_GROUPS = 4096 };
 

@@ -1,5 +1,5 @@
 /* Ranges of bytes and their values. tests/fuzz/interval_map.c compares with one value for each byte. */
-#include "interval_map.h"
+#include "base/interval_map.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* Lanes of the OpenCL backend against a driver of a few functions, whose commands end exactly when a test says so. */
-#include "opencl_lane.h"
+#include "opencl/lane/lane.h"
 
 #include "clock.h"
 

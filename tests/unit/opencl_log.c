@@ -1,5 +1,5 @@
 /* M6: lines of a build log as the user counts them, whatever a compiler counts. */
-#include "opencl_log.h"
+#include "opencl/driver/log.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

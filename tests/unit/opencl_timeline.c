@@ -2,7 +2,7 @@
  * When commands ran, told from nothing but when they were submitted and seen (H3, H4): on a simulated device whose clock
  * counts from anywhere, by a crystal that is off, and is read in steps.
  */
-#include "opencl_timeline.h"
+#include "opencl/driver/timeline.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -2,7 +2,7 @@
 #include "sched_harness.h"
 
 #include "access_mode.h"
-#include "sched_internal.h"
+#include "scheduler/internal.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,7 @@
 #include "sched_harness.h"
 
 #include "access_mode.h"
-#include "gate.h"
+#include "fair_queue/fair_queue.h"
 #include "spin_pace.h"
 #include "status.h"
 

@@ -5,7 +5,7 @@
 #include "sched_harness.h"
 
 #include "access_mode.h"
-#include "gate.h"
+#include "fair_queue/fair_queue.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* When large transfers will be over, and how a thread that must ask for that rests. */
-#include "sched_expect.h"
+#include "base/expect.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,6 +1,6 @@
 /* Graphs of the backend's as the scheduler has them: made in the background, launched as one task, changed, moved, ended. */
 #include "sched_harness.h"
-#include "sched_internal.h"
+#include "scheduler/internal.h"
 
 #include "access_mode.h"
 #include "status.h"

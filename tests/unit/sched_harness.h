@@ -6,7 +6,7 @@
 #define TESTS_UNIT_SCHED_HARNESS_H
 
 #include "fake_control.h"
-#include "scheduler.h"
+#include "scheduler/scheduler.h"
 
 #include <stdatomic.h>
 

@@ -4,7 +4,7 @@
 #include "sched_harness.h"
 
 #include "access_mode.h"
-#include "gate.h"
+#include "fair_queue/fair_queue.h"
 #include "status.h"
 
 #include <stdio.h>

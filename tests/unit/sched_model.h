@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_SCHED_MODEL_H
 #define TESTS_UNIT_SCHED_MODEL_H
 
-#include "scheduler.h"
+#include "scheduler/scheduler.h"
 
 struct model_options {
 	enum scheduler_lane_choice lanes;

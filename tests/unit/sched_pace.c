@@ -1,5 +1,5 @@
 /* How a device's thread rests: pure times. */
-#include "sched_pace.h"
+#include "base/pace.h"
 
 #include "spin_pace.h"
 

@@ -1,5 +1,5 @@
 /* When a device is kept quiet for a load: soon where it can be, and never at the cost of others where it cannot. */
-#include "sched_quiet.h"
+#include "base/quiet.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,7 +1,7 @@
 /* Devices that are full: what is spilled, what is not, who waits, and what becomes of those for whom there is no room. */
 #include "sched_harness.h"
-#include "sched_spill.h"
-#include "spill_order.h"
+#include "worker/spill.h"
+#include "base/spill_order.h"
 
 #include "access_mode.h"
 #include "clock.h"

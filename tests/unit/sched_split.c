@@ -3,11 +3,11 @@
  * device's: its clock goes by what its commands take, and by nothing else.
  */
 #include "sched_harness.h"
-#include "sched_internal.h"
+#include "scheduler/internal.h"
 
 #include "access_mode.h"
-#include "gate.h"
-#include "split_plan.h"
+#include "fair_queue/fair_queue.h"
+#include "base/split_plan.h"
 #include "status.h"
 
 #include <criterion/criterion.h>

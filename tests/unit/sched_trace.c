@@ -4,9 +4,9 @@
  */
 #include "sched_harness.h"
 
-#include "gate.h"
+#include "fair_queue/fair_queue.h"
 #include "status.h"
-#include "trace_ring.h"
+#include "base/trace_ring.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -17,6 +17,6 @@ function(sycl_embed_prelude language extension)
 endfunction()
 
 sycl_embed_prelude(opencl cl)
-target_include_directories(sycl_backends PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/opencl ${prelude_folder})
+target_include_directories(sycl_backends PUBLIC ${prelude_folder})
 target_include_directories(sycl_backends SYSTEM PRIVATE ${OPENCL_INCLUDE})
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/registry.c PROPERTIES COMPILE_DEFINITIONS SYCL_HAS_OPENCL=1)

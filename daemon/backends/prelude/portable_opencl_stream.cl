@@ -1,6 +1,6 @@
 /*
  * The portable prelude, OpenCL C side: text to whoever launched the kernel. The kernel puts down formats and values as
- * they are, the library makes text of them (client/stream.c has the layout).
+ * they are, the library makes text of them (client/lib/shortcuts/stream.c has the layout).
  */
 #line 6 "prelude_stream"
 

@@ -3,7 +3,7 @@
  * so a program that opened it already gets it again when it asks for that. A real loader without drivers needs none of
  * this, but not every one lets its drivers be hidden.
  */
-#include "opencl_library.h"
+#include "opencl/driver/library.h"
 
 /* The code that all of them give: CL_PLATFORM_NOT_FOUND_KHR. */
 #define NO_PLATFORM (-1001)

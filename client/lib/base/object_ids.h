@@ -1,0 +1,56 @@
+/*
+ * The ids that this session has named, by index. An index is used again only after the engine said Released, with the
+ * next generation. Called with the connection's state lock held.
+ */
+#ifndef SYCL_CLIENT_OBJECT_IDS_H
+#define SYCL_CLIENT_OBJECT_IDS_H
+
+#include "base/arena_ranges.h"
+#include "base/error.h"
+#include "object_id.h"
+
+#include <stdatomic.h>
+
+/* The library's side of an object of the engine: part of a context, queue line, buffer, ... */
+struct remote {
+	uint64_t id;
+	_Atomic int32_t failed; /* a sycl_result: a one-way request about it failed; set once */
+	struct failure *why;    /* written before `failed`; NULL when there was no memory for it */
+};
+
+struct queue_line;
+struct usm_allocation;
+
+#define NO_SLOT UINT32_MAX
+
+/* What comes back with Released. */
+struct id_entry {
+	uint64_t id;              /* 0: free */
+	struct remote *owner;     /* NULL: released by the library */
+	struct queue_line *line;  /* of a queue; freed with the entry */
+	uint32_t slot;            /* or NO_SLOT */
+	uint32_t generation;      /* of the last use */
+	uint32_t next_free;       /* index + 1 */
+	struct arena_range range; /* size 0: none */
+	struct usm_allocation *usm; /* of USM; freed with the entry */
+};
+
+struct object_ids {
+	struct id_entry *entries;
+	uint32_t capacity, used;
+	uint32_t free_first, free_last;
+};
+
+int object_ids_init(struct object_ids *ids, uint32_t capacity);
+void object_ids_fini(struct object_ids *ids);
+
+/* Names an object and fills owner->id. -EDQUOT: as many as the session may have. */
+int object_ids_take(struct object_ids *ids, enum object_type type, struct remote *owner, struct id_entry **entry_out);
+
+/* NULL for an id that is not in use. */
+struct id_entry *object_ids_find(struct object_ids *ids, uint64_t id);
+
+/* Released, or never sent: the index is free again. */
+void object_ids_give(struct object_ids *ids, struct id_entry *entry);
+
+#endif

@@ -1,0 +1,22 @@
+/* Errors that belong to no queue, until somebody asks for them (D17). Under the connection's state lock. */
+#ifndef SYCL_CLIENT_ASYNC_ERRORS_H
+#define SYCL_CLIENT_ASYNC_ERRORS_H
+
+#include "base/error.h"
+
+#define ASYNC_ERRORS_MAX 1024u /* the first ones are kept */
+
+struct connection;
+struct async_error;
+
+struct async_errors {
+	struct async_error *first, **last; /* `last` NULL: none was ever added */
+	uint32_t count;
+};
+
+/* Without locks. What there is no memory for is lost: the call that found it has returned it. */
+void async_errors_add(struct connection *connection, const struct failure *failure);
+/* The end of the connection. */
+void async_errors_fini(struct async_errors *errors);
+
+#endif

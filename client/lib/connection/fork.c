@@ -1,0 +1,56 @@
+/* A page with MADV_WIPEONFORK: it reads 0 in a child, whatever call made the child. */
+#include "base/fork_guard.h"
+
+#include "interop/bridge.h"
+#include "connection/handles.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static _Atomic uint32_t always_settled = FORK_SETTLED; /* where there is no such page: open refuses to work then */
+_Atomic uint32_t *fork_word = &always_settled;
+_Atomic uint32_t fork_count;
+
+__attribute__((constructor)) static void fork_guard_make(void)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, bytes, MADV_WIPEONFORK) < 0) {
+		(void)munmap(page, bytes);
+		return;
+	}
+	fork_word = page;
+	atomic_store_explicit(fork_word, FORK_SETTLED, memory_order_release);
+}
+
+__attribute__((destructor)) static void fork_guard_unmake(void)
+{
+	if (!fork_guard_works())
+		return;
+	void *page = (void *)fork_word;
+	fork_word = &always_settled;
+	(void)munmap(page, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+int fork_guard_works(void)
+{
+	return fork_word != &always_settled;
+}
+
+/* One thread of the child resets; others that come meanwhile wait for it. No lock: one could be held for ever here. */
+void fork_child_settle(void)
+{
+	uint32_t expected = FORK_CHILD_NEW;
+	if (atomic_compare_exchange_strong(fork_word, &expected, FORK_CHILD_RESETTING)) {
+		atomic_fetch_add_explicit(&fork_count, 1, memory_order_relaxed);
+		handles_forget_after_fork();
+		bridge_forget_after_fork();
+		atomic_store_explicit(fork_word, FORK_SETTLED, memory_order_release);
+		return;
+	}
+	while (atomic_load_explicit(fork_word, memory_order_acquire) != FORK_SETTLED)
+		(void)sched_yield();
+}

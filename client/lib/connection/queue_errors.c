@@ -1,0 +1,133 @@
+/* Failures of command groups on their way to asynchronous handlers (M2 - M5). */
+#include "connection/client_objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct collected {
+	struct sycl_async_error *errors;
+	char **texts; /* owned, one for each; NULL: none was kept */
+	uint32_t count;
+};
+
+static void collected_free(struct collected *collected)
+{
+	for (uint32_t i = 0; i < collected->count; i++)
+		free(collected->texts[i]);
+	free((void *)collected->texts);
+	free(collected->errors);
+}
+
+/* With the state lock. All that were not reported, copied; marked as reported. */
+static sycl_result collect(struct queue_line *line, struct collected *collected)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < line->failure_count; i++)
+		count += !line->failures[i].reported;
+	if (count == 0)
+		return SYCL_SUCCESS;
+	collected->errors = calloc(count, sizeof(*collected->errors));
+	collected->texts = calloc(count, sizeof(char *));
+	if (!collected->errors || !collected->texts)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for %u errors", count);
+	for (uint32_t i = 0; i < line->failure_count; i++) {
+		struct group_failure *failure = &line->failures[i];
+		if (failure->reported)
+			continue;
+		failure->reported = true;
+		uint32_t n = collected->count++;
+		collected->texts[n] = failure->text ? strdup(failure->text) : NULL;
+		collected->errors[n] = (struct sycl_async_error){
+			.result = failure->code,
+			.native_code = failure->native_code,
+			.backend = failure->backend,
+			.group = failure->group,
+			.text = collected->texts[n] ? collected->texts[n]
+						    : "a command group failed; its reason was not kept",
+		};
+	}
+	return SYCL_SUCCESS;
+}
+
+sycl_result queue_line_throw(struct connection *c, struct queue_line *line, sycl_async_handler *handler,
+			     void *user_data)
+{
+	if (!handler) {
+		handler = line->handler;
+		user_data = line->handler_data;
+	}
+	if (!handler)
+		return queue_line_first_unreported(c, line, UINT64_MAX);
+	CLEANUP(collected_free) struct collected collected = {.count = 0};
+	(void)pthread_mutex_lock(&c->state_lock);
+	(void)replies_drain(c);
+	sycl_result result = collect(line, &collected);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (!result && collected.count > 0)
+		handler(collected.count, collected.errors, user_data);
+	return result;
+}
+
+void queue_line_throw_late(struct connection *c, struct queue_line *line)
+{
+	if (!line->handler)
+		return;
+	struct failure before;
+	error_get(&before);
+	(void)queue_line_throw(c, line, NULL, NULL);
+	error_note_failure(&before);
+}
+
+void queue_line_end(struct connection *c, struct queue_line *line)
+{
+	lent_ranges_end(c, line);
+	bool unreported = false;
+	for (uint32_t i = 0; i < line->failure_count && line->handler; i++)
+		unreported = unreported || !line->failures[i].reported;
+	if (!unreported) {
+		(void)queue_line_free(line);
+		return;
+	}
+	line->next_orphan = c->orphans;
+	c->orphans = line;
+}
+
+void queue_line_throw_orphans(struct connection *c)
+{
+	for (;;) {
+		(void)pthread_mutex_lock(&c->state_lock);
+		struct queue_line *line = c->orphans;
+		if (line)
+			c->orphans = line->next_orphan;
+		(void)pthread_mutex_unlock(&c->state_lock);
+		if (!line)
+			return;
+		queue_line_throw_late(c, line);
+		(void)queue_line_free(line);
+	}
+}
+
+SYCL_API sycl_result sycl_queue_throw_asynchronous(sycl_queue handle, sycl_async_handler *handler, void *user_data)
+{
+	PIN(queue, queue, handle);
+	return queue_line_throw(queue->object.connection, queue->line, handler, user_data);
+}
+
+SYCL_API sycl_result sycl_queue_wait_and_throw(sycl_queue handle)
+{
+	PIN(queue, queue, handle);
+	sycl_result result = queue_wait_until(queue, UINT64_MAX);
+	if (result || !queue->line->handler)
+		return result;
+	return queue_line_throw(queue->object.connection, queue->line, NULL, NULL);
+}
+
+SYCL_API sycl_result sycl_event_wait_and_throw(sycl_event handle)
+{
+	PIN(event, event, handle);
+	sycl_result result = event_finish(event, UINT64_MAX);
+	struct connection *c = event->object.connection;
+	if (!event->line->handler || connection_check(c))
+		return result;
+	return queue_line_throw(c, event->line, NULL, NULL);
+}

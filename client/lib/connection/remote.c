@@ -1,0 +1,62 @@
+/* Naming and releasing objects of the engine. */
+#include "connection/connection.h"
+
+#include <stdlib.h>
+
+sycl_result remote_name(struct connection *c, enum object_type type, struct remote *remote)
+{
+	struct id_entry *entry = NULL;
+	(void)pthread_mutex_lock(&c->state_lock);
+	int r = object_ids_take(&c->ids, type, remote, &entry);
+	if (r < 0) { /* some may have come back */
+		(void)replies_drain(c);
+		r = object_ids_take(&c->ids, type, remote, &entry);
+	}
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (r < 0)
+		return error_set(SYCL_ERROR_QUOTA, "this session has all %u objects that it may have",
+				 c->limits.objects);
+	return SYCL_SUCCESS;
+}
+
+void remote_forget(struct connection *c, struct remote *remote)
+{
+	(void)pthread_mutex_lock(&c->state_lock);
+	struct id_entry *entry = object_ids_find(&c->ids, remote->id);
+	if (entry) {
+		if (entry->slot != NO_SLOT)
+			slots_give_settled(&c->slots, entry->slot);
+		if (entry->range.size_bytes)
+			arenas_give(&c->arenas, &entry->range);
+		object_ids_give(&c->ids, entry);
+	}
+	(void)pthread_mutex_unlock(&c->state_lock);
+	remote->id = 0;
+}
+
+void remote_release(struct connection *c, struct remote *remote)
+{
+	uint64_t id = remote->id;
+	if (id == 0)
+		return;
+	(void)pthread_mutex_lock(&c->state_lock);
+	struct id_entry *entry = object_ids_find(&c->ids, id);
+	if (entry)
+		entry->owner = NULL;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	Sycl__V1__Release release = SYCL__V1__RELEASE__INIT;
+	release.object = id;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_RELEASE;
+	command.release = &release;
+	/* A session that has ended has nothing left to release, and a release never fails for that. */
+	if (!atomic_load_explicit(&c->lost, memory_order_acquire))
+		(void)connection_send(c, &command);
+}
+
+sycl_result remote_tell(struct remote *remote)
+{
+	sycl_result failed = atomic_load_explicit(&remote->failed, memory_order_acquire);
+	return remote->why ? error_set_failure(remote->why)
+			   : error_set_object(failed, remote->id, "the service could not make this object");
+}

@@ -1,0 +1,36 @@
+/* The reply ring: answers to records, and what comes unasked. */
+#ifndef SYCL_CLIENT_REPLIES_H
+#define SYCL_CLIENT_REPLIES_H
+
+#include "base/error.h"
+#include "command.pb-c.h"
+
+#include <stdbool.h>
+
+struct connection;
+
+/* Somebody waits for the answer to record `number`. Lives on the waiter's stack. */
+struct pending {
+	uint64_t number;
+	struct pending *next;
+	bool done;
+	bool runs; /* the answer waits for devices: host tasks run meanwhile. Nobody holds a lock then */
+	struct failure status; /* code 0: success */
+	/* Copy what is needed out of the reply: with the state lock held; also called when status says failure. */
+	void (*take)(struct pending *pending, const Sycl__V1__Reply *reply);
+	void *context;
+};
+
+/* Is there anything to drain? Without locks: what comes at this very moment may be missed. */
+bool replies_wait(const struct connection *connection);
+
+/*
+ * Handle all replies that are there. With the state lock held; never blocks. False: the ring's words or a record are
+ * malformed; the connection is lost then.
+ */
+bool replies_drain(struct connection *connection);
+
+/* Out of the message into plain memory. */
+void failure_from_status(const Sycl__V1__Status *status, struct failure *failure_out);
+
+#endif

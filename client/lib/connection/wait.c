@@ -1,0 +1,312 @@
+/*
+ * Waiting for the engine. A bounded spin where that is wise, then sleep: one thread of the connection polls the session
+ * socket, the others wait for it on a condition variable, so death wakes everybody.
+ *
+ * Nothing is lost: each sleeper sets the shared sleep flag itself before it looks at what it waits for, under the state
+ * lock, and keeps the lock until it is in the condition's queue. If the engine saw the flag, its datagram is read by
+ * the polling thread, which needs the lock to wake the others; so it wakes this one too. The flag is only taken back
+ * by the last sleeper: an early look at nothing is cheaper than a lost wake-up.
+ */
+#include "connection/connection.h"
+
+#include "clock.h"
+#include "base/flight.h"
+#include "processors.h"
+#include "connection/queue_line.h"
+#include "spin_pace.h"
+#include "wake.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+bool spinning_is_wise(void)
+{
+	/* With one processor it is never; with two the engine's front and a busy CPU device need both. */
+	return processors_here() > 2;
+}
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+/* `now_ns`: the time, as it was known last; when it has come, nobody waits for the clock. */
+static bool spin(struct connection *c, wait_ready *ready, void *context, uint64_t *now_ns, uint64_t deadline_ns)
+{
+	uint64_t end = *now_ns + atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
+	if (end > deadline_ns)
+		end = deadline_ns;
+	do {
+		for (int i = 0; i < 32; i++) {
+			if (ready(c, context))
+				return true;
+			pause_briefly();
+		}
+		*now_ns = clock_now_ns();
+	} while (*now_ns < end);
+	return false;
+}
+
+/* Several threads may: one of their answers is as good as the other. */
+static void learn(struct connection *c, uint64_t waited_ns)
+{
+	uint64_t spin_ns = atomic_load_explicit(&c->spin_ns, memory_order_relaxed);
+	uint64_t learned_ns = spin_pace_learn(spin_ns, waited_ns, c->spin_most_ns);
+	if (learned_ns != spin_ns)
+		atomic_store_explicit(&c->spin_ns, learned_ns, memory_order_relaxed);
+}
+
+/* The page that the engine left behind says what it was doing, if it says anything. */
+static void lose_to_death(struct connection *c)
+{
+	struct failure why = {.code = SYCL_SUCCESS};
+	(void)flight_blame(c->flight->address, c->session, &why);
+	if (why.code)
+		connection_lose_with(c, &why);
+}
+
+static void lose_to_hang_up(struct connection *c)
+{
+	lose_to_death(c);
+	connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service closed the session, or its engine ended");
+}
+
+static void take_grant(struct connection *c, const Sycl__V1__ArenaGrant *grant, struct packet_fds *fds)
+{
+	if (!c->arenas.grant.awaited || c->arenas.grant.arrived)
+		return;
+	c->arenas.grant.arrived = true;
+	c->arenas.grant.fd = packet_fds_take(fds, 0);
+	c->arenas.grant.arena = grant->arena;
+	c->arenas.grant.size_bytes = grant->size_bytes;
+	Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
+	status.code = grant->code;
+	status.text = grant->text;
+	failure_from_status(&status, &c->arenas.grant.failure);
+}
+
+/* What nobody waits for any more is closed with the datagram. */
+static void take_buffer_grant(struct connection *c, uint64_t buffer, struct packet_fds *fds)
+{
+	for (struct pending_grant *grant = c->grants; grant; grant = grant->next) {
+		if (grant->buffer != buffer || grant->descriptor >= 0)
+			continue;
+		grant->descriptor = packet_fds_take(fds, 0);
+		return;
+	}
+}
+
+static void take_packet(struct connection *c, const Sycl__V1__Packet *packet, struct packet_fds *fds)
+{
+	if (packet->body_case == SYCL__V1__PACKET__BODY_ARENA_GRANT) {
+		take_grant(c, packet->arena_grant, fds);
+	} else if (packet->body_case == SYCL__V1__PACKET__BODY_BUFFER_GRANT) {
+		take_buffer_grant(c, packet->buffer_grant->buffer, fds);
+	} else if (packet->body_case == SYCL__V1__PACKET__BODY_ERROR) {
+		Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
+		status.code = packet->error->code ? packet->error->code : SYCL_ERROR_CONNECTION_LOST;
+		status.text = packet->error->text;
+		struct failure failure;
+		failure_from_status(&status, &failure);
+		/* Whose work it was stands in the page. */
+		if (failure.code == SYCL_ERROR_DEVICE_LOST)
+			lose_to_death(c);
+		connection_lose_with(c, &failure); /* the first reason stays */
+	}
+	/* Wake says nothing but "look"; anything else is of a later minor version. */
+}
+
+enum found { FOUND_NOTHING, FOUND_WAKE, FOUND_OTHER };
+
+static enum found read_datagram(struct connection *c)
+{
+	ProtobufCMessage *message = NULL;
+	struct packet_fds fds = PACKET_FDS_INIT;
+	enum found found = FOUND_OTHER;
+	int r = message_receive(c->socket, &sycl__v1__packet__descriptor, &c->packet_arena, &message, &fds, MSG_DONTWAIT);
+	if (r == -EAGAIN || r == -EINTR)
+		return FOUND_NOTHING;
+	if (r == 1) {
+		const Sycl__V1__Packet *packet = (const Sycl__V1__Packet *)message;
+		if (packet->body_case == SYCL__V1__PACKET__BODY_WAKE)
+			found = FOUND_WAKE;
+		take_packet(c, packet, &fds);
+	} else if (r == 0 || r == -ECONNRESET || r == -EPIPE) {
+		lose_to_hang_up(c);
+	} else {
+		connection_lose(c, SYCL_ERROR_CONNECTION_LOST, "the service sent a malformed datagram");
+	}
+	packet_fds_close(&fds);
+	return found;
+}
+
+void connection_read_socket(struct connection *c)
+{
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && read_datagram(c) != FOUND_NOTHING) {
+	}
+}
+
+/*
+ * After a sleep: up to the first Wake, behind which there is nothing as a rule, so that one call is spared. What is there
+ * all the same keeps the socket readable: whoever sleeps next, or goes on, reads it at once.
+ */
+static void read_until_wake(struct connection *c)
+{
+	while (!atomic_load_explicit(&c->lost, memory_order_relaxed) && read_datagram(c) == FOUND_OTHER) {
+	}
+}
+
+void connection_probe(struct connection *c)
+{
+	struct pollfd socket = {.fd = c->socket, .events = 0};
+	if (poll(&socket, 1, 0) != 1 || (socket.revents & (POLLHUP | POLLERR)) == 0)
+		return;
+	(void)pthread_mutex_lock(&c->state_lock);
+	if (!c->polling) /* else the polling thread sees it too */
+		connection_read_socket(c);
+	(void)pthread_cond_broadcast(&c->changed);
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
+/* With the state lock, which is let go meanwhile. Returns when something came, or the deadline did, or a signal. */
+static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
+{
+	c->polling = true;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	struct pollfd socket = {.fd = c->socket, .events = POLLIN};
+	struct timespec rest = {0, 0};
+	uint64_t now = clock_now_ns();
+	if (deadline_ns > now) {
+		rest.tv_sec = (time_t)((deadline_ns - now) / 1000000000ull);
+		rest.tv_nsec = (long)((deadline_ns - now) % 1000000000ull);
+	}
+	(void)ppoll(&socket, 1, deadline_ns == UINT64_MAX ? NULL : &rest, NULL);
+	(void)pthread_mutex_lock(&c->state_lock);
+	read_until_wake(c);
+	c->polling = false;
+	/* Whoever goes on waiting takes this thread's place at the socket. */
+	(void)pthread_cond_broadcast(&c->changed);
+	if (c->prepared > 0 && c->kick_fd >= 0)
+		wake_ring_bell(c->kick_fd); /* an event loop polls the same socket: it must look as well */
+}
+
+static void sleep_on_others(struct connection *c, uint64_t deadline_ns)
+{
+	if (deadline_ns == UINT64_MAX) {
+		(void)pthread_cond_wait(&c->changed, &c->state_lock);
+		return;
+	}
+	struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000ull),
+				 .tv_nsec = (long)(deadline_ns % 1000000000ull)};
+	(void)pthread_cond_timedwait(&c->changed, &c->state_lock, &until);
+}
+
+/* With the state lock. */
+static void end_sleep(struct connection *c)
+{
+	if (--c->sleepers == 0 && c->prepared == 0)
+		wake_cancel_sleep(&c->header->client_sleeps);
+}
+
+/* With the state lock, which is let go meanwhile. False: there is none whose turn has come. */
+static bool run_one(struct connection *c)
+{
+	struct host_task *task = host_tasks_take(c);
+	if (!task)
+		return false;
+	end_sleep(c);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	host_task_run(c, task);
+	(void)pthread_mutex_lock(&c->state_lock);
+	c->sleepers++;
+	return true;
+}
+
+/* With the state lock. 0, SYCL_ERROR_TIMEOUT, or what ended the session; no detail yet. */
+static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *context, bool runs, uint64_t deadline_ns)
+{
+	for (bool first = true;; first = false) {
+		wake_prepare_sleep(&c->header->client_sleeps);
+		(void)replies_drain(c);
+		if (ready(c, context))
+			return SYCL_SUCCESS;
+		sycl_result lost = atomic_load_explicit(&c->lost, memory_order_relaxed);
+		if (lost)
+			return lost;
+		bool over = deadline_ns != UINT64_MAX && clock_now_ns() >= deadline_ns;
+		/* One in any case: a program that only ever waits for a moment gets on as well. */
+		if (runs && (first || !over) && run_one(c))
+			continue;
+		if (over)
+			return SYCL_ERROR_TIMEOUT;
+		if (c->polling)
+			sleep_on_others(c, deadline_ns);
+		else
+			sleep_on_socket(c, deadline_ns);
+	}
+}
+
+sycl_result connection_wait(struct connection *c, wait_ready *ready, void *context, unsigned how, uint64_t deadline_ns)
+{
+	bool spins = (how & WAIT_SPINS) && c->may_spin;
+	uint64_t begun_ns = spins ? clock_now_ns() : 0, now_ns = begun_ns;
+	/* A wait that a look was long enough for is never a reason for shorter ones: a time that is a little old will do. */
+	if (spins && spin(c, ready, context, &now_ns, deadline_ns)) {
+		/* Whoever waited so will soon have the next command. */
+		const void *next = atomic_load_explicit(&c->next_record, memory_order_relaxed);
+		if (next)
+			ring_writer_fetch(next);
+		learn(c, now_ns - begun_ns);
+		return SYCL_SUCCESS;
+	}
+	bool runs = (how & WAIT_RUNS) && deadline_ns != 0 && host_tasks_run_here(c);
+	(void)pthread_mutex_lock(&c->state_lock);
+	c->sleepers++;
+	c->host_tasks.waits += runs;
+	sycl_result result = sleep_until(c, ready, context, runs, deadline_ns);
+	c->host_tasks.waits -= runs;
+	bool orphans = c->orphans != NULL;
+	end_sleep(c);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (spins && result == SYCL_SUCCESS)
+		learn(c, clock_now_ns() - begun_ns);
+	if (how & WAIT_RUNS) {
+		if (result && result != SYCL_ERROR_TIMEOUT)
+			host_tasks_drop(c);
+		if (orphans)
+			queue_line_throw_orphans(c);
+		host_tasks_look(c);
+	}
+	if (result == SYCL_ERROR_TIMEOUT)
+		return error_set(SYCL_ERROR_TIMEOUT, "it did not happen in time");
+	return result ? connection_check(c) : SYCL_SUCCESS;
+}
+
+void connection_run_ready(struct connection *c)
+{
+	if (!host_tasks_run_here(c))
+		return;
+	(void)pthread_mutex_lock(&c->state_lock);
+	/* Not those that come while these run: their descriptor will be readable again. */
+	uint32_t most = c->host_tasks.count;
+	c->sleepers++;
+	c->host_tasks.waits++;
+	while (most-- > 0 && run_one(c)) {
+	}
+	c->host_tasks.waits--;
+	end_sleep(c);
+	bool more = host_tasks_ready(c), orphans = c->orphans != NULL;
+	if (more && c->kick_fd >= 0)
+		wake_ring_bell(c->kick_fd);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (orphans)
+		queue_line_throw_orphans(c);
+	if (atomic_load_explicit(&c->lost, memory_order_relaxed))
+		host_tasks_drop(c);
+	host_tasks_look(c);
+}

@@ -1,0 +1,313 @@
+#include "host_task/host_tasks.h"
+
+#include "handler/handler.h"
+#include "connection/helpers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What this thread is in the middle of: a wait inside of a host task may run others. */
+struct host_call {
+	const struct host_task *task;
+	struct host_call *outer;
+};
+static _Thread_local struct host_call *running;
+
+sycl_result host_task_new(struct connection *c, struct handler *handler, struct queue_line *line,
+			  struct host_task **task_out)
+{
+	struct host_task *task = calloc(1, sizeof(*task));
+	if (!task)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	(void)pthread_mutex_lock(&c->state_lock);
+	bool room = c->host_tasks.count < HOST_TASKS_MAX;
+	int r = room ? slots_take(&c->slots, &task->slot, &task->value) : -EDQUOT;
+	c->host_tasks.count += r == 0;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (r < 0) {
+		free(task);
+		return room ? error_set(SYCL_ERROR_QUOTA, "all %u completion slots are in use", c->slots.count)
+			    : error_set(SYCL_ERROR_QUOTA,
+					"%u host tasks of the connection are not over, and no more "
+					"are allowed",
+					HOST_TASKS_MAX);
+	}
+	task->refs = 1;
+	task->bridged = handler->bridge != NULL;
+	if (task->bridged)
+		atomic_fetch_add_explicit(&c->bridge.commands, 1, memory_order_relaxed);
+	task->handler = handler;
+	object_ref(&handler->object);
+	task->line = line;
+	queue_line_hold(line);
+	*task_out = task;
+	return SYCL_SUCCESS;
+}
+
+static void leave_bridge(struct connection *c, struct host_task *task)
+{
+	if (task->early)
+		bridge_event_give(&c->bridge, task->early);
+	task->early = NULL;
+	bridge_graph_drop(task->graph);
+	task->graph = NULL;
+	if (task->bridged)
+		atomic_fetch_sub_explicit(&c->bridge.commands, 1, memory_order_release);
+	task->bridged = false;
+}
+
+static void unref(struct connection *c, struct host_task *task)
+{
+	if (atomic_fetch_sub_explicit(&task->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	leave_bridge(c, task);
+	(void)pthread_mutex_lock(&c->state_lock);
+	/* Its value may still come, if it was sent and never had its turn. */
+	slots_give(&c->slots, task->slot);
+	c->host_tasks.count--;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	queue_line_drop(c, task->line);
+	struct handler *handler = task->handler;
+	free(task);
+	if (handler)
+		object_unref(&handler->object); /* its connection may end with it */
+}
+
+void host_task_list(struct connection *c, struct host_task *task, uint64_t group)
+{
+	struct host_tasks *tasks = &c->host_tasks;
+	task->group = group;
+	atomic_fetch_add_explicit(&task->refs, 1, memory_order_relaxed);
+	(void)pthread_mutex_lock(&c->state_lock);
+	task->listed = true;
+	if (tasks->last)
+		tasks->last->next = task;
+	else
+		tasks->first = task;
+	tasks->last = task;
+	helpers_wake(tasks->helpers);
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
+/* With the state lock. `previous`: NULL for the first. */
+static void unlist(struct host_tasks *tasks, struct host_task *previous, struct host_task *task)
+{
+	if (previous)
+		previous->next = task->next;
+	else
+		tasks->first = task->next;
+	if (tasks->last == task)
+		tasks->last = previous;
+	task->next = NULL;
+	task->listed = false;
+}
+
+void host_task_settle(struct connection *c, struct host_task *task, bool sent)
+{
+	bool was_listed = false;
+	if (!sent) {
+		(void)pthread_mutex_lock(&c->state_lock);
+		struct host_task *previous = NULL;
+		for (struct host_task *other = c->host_tasks.first; other && task->listed; other = other->next) {
+			if (other == task) {
+				unlist(&c->host_tasks, previous, task);
+				was_listed = true;
+				break;
+			}
+			previous = other;
+		}
+		/* So that giving the slot back finds it settled. */
+		atomic_store_explicit(&c->slot_memory[task->slot].sequence, task->value, memory_order_relaxed);
+		(void)pthread_mutex_unlock(&c->state_lock);
+	}
+	if (was_listed)
+		unref(c, task);
+	unref(c, task);
+}
+
+bool host_tasks_run_here(const struct connection *c)
+{
+	return !c->host_tasks.helpers || running || helpers_is_one();
+}
+
+static bool has_turn(const struct connection *c, const struct host_task *task)
+{
+	uint32_t sequence = atomic_load_explicit(&c->slot_memory[task->slot].sequence, memory_order_acquire);
+	return sequence_reached(sequence, task->value);
+}
+
+bool host_tasks_ready(struct connection *c)
+{
+	for (const struct host_task *task = c->host_tasks.first; task; task = task->next) {
+		if (has_turn(c, task))
+			return true;
+	}
+	return false;
+}
+
+struct host_task *host_tasks_take(struct connection *c)
+{
+	struct host_task *previous = NULL;
+	for (struct host_task *task = c->host_tasks.first; task; task = task->next) {
+		if (has_turn(c, task)) {
+			unlist(&c->host_tasks, previous, task);
+			/* Helpers that wait for a turn have nothing to wait for any more. */
+			if (!c->host_tasks.first && c->host_tasks.helpers)
+				(void)pthread_cond_broadcast(&c->changed);
+			return task;
+		}
+		previous = task;
+	}
+	return NULL;
+}
+
+static void tell(struct connection *c, const struct host_task *task, sycl_result status, const struct failure *why)
+{
+	Sycl__V1__HostTaskDone done = SYCL__V1__HOST_TASK_DONE__INIT;
+	done.queue = task->line->remote.id;
+	done.group = task->group;
+	done.node = task->node;
+	char text[FAILURE_TEXT_BYTES];
+	if (status) {
+		done.status = status < 0 ? status : SYCL_ERROR_RUNTIME;
+		if (why->code == status)
+			(void)snprintf(text, sizeof(text), "%s", why->text);
+		else
+			(void)snprintf(text, sizeof(text), "a host task returned %s (%d)", sycl_result_name(status),
+				       (int)status);
+		done.text = text;
+	}
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_HOST_TASK_DONE;
+	command.host_task_done = &done;
+	(void)connection_send(c, &command); /* a session that has ended has nobody to tell */
+}
+
+void host_task_over(struct connection *c, struct host_task *task, sycl_result status, const struct failure *why)
+{
+	/* First what it held, so that whoever waits for the group finds that let go of; it may hold the connection. */
+	connection_ref(c);
+	bridge_graph_drop(task->graph); /* before memory that it names is closed */
+	task->graph = NULL;
+	object_unref(&task->handler->object);
+	task->handler = NULL;
+	leave_bridge(c, task);
+	connection_publish(c);
+	tell(c, task, status, why);
+	unref(c, task);
+	connection_unref(c);
+}
+
+/* *later_out: what it sent is under way, see bridge_call. */
+static sycl_result call_function(struct host_task *task, sycl_host_task handle, struct bridge_call **later_out)
+{
+	const struct handler *handler = task->handler;
+	if (handler->native)
+		return bridge_call(task, later_out);
+	return handler->host_function(handle, handler->user_data);
+}
+
+/* Its turn has come, or never does. What would come behind an event of a service that has gone has nothing to wait for. */
+static bool may_run(struct connection *c, struct host_task *task)
+{
+	uint32_t status = atomic_load_explicit(&c->slot_memory[task->slot].status, memory_order_acquire);
+	if (status == 0)
+		return true;
+	if (status != SLOT_STATUS_EARLY || !task->early)
+		return false;
+	connection_probe(c);
+	task->is_early = atomic_load_explicit(&c->lost, memory_order_acquire) == 0;
+	return task->is_early;
+}
+
+void host_task_run(struct connection *c, struct host_task *task)
+{
+	/* What the function does, or what letting go of it does, is not the failure of the call that waits. */
+	struct failure before, why;
+	error_get(&before);
+	if (may_run(c, task)) {
+		struct host_call call = {.task = task, .outer = running};
+		error_note_failure(&(struct failure){.code = SYCL_SUCCESS});
+		running = &call;
+		connection_observe(c);
+		struct bridge_call *later = NULL;
+		sycl_result status = call_function(task, (sycl_host_task)(void *)&call, &later);
+		running = call.outer;
+		error_get(&why);
+		if (later)
+			bridge_call_later(later, status, &why);
+		else
+			host_task_over(c, task, status, &why);
+	} else {
+		unref(c, task);
+	}
+	error_note_failure(&before);
+}
+
+void host_tasks_drop(struct connection *c)
+{
+	(void)pthread_mutex_lock(&c->state_lock);
+	struct host_task *task = c->host_tasks.first;
+	for (struct host_task *each = task; each; each = each->next)
+		each->listed = false;
+	c->host_tasks.first = c->host_tasks.last = NULL;
+	if (c->host_tasks.helpers)
+		(void)pthread_cond_broadcast(&c->changed);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	while (task) {
+		struct host_task *next = task->next;
+		unref(c, task);
+		task = next;
+	}
+}
+
+void host_tasks_look(struct connection *c)
+{
+	if (atomic_load_explicit(&c->handles, memory_order_acquire) > 0)
+		return;
+	bridge_look(&c->bridge);
+	if (c->host_tasks.helpers)
+		return;
+	(void)pthread_mutex_lock(&c->state_lock);
+	/* Somebody who waits still runs them, and looks again afterwards. */
+	bool unneeded = c->host_tasks.first && c->host_tasks.waits == 0;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (unneeded)
+		host_tasks_drop(c);
+}
+
+bool host_task_is_here(const struct queue_line *line, uint64_t group, bool all)
+{
+	for (const struct host_call *call = running; call; call = call->outer) {
+		if (call->task->line == line && (all ? call->task->group <= group : call->task->group == group))
+			return true;
+	}
+	return false;
+}
+
+const struct handler *host_task_handler(sycl_host_task handle)
+{
+	const struct host_call *call = running;
+	while (call && (const void *)call != (const void *)handle)
+		call = call->outer;
+	if (!call)
+		(void)error_set(SYCL_ERROR_INVALID_HANDLE, "this thread runs no such host task");
+	return call ? call->task->handler : NULL;
+}
+
+SYCL_API sycl_result sycl_host_task_get_pointer(sycl_host_task handle, uint32_t index, void **pointer_out)
+{
+	const struct handler *handler = host_task_handler(handle);
+	if (!handler)
+		return SYCL_ERROR_INVALID_HANDLE;
+	REQUIRE_OUTPUT(pointer_out);
+	if (handler->on_device)
+		return error_set(SYCL_ERROR_INVALID, "this host task's data is on the device: ask for its native memory");
+	if (index >= handler->arguments.count || handler_argument_at(handler, index)->kind != HANDLER_ARGUMENT_HOST)
+		return error_set(SYCL_ERROR_INVALID, "the host task has no host accessor %u", index);
+	const struct handler_argument *argument = handler_argument_at(handler, index);
+	const struct buffer *buffer = handler_requirement_at(handler, argument->requirement)->buffer;
+	static uint8_t nothing;
+	*pointer_out = buffer->address ? (uint8_t *)buffer->address + argument->offset_bytes : &nothing;
+	return SYCL_SUCCESS;
+}

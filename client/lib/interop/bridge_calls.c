@@ -1,0 +1,397 @@
+/*
+ * Native commands through a service, from the call of the function to the end of what it sent.
+ *
+ * called --sent--> listed --the stream has come so far--> noted --told--> over
+ *                      \--the driver says that it never will, or it waits for a service that has gone--> abandoned, told
+ *
+ * The driver's own thread notes; the thread of the connection tells, as that may wait. Both have a hold on the call, as the
+ * driver may come late, or never, to what was abandoned.
+ */
+#include "interop/bridge.h"
+
+#include "handler/handler.h"
+#include "native_scope.h"
+#include "base/own_thread.h"
+
+#include "clock.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* How often what is not noted is asked for: only a failure of the context is found so. */
+#define LOOK_NS  100000000ull
+#define ALONE_NS 200000 /* the same without a thread for it */
+
+struct bridge_call {
+	struct bridge_call *next;
+	struct bridge *bridge;
+	struct connection *connection;
+	struct host_task *task; /* holds the connection */
+	struct bridge_context *context;
+	uint32_t stream;
+	int mode; /* of the thread, while the library calls the driver on it (cuda_driver_exchange_mode) */
+	cuda_event event; /* behind all that was sent */
+	sycl_result status;
+	struct failure why;
+	/* Under the notes' lock. */
+	uint32_t holds;
+	bool noted, abandoned;
+};
+
+/* Of all connections, as a note may come when its connection has gone. Held for a few words only. */
+static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Set on a bridge's thread that has ended its own connection: nothing of it is there any more. */
+static _Thread_local bool orphaned;
+
+/* With the lock. */
+static void drop(struct bridge_call *call)
+{
+	if (--call->holds == 0)
+		free(call);
+}
+
+/* On a thread of the driver's: nothing of the driver may be called here. */
+static void note(void *argument)
+{
+	struct bridge_call *call = argument;
+	(void)pthread_mutex_lock(&notes_lock);
+	if (!call->abandoned) {
+		call->noted = true;
+		(void)pthread_cond_signal(&call->bridge->work);
+	}
+	drop(call);
+	(void)pthread_mutex_unlock(&notes_lock);
+}
+
+/* --- the function ------------------------------------------------------------------------------------------------- */
+
+/* Behind what was sent: an event, which tells how it went, and a note. */
+static cuda_result mark(const struct cuda_driver *cuda, struct bridge_call *call)
+{
+	cuda_stream stream = call->context->streams[call->stream].stream;
+	cuda_result result = cuda->cuEventCreate(&call->event, CUDA_EVENT_DISABLE_TIMING);
+	if (result != CUDA_OK) {
+		call->event = NULL;
+		return result;
+	}
+	result = cuda->cuEventRecord(call->event, stream);
+	if (result == CUDA_OK)
+		result = cuda->cuLaunchHostFunc(stream, note, call);
+	return result;
+}
+
+static sycl_result call_function(struct bridge_call *call, const struct handler *handler, const uint64_t *memories,
+				 cuda_stream stream)
+{
+	const struct cuda_driver *cuda = cuda_driver_get();
+	const struct backend_native_scope scope = {
+		.device = (uint64_t)call->context->device,
+		.context = (uintptr_t)call->context->context,
+		.queue = (uintptr_t)stream,
+		.memories = memories,
+		.memory_count = handler->requirements.count,
+	};
+	cuda_driver_exchange_mode(cuda, &call->mode);
+	sycl_result result = native_call_here(handler, &scope);
+	cuda_driver_exchange_mode(cuda, &call->mode);
+	return result;
+}
+
+/* Of a node: its function was called when the graph was finalized. */
+static sycl_result launch(const struct bridge_call *call, cuda_stream stream)
+{
+	cuda_result result = bridge_graph_launch(call->task->graph, stream);
+	return result == CUDA_OK ? SYCL_SUCCESS
+				 : cuda_driver_error(result, "what a native command has made is not launched");
+}
+
+/* With the context current. *sent_out: the call is the driver's as well. */
+static sycl_result run(struct bridge_call *call, const struct handler *handler, const uint64_t *memories,
+		       bool *sent_out)
+{
+	const struct cuda_driver *cuda = cuda_driver_get();
+	const struct bridge_event *early = call->task->is_early ? call->task->early : NULL;
+	sycl_result result = bridge_stream_take(call->bridge, call->context, early, &call->stream);
+	if (result)
+		return result;
+	cuda_stream stream = call->context->streams[call->stream].stream;
+	cuda_result waits = early ? cuda->cuStreamWaitEvent(stream, early->event, 0) : CUDA_OK;
+	if (waits != CUDA_OK) {
+		bridge_stream_give(call->bridge, call->context, call->stream);
+		return cuda_driver_error(waits, "a native command's stream takes no wait for the service");
+	}
+	result = call->task->graph ? launch(call, stream) : call_function(call, handler, memories, stream);
+	call->holds = 2;
+	cuda_result marked = mark(cuda, call);
+	if (marked == CUDA_OK) {
+		*sent_out = true;
+		return result;
+	}
+	/* It cannot be waited for in any other way. */
+	(void)cuda->cuStreamSynchronize(stream);
+	if (call->event)
+		(void)cuda->cuEventDestroy_v2(call->event);
+	bridge_stream_give(call->bridge, call->context, call->stream);
+	return result ? result : cuda_driver_error(marked, "a native command's stream takes no event");
+}
+
+static sycl_result enter(struct bridge_call *call, const struct handler *handler, uint64_t *memories, bool *sent_out)
+{
+	const struct cuda_driver *cuda = cuda_driver_get();
+	cuda_context popped = NULL;
+	cuda_result entered = cuda->cuCtxPushCurrent_v2(handler->bridge->context);
+	if (entered != CUDA_OK)
+		return cuda_driver_error(entered, "the CUDA context of a native command cannot be made current");
+	call->mode = CUDA_CAPTURE_RELAXED;
+	cuda_driver_exchange_mode(cuda, &call->mode);
+	/* A node's stay open as long as its graph, which holds the buffers. */
+	sycl_result result = call->task->graph ? SYCL_SUCCESS : bridge_open_memories(handler, memories);
+	if (!result)
+		result = run(call, handler, memories, sent_out);
+	cuda_driver_exchange_mode(cuda, &call->mode);
+	(void)cuda->cuCtxPopCurrent_v2(&popped);
+	return result;
+}
+
+sycl_result bridge_call(struct host_task *task, struct bridge_call **later_out)
+{
+	const struct handler *handler = task->handler;
+	struct connection *c = handler->object.connection;
+	struct bridge_call *call = calloc(1, sizeof(*call));
+	uint64_t *memories = calloc(handler->requirements.count + 1, sizeof(*memories));
+	bool sent = false;
+	sycl_result result = SYCL_SUCCESS;
+	if (call && memories) {
+		call->bridge = &c->bridge;
+		call->connection = c;
+		call->task = task;
+		call->context = handler->bridge;
+		result = enter(call, handler, memories, &sent);
+	} else {
+		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	}
+	free(memories);
+	if (sent)
+		*later_out = call;
+	else
+		free(call);
+	return result;
+}
+
+/* --- its end ------------------------------------------------------------------------------------------------------ */
+
+/* What the driver says of the work; CUDA_NOT_READY: nothing yet. */
+static cuda_result look(const struct cuda_driver *cuda, const struct bridge_call *call)
+{
+	cuda_context popped = NULL;
+	int mode = CUDA_CAPTURE_RELAXED;
+	cuda_result result = cuda->cuCtxPushCurrent_v2(call->context->context);
+	if (result != CUDA_OK)
+		return result;
+	cuda_driver_exchange_mode(cuda, &mode);
+	result = cuda->cuEventQuery(call->event);
+	cuda_driver_exchange_mode(cuda, &mode);
+	(void)cuda->cuCtxPopCurrent_v2(&popped);
+	return result;
+}
+
+/* It is in no list any more. The caller holds the connection by other means. */
+static void tell(struct bridge_call *call, cuda_result how)
+{
+	struct host_task *task = call->task;
+	sycl_result status = call->status;
+	struct failure why = call->why;
+	if (how != CUDA_OK && how != CUDA_NOT_READY && !status) {
+		status = cuda_driver_error(how, "what a native command sent has failed");
+		error_get(&why);
+	}
+	int mode = CUDA_CAPTURE_RELAXED;
+	cuda_driver_exchange_mode(cuda_driver_get(), &mode);
+	(void)cuda_driver_get()->cuEventDestroy_v2(call->event);
+	cuda_driver_exchange_mode(cuda_driver_get(), &mode);
+	bridge_stream_give(call->bridge, call->context, call->stream);
+	struct connection *c = call->connection;
+	(void)pthread_mutex_lock(&notes_lock);
+	call->abandoned = true;
+	drop(call);
+	(void)pthread_mutex_unlock(&notes_lock);
+	host_task_over(c, task, status, &why);
+}
+
+/*
+ * It waits for what only the service can do, and the service has gone: what the driver makes of the event then, nobody says. The stream
+ * and all that is open in its context are left as they are.
+ */
+static bool is_stuck(struct bridge_call *call)
+{
+	struct connection *c = call->connection;
+	if (!call->task->is_early)
+		return false;
+	connection_probe(c);
+	if (!atomic_load_explicit(&c->lost, memory_order_acquire))
+		return false;
+	(void)pthread_mutex_lock(&call->bridge->lock);
+	call->context->is_stuck = true;
+	(void)pthread_mutex_unlock(&call->bridge->lock);
+	if (!call->status) {
+		call->status = connection_check(c);
+		error_get(&call->why);
+	}
+	return true;
+}
+
+/*
+ * Through with it? What is noted is, and what the driver says is over or has failed: a note may never come, or late, behind what the
+ * program's own functions do there.
+ */
+static bool settle(struct bridge_call *call)
+{
+	(void)pthread_mutex_lock(&notes_lock);
+	bool noted = call->noted;
+	(void)pthread_mutex_unlock(&notes_lock);
+	cuda_result how = look(cuda_driver_get(), call);
+	if (!noted && how == CUDA_NOT_READY && !is_stuck(call))
+		return false;
+	tell(call, how);
+	return true;
+}
+
+/* With the notes' lock: those to look at. `all`: not only what is noted. */
+static struct bridge_call *take(struct bridge *bridge, bool all)
+{
+	struct bridge_call *taken = NULL, **taken_end = &taken, **at = &bridge->first;
+	bridge->last = NULL;
+	while (*at) {
+		struct bridge_call *call = *at;
+		if (all || call->noted) {
+			*at = call->next;
+			*taken_end = call;
+			taken_end = &call->next;
+		} else {
+			bridge->last = call;
+			at = &call->next;
+		}
+	}
+	*taken_end = NULL;
+	return taken;
+}
+
+/* With the lock. */
+static void append(struct bridge *bridge, struct bridge_call *call)
+{
+	call->next = NULL;
+	if (bridge->last)
+		bridge->last->next = call;
+	else
+		bridge->first = call;
+	bridge->last = call;
+}
+
+/* With the lock. */
+static bool has_noted(const struct bridge *bridge)
+{
+	for (const struct bridge_call *call = bridge->first; call; call = call->next)
+		if (call->noted)
+			return true;
+	return false;
+}
+
+/* With the lock; until there is something to look at. True: it is time to look at all. */
+static bool rest(struct bridge *bridge)
+{
+	uint64_t until_ns = clock_now_ns() + LOOK_NS;
+	while (!bridge->stop && !has_noted(bridge)) {
+		if (!bridge->first) {
+			(void)pthread_cond_wait(&bridge->work, &notes_lock);
+			until_ns = clock_now_ns() + LOOK_NS;
+			continue;
+		}
+		struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000ull),
+					 .tv_nsec = (long)(until_ns % 1000000000ull)};
+		(void)pthread_cond_timedwait(&bridge->work, &notes_lock, &until);
+		if (clock_now_ns() >= until_ns)
+			return true;
+	}
+	return false;
+}
+
+static void *finish_calls(void *argument)
+{
+	struct connection *c = argument;
+	struct bridge *bridge = &c->bridge;
+	(void)pthread_mutex_lock(&notes_lock);
+	while (!bridge->stop) {
+		struct bridge_call *call = take(bridge, rest(bridge));
+		if (!call)
+			continue;
+		connection_ref(c); /* it lives: the calls hold it */
+		(void)pthread_mutex_unlock(&notes_lock);
+		struct bridge_call *left = NULL;
+		while (call) {
+			struct bridge_call *next = call->next;
+			if (!settle(call)) {
+				call->next = left;
+				left = call;
+			}
+			call = next;
+		}
+		(void)pthread_mutex_lock(&notes_lock);
+		while (left) {
+			struct bridge_call *next = left->next;
+			append(bridge, left);
+			left = next;
+		}
+		(void)pthread_mutex_unlock(&notes_lock);
+		connection_unref(c);
+		if (orphaned)
+			return NULL;
+		(void)pthread_mutex_lock(&notes_lock);
+	}
+	(void)pthread_mutex_unlock(&notes_lock);
+	return NULL;
+}
+
+void bridge_call_later(struct bridge_call *call, sycl_result status, const struct failure *why)
+{
+	struct bridge *bridge = call->bridge;
+	call->status = status;
+	call->why = *why;
+	(void)pthread_mutex_lock(&notes_lock);
+	if (!bridge->has_thread)
+		bridge->has_thread = own_thread_start(&bridge->thread, 0, finish_calls, call->connection) == 0;
+	if (bridge->has_thread) {
+		append(bridge, call);
+		(void)pthread_cond_signal(&bridge->work);
+		(void)pthread_mutex_unlock(&notes_lock);
+		return;
+	}
+	(void)pthread_mutex_unlock(&notes_lock);
+	/* Then this thread waits itself. */
+	while (!settle(call))
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = ALONE_NS}, NULL);
+}
+
+void bridge_forget_after_fork(void)
+{
+	(void)pthread_mutex_init(&notes_lock, NULL); /* whoever held it is not here */
+}
+
+void bridge_stop(struct bridge *bridge)
+{
+	if (!bridge->contexts)
+		return; /* nothing was ever sent, so there is no thread and no note to come */
+	(void)pthread_mutex_lock(&notes_lock);
+	bool has_thread = bridge->has_thread;
+	bridge->stop = true;
+	(void)pthread_cond_broadcast(&bridge->work);
+	(void)pthread_mutex_unlock(&notes_lock);
+	if (!has_thread)
+		return;
+	if (pthread_equal(bridge->thread, pthread_self())) {
+		orphaned = true;
+		(void)pthread_detach(bridge->thread);
+	} else {
+		(void)pthread_join(bridge->thread, NULL);
+	}
+}

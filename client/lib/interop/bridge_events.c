@@ -1,0 +1,139 @@
+/*
+ * Events of the engine's, open in contexts of the program's. The engine records one behind what a native command depends on, before that
+ * is complete, and tells the program; then the command's stream waits for it and the function is called.
+ *
+ * none --a command finds none free--> new --asked for--> asked --the service's answer, opened--> open
+ *                                                              \--it cannot be made, or not opened--> bad
+ *
+ * Commands name one when they are submitted, the one that the fewest name: the engine uses it for one at a time, until that is over. So
+ * a wait that is sent for a command is for its own record and no later one.
+ */
+#include "interop/bridge.h"
+
+#include "connection/client_objects.h"
+
+#include "device_features.h"
+
+#include <string.h>
+
+static void take_handle(struct pending *pending, const Sycl__V1__Reply *reply)
+{
+	struct bridge_event *event = pending->context;
+	if (reply->body_case == SYCL__V1__REPLY__BODY_SHARED_EVENT_CREATED &&
+	    reply->shared_event_created->handle.len == sizeof(event->handle.bytes)) {
+		memcpy(event->handle.bytes, reply->shared_event_created->handle.data, sizeof(event->handle.bytes));
+		event->has_handle = true;
+	}
+}
+
+/* A new one. Nobody waits for the answer. What fails here is no failure of the call that is under way. */
+static void ask(struct connection *c, struct bridge_event *event, uint32_t device)
+{
+	struct failure before;
+	error_get(&before);
+	Sycl__V1__SharedEventCreate create = SYCL__V1__SHARED_EVENT_CREATE__INIT;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_SHARED_EVENT_CREATE;
+	command.shared_event_create = &create;
+	event->pending = (struct pending){.take = take_handle, .context = event};
+	sycl_result result = remote_name(c, OBJECT_SHARED_EVENT, &event->remote);
+	if (!result) {
+		create.event = event->remote.id;
+		create.device = device;
+		result = connection_ask(c, &command, &event->pending);
+		if (result)
+			remote_forget(c, &event->remote);
+	}
+	(void)pthread_mutex_lock(&c->bridge.lock);
+	event->state = result ? BRIDGE_EVENT_BAD : BRIDGE_EVENT_ASKED;
+	(void)pthread_mutex_unlock(&c->bridge.lock);
+	error_note_failure(&before);
+}
+
+/* With the lock. */
+static void open_answered(struct bridge_context *context, struct bridge_event *event)
+{
+	struct connection *c = context->connection;
+	const struct cuda_driver *cuda = cuda_driver_get();
+	cuda_context popped = NULL;
+	(void)pthread_mutex_lock(&c->state_lock);
+	bool is_answered = event->pending.done, has_handle = event->has_handle;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (!is_answered)
+		return;
+	event->state = BRIDGE_EVENT_BAD;
+	if (!has_handle || cuda->cuCtxPushCurrent_v2(context->context) != CUDA_OK)
+		return;
+	int mode = CUDA_CAPTURE_RELAXED;
+	cuda_driver_exchange_mode(cuda, &mode);
+	if (cuda->cuIpcOpenEventHandle(&event->event, event->handle) == CUDA_OK)
+		event->state = BRIDGE_EVENT_OPEN;
+	cuda_driver_exchange_mode(cuda, &mode);
+	(void)cuda->cuCtxPopCurrent_v2(&popped);
+}
+
+/* With the lock. Which to use, or NULL; *new_out: one that is to be asked for, or NULL. */
+static struct bridge_event *choose(struct bridge_context *context, struct bridge_event **new_out)
+{
+	struct bridge_event *best = NULL, *new_one = NULL;
+	bool is_asked = false;
+	for (uint32_t i = 0; i < BRIDGE_EVENTS; i++) {
+		struct bridge_event *event = &context->events[i];
+		if (event->state == BRIDGE_EVENT_ASKED)
+			open_answered(context, event);
+		is_asked |= event->state == BRIDGE_EVENT_NEW || event->state == BRIDGE_EVENT_ASKED;
+		if (event->state == BRIDGE_EVENT_NONE && !new_one)
+			new_one = event;
+		if (event->state == BRIDGE_EVENT_OPEN && (!best || event->users < best->users))
+			best = event;
+	}
+	/* One more when all are in use, one at a time. */
+	*new_out = !is_asked && (!best || best->users > 0) ? new_one : NULL;
+	return best;
+}
+
+struct bridge_event *bridge_event_take(struct bridge_context *context, const struct device *device)
+{
+	struct connection *c = context->connection;
+	struct bridge_event *new_one = NULL, *best = NULL;
+	if (!c->has_early || !(device->facts->features & DEVICE_FEATURE_SHARED_EVENT) ||
+	    !cuda_driver_get()->cuIpcOpenEventHandle)
+		return NULL;
+	(void)pthread_mutex_lock(&c->bridge.lock);
+	if (!context->has_events)
+		context->service_device = device->facts->device;
+	context->has_events = true;
+	if (context->service_device == device->facts->device && !context->is_stuck)
+		best = choose(context, &new_one);
+	if (best)
+		best->users++;
+	if (new_one)
+		new_one->state = BRIDGE_EVENT_NEW; /* nobody else's to ask for */
+	(void)pthread_mutex_unlock(&c->bridge.lock);
+	if (new_one)
+		ask(c, new_one, device->facts->device);
+	return best;
+}
+
+void bridge_event_give(struct bridge *bridge, struct bridge_event *event)
+{
+	(void)pthread_mutex_lock(&bridge->lock);
+	event->users--;
+	(void)pthread_mutex_unlock(&bridge->lock);
+}
+
+uint64_t bridge_event_id(const struct bridge_event *event)
+{
+	return event->remote.id;
+}
+
+void bridge_events_leave(struct bridge_context *context)
+{
+	const struct cuda_driver *cuda = cuda_driver_get();
+	for (uint32_t i = 0; i < BRIDGE_EVENTS; i++) {
+		struct bridge_event *event = &context->events[i];
+		if (event->state == BRIDGE_EVENT_OPEN)
+			(void)cuda->cuEventDestroy_v2(event->event);
+		event->state = BRIDGE_EVENT_BAD;
+	}
+}

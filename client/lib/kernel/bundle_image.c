@@ -1,0 +1,212 @@
+/* One image of a bundle: a request to the service to compile, to build or to link for one device. */
+#include "kernel/bundle.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void image_destroy(struct object *object)
+{
+	struct bundle_image *image = (struct bundle_image *)object;
+	bundle_image_forget_variables(image);
+	(void)pthread_mutex_destroy(&image->variables_lock);
+	remote_release(object->connection, &image->remote);
+	free(image->remote.why);
+	object_unref(&image->context->object);
+	object_unref(&image->device->object);
+	for (uint32_t i = 0; i < image->name_count; i++)
+		free(image->names[i]);
+	free(image->names);
+	free(image->log);
+	object_delete(object);
+}
+
+static sycl_result image_new(struct context *context, struct device *device, struct bundle_image **image_out)
+{
+	struct connection *c = context->object.connection;
+	struct bundle_image *image = object_new(sizeof(*image), c);
+	if (!image)
+		return SYCL_ERROR_MEMORY_ALLOCATION;
+	sycl_result result = remote_name(c, OBJECT_BUNDLE, &image->remote);
+	if (result || handle_create(&image->object, HANDLE_BUNDLE, image_destroy) < 0) {
+		if (!result) {
+			remote_forget(c, &image->remote);
+			result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		}
+		object_delete(&image->object);
+		return result;
+	}
+	object_keep(&image->object); /* nobody outside ever has it */
+	(void)pthread_mutex_init(&image->variables_lock, NULL);
+	image->context = context;
+	object_ref(&context->object);
+	image->device = device;
+	object_ref(&device->object);
+	*image_out = image;
+	return SYCL_SUCCESS;
+}
+
+/* What the answer says; the names are there all or not at all. */
+static void take_build(struct pending *pending, const Sycl__V1__Reply *reply)
+{
+	if (reply->body_case != SYCL__V1__REPLY__BODY_BUILD)
+		return;
+	struct bundle_image *image = pending->context;
+	const Sycl__V1__BuildResult *build = reply->build;
+	image->log = build->log[0] ? strdup(build->log) : NULL;
+	image->names_left_out = build->kernels_left_out > 0;
+	image->names = calloc(build->n_kernels + 1, sizeof(char *));
+	for (size_t i = 0; image->names && i < build->n_kernels; i++) {
+		image->names[i] = strdup(build->kernels[i]);
+		if (!image->names[i])
+			break;
+		image->name_count++;
+	}
+	if (image->name_count < build->n_kernels)
+		image->names_left_out = true; /* no memory: they are asked for */
+}
+
+/* Sends it and waits. On failure the image is gone. */
+static sycl_result ask(struct bundle_image *image, const Sycl__V1__Command *command, struct bundle_image **image_out)
+{
+	struct pending pending = {.take = take_build, .context = image};
+	sycl_result result = connection_request(image->object.connection, command, &pending, UINT64_MAX);
+	if (result) {
+		struct failure why;
+		error_get(&why);
+		error_set_build_log(image->log);
+		object_unref(&image->object);
+		return error_set_failure(&why);
+	}
+	*image_out = image;
+	return SYCL_SUCCESS;
+}
+
+/* Which kinds the device's backend takes is the service's to say. */
+static sycl_result check_input(const struct context *context, const struct device *device,
+			       const struct build_input *input)
+{
+	uint64_t limit = context->object.connection->limits.source_bytes;
+	bool compiled = input->kind == SYCL_SOURCE_OPENCL_C || input->kind == SYCL_SOURCE_PORTABLE ||
+			input->kind == SYCL_SOURCE_CUDA_CPP || input->kind == SYCL_SOURCE_SPIRV;
+	if (input->size_bytes > limit)
+		return error_set(SYCL_ERROR_QUOTA, "the source has %zu bytes, %" PRIu64 " are allowed",
+				 input->size_bytes, limit);
+	if (input->options && strlen(input->options) > BUNDLE_OPTIONS_MAX)
+		return error_set(SYCL_ERROR_INVALID, "the build options have %zu bytes, %u are allowed",
+				 strlen(input->options), BUNDLE_OPTIONS_MAX);
+	if (compiled && !(device->facts->aspects >> SYCL_ASPECT_ONLINE_COMPILER & 1))
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no compiler", device->facts->name);
+	return SYCL_SUCCESS;
+}
+
+sycl_result bundle_image_build(struct context *context, struct device *device, const struct build_input *input,
+			       struct bundle_image **image_out)
+{
+	struct connection *c = context->object.connection;
+	struct bundle_image *image = NULL;
+	sycl_result result = check_input(context, device, input);
+	if (!result)
+		result = remote_check(&context->remote);
+	if (!result)
+		result = image_new(context, device, &image);
+	if (result)
+		return result;
+	Sycl__V1__BundleBuild request = SYCL__V1__BUNDLE_BUILD__INIT;
+	request.bundle = image->remote.id;
+	request.context = context->remote.id;
+	request.device = device->facts->device;
+	request.kind = (Sycl__V1__SourceKind)input->kind;
+	request.options = (char *)(uintptr_t)(input->options ? input->options : "");
+	request.compile_only = input->compile_only;
+	Sycl__V1__ArenaRange place = SYCL__V1__ARENA_RANGE__INIT;
+	struct arena_range range = {0, 0, 0};
+	if (input->size_bytes <= INLINE_SOURCE_BYTES_MAX) {
+		request.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_INLINE_SOURCE;
+		request.inline_source.data = (uint8_t *)(uintptr_t)input->bytes;
+		request.inline_source.len = input->size_bytes;
+	} else {
+		void *address = NULL;
+		result = arenas_take(c, input->size_bytes, &range, &address);
+		if (result) {
+			remote_forget(c, &image->remote); /* the service has never heard of it */
+			object_unref(&image->object);
+			return result;
+		}
+		memcpy(address, input->bytes, input->size_bytes);
+		place.arena = range.arena;
+		place.offset_bytes = range.offset_bytes;
+		place.size_bytes = input->size_bytes;
+		request.source_case = SYCL__V1__BUNDLE_BUILD__SOURCE_ARENA_SOURCE;
+		request.arena_source = &place;
+	}
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_BUNDLE_BUILD;
+	command.bundle_build = &request;
+	result = ask(image, &command, image_out);
+	if (range.size_bytes) {
+		(void)pthread_mutex_lock(&c->state_lock);
+		arenas_give(&c->arenas, &range);
+		(void)pthread_mutex_unlock(&c->state_lock);
+	}
+	return result;
+}
+
+sycl_result bundle_image_link(struct context *context, struct device *device, uint32_t count,
+			      struct bundle_image *const *objects, const char *options, struct bundle_image **image_out)
+{
+	uint64_t ids[BUNDLE_SOURCES_MAX];
+	struct bundle_image *image = NULL;
+	if (count == 0 || count > BUNDLE_SOURCES_MAX)
+		return error_set(SYCL_ERROR_INVALID, "%u objects cannot be linked; 1 to %u can", count,
+				 BUNDLE_SOURCES_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		sycl_result result = remote_check(&objects[i]->remote);
+		if (result)
+			return result;
+		ids[i] = objects[i]->remote.id;
+	}
+	sycl_result result = image_new(context, device, &image);
+	if (result)
+		return result;
+	Sycl__V1__BundleLink request = SYCL__V1__BUNDLE_LINK__INIT;
+	request.bundle = image->remote.id;
+	request.context = context->remote.id;
+	request.device = device->facts->device;
+	request.n_bundles = count;
+	request.bundles = ids;
+	request.options = (char *)(uintptr_t)(options ? options : "");
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_BUNDLE_LINK;
+	command.bundle_link = &request;
+	return ask(image, &command, image_out);
+}
+
+sycl_result bundle_image_make_native(struct context *context, struct device *device, sycl_bundle_state state,
+				     uint32_t count, const uint64_t *natives, struct bundle_image **image_out)
+{
+	struct bundle_image *image = NULL;
+	sycl_result result = image_new(context, device, &image);
+	if (result)
+		return result;
+	image->native = count == 1 ? natives[0] : 0;
+	Sycl__V1__NativeMake make = SYCL__V1__NATIVE_MAKE__INIT;
+	make.object = image->remote.id;
+	make.context = context->remote.id;
+	make.device = device->facts->device;
+	make.n_natives = count;
+	make.natives = (uint64_t *)(uintptr_t)natives;
+	make.state = (uint32_t)state;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_NATIVE_MAKE;
+	command.native_make = &make;
+	return ask(image, &command, image_out);
+}
+
+bool bundle_image_has(const struct bundle_image *image, const char *name, bool maybe)
+{
+	for (uint32_t i = 0; i < image->name_count; i++)
+		if (strcmp(image->names[i], name) == 0)
+			return true;
+	return maybe && image->names_left_out;
+}

@@ -1,0 +1,172 @@
+/* Asking the engine for bytes of a buffer: they are in the shared memory when it says so. */
+#include "memory/own_pages.h"
+
+#include "access_mode.h"
+
+#include <stdlib.h>
+
+struct access_wait {
+	struct buffer *buffer; /* a root */
+	const struct host_access *access;
+};
+
+/* The accessor's place in the order, and its bytes, as HostAccess says them. */
+static void put_ranges(const struct buffer *buffer, uint64_t offset_bytes, uint64_t size_bytes,
+		       Sycl__V1__HostAccess *message)
+{
+	bool whole = !buffer->is_part && size_bytes == buffer->size_bytes;
+	if (buffer->is_part && buffer->root) {
+		message->order_offset_bytes = buffer->origin_bytes;
+		message->order_size_bytes = buffer->size_bytes;
+	}
+	/* 0 and 0 would say "the whole buffer", so a part without bytes lies at the end. */
+	bool nothing = size_bytes == 0 && !whole;
+	message->offset_bytes = whole ? 0 : buffer->origin_bytes + (nothing ? buffer->size_bytes : offset_bytes);
+	message->size_bytes = whole ? 0 : size_bytes;
+}
+
+static sycl_result send(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes, bool alone,
+			const struct host_access *access)
+{
+	Sycl__V1__HostAccess message = SYCL__V1__HOST_ACCESS__INIT;
+	message.accessor = access->remote.id;
+	message.buffer = buffer->remote.id;
+	message.mode = mode;
+	message.slot = access->slot;
+	message.slot_value = access->value;
+	put_ranges(buffer, bytes->offset_bytes, bytes->size_bytes, &message);
+	if (alone) {
+		message.order_offset_bytes = bytes->offset_bytes;
+		message.order_size_bytes = bytes->size_bytes;
+	}
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_HOST_ACCESS;
+	command.host_access = &message;
+	return connection_send(buffer->object.connection, &command);
+}
+
+static sycl_result ask(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes, bool alone,
+		       struct host_access *access)
+{
+	struct connection *c = buffer->object.connection;
+	sycl_result result = remote_check(&buffer_root(buffer)->remote);
+	if (!result)
+		result = remote_name(c, OBJECT_HOST_ACCESSOR, &access->remote);
+	if (result)
+		return result;
+	(void)pthread_mutex_lock(&c->state_lock);
+	int r = slots_take(&c->slots, &access->slot, &access->value);
+	if (r == 0)
+		object_ids_find(&c->ids, access->remote.id)->slot = access->slot;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (r < 0)
+		result = error_set(SYCL_ERROR_QUOTA, "all %u completion slots of the session are in use",
+				   c->slots.count);
+	else
+		result = send(buffer, mode, bytes, alone, access);
+	if (result)
+		remote_forget(c, &access->remote);
+	return result;
+}
+
+sycl_result host_access_ask(struct buffer *buffer, uint32_t mode, uint64_t offset_bytes, uint64_t size_bytes,
+			    struct host_access *access)
+{
+	own_pages_settle(buffer_root(buffer));
+	const struct arena_range bytes = {.offset_bytes = offset_bytes, .size_bytes = size_bytes};
+	return ask(buffer, mode, &bytes, false, access);
+}
+
+sycl_result host_access_ask_part(struct buffer *buffer, uint32_t mode, const struct arena_range *bytes,
+				 struct host_access *access)
+{
+	return ask(buffer, mode, bytes, true, access);
+}
+
+bool host_access_settled(struct buffer *buffer, const struct host_access *access)
+{
+	const struct completion_slot *slot = &buffer->object.connection->slot_memory[access->slot];
+	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire), access->value) ||
+	       atomic_load_explicit(&access->remote.failed, memory_order_acquire) ||
+	       atomic_load_explicit(&buffer_root(buffer)->remote.failed, memory_order_acquire);
+}
+
+bool host_access_granted(struct buffer *buffer, const struct host_access *access)
+{
+	const struct completion_slot *slot = &buffer->object.connection->slot_memory[access->slot];
+	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire), access->value) &&
+	       atomic_load_explicit(&slot->status, memory_order_acquire) == 0 &&
+	       atomic_load_explicit(&access->remote.failed, memory_order_acquire) == 0 &&
+	       atomic_load_explicit(&buffer_root(buffer)->remote.failed, memory_order_acquire) == 0;
+}
+
+static bool ready(struct connection *c, void *context)
+{
+	(void)c;
+	const struct access_wait *wait = context;
+	return host_access_settled(wait->buffer, wait->access);
+}
+
+/* The slot was reached, or one of the two has failed. */
+static sycl_result outcome(struct buffer *buffer, struct host_access *access)
+{
+	struct connection *c = buffer->object.connection;
+	bool refused = atomic_load_explicit(&c->slot_memory[access->slot].status, memory_order_acquire) != 0;
+	if (refused) { /* the reason was sent before the slot was written */
+		(void)pthread_mutex_lock(&c->state_lock);
+		(void)replies_drain(c);
+		(void)pthread_mutex_unlock(&c->state_lock);
+	}
+	sycl_result result = remote_check(&access->remote);
+	if (!result)
+		result = remote_check(&buffer_root(buffer)->remote);
+	if (!result && refused)
+		result = error_set_object(SYCL_ERROR_RUNTIME, access->remote.id, "the host's access failed");
+	return result;
+}
+
+/* Two round trips: one to take the requests in, one to tell. */
+sycl_result host_access_answered(struct connection *c)
+{
+	sycl_result result = SYCL_SUCCESS;
+	for (int i = 0; i < 2 && !result; i++) {
+		Sycl__V1__Ping ping = SYCL__V1__PING__INIT;
+		Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+		command.body_case = SYCL__V1__COMMAND__BODY_PING;
+		command.ping = &ping;
+		struct pending pending = {.take = NULL};
+		result = connection_request(c, &command, &pending, UINT64_MAX);
+	}
+	return result;
+}
+
+/* The time is over. Was it too short for the service to answer at all? */
+static sycl_result granted_after_all(struct buffer *buffer, const struct host_access *access)
+{
+	sycl_result result = host_access_answered(buffer->object.connection);
+	if (result)
+		return result;
+	if (host_access_settled(buffer, access))
+		return SYCL_SUCCESS;
+	return error_set(SYCL_ERROR_TIMEOUT, "the buffer was not free for the host in time");
+}
+
+sycl_result host_access_wait(struct buffer *buffer, struct host_access *access, uint64_t deadline_ns)
+{
+	struct access_wait wait = {.buffer = buffer, .access = access};
+	sycl_result result = SYCL_SUCCESS;
+	if (!host_access_settled(buffer, access))
+		result = connection_wait(buffer->object.connection, ready, &wait, WAIT_SPINS | WAIT_RUNS, deadline_ns);
+	if (result == SYCL_ERROR_TIMEOUT)
+		result = granted_after_all(buffer, access);
+	connection_observe(buffer->object.connection);
+	return result ? result : outcome(buffer, access);
+}
+
+void host_access_end(struct connection *c, struct host_access *access)
+{
+	connection_publish(c);
+	remote_release(c, &access->remote);
+	free(access->remote.why);
+	access->remote.why = NULL;
+}

@@ -1,0 +1,294 @@
+#include "memory/own_pages.h"
+
+#include "access_mode.h"
+#include "handler/handler.h"
+#include "connection/page_copy.h"
+
+#include <stdlib.h>
+
+/* One buffer's contents on their way in. */
+struct incoming {
+	struct buffer *buffer; /* a reference */
+	struct page_copy copy;
+	struct host_access accesses[PAGE_COPY_PARTS_MAX];
+};
+
+struct own_pages {
+	uint32_t count;
+	struct incoming incoming[];
+};
+
+bool own_pages_wait(const struct buffer *buffer)
+{
+	/* With a mutex the memory is read while that is held, which is during creation. */
+	return buffer->kind == SYCL_HOST_BORROWED && !buffer->use_mutex && buffer->share == SYCL_SHARE_NONE &&
+	       !buffer->image_format && buffer->size_bytes >= PAGE_COPY_LARGE_BYTES;
+}
+
+static enum own_pages_state state_of(const struct buffer *buffer)
+{
+	return atomic_load_explicit(&buffer->pages, memory_order_acquire);
+}
+
+/* With the state lock. */
+static void set_state(struct buffer *buffer, enum own_pages_state state)
+{
+	atomic_store_explicit(&buffer->pages, state, memory_order_release);
+	(void)pthread_cond_broadcast(&buffer->object.connection->pages_changed);
+}
+
+static void change_state(struct buffer *buffer, enum own_pages_state state)
+{
+	struct connection *c = buffer->object.connection;
+	(void)pthread_mutex_lock(&c->state_lock);
+	set_state(buffer, state);
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
+/* With the state lock: this thread brings the contents. */
+static bool take(struct buffer *buffer)
+{
+	if (state_of(buffer) != OWN_PAGES_OUTSIDE)
+		return false;
+	set_state(buffer, OWN_PAGES_TAKEN);
+	return true;
+}
+
+/* As when the buffer is made. */
+static void bring_whole(struct buffer *buffer)
+{
+	page_copy_now(buffer->object.connection, buffer->address, buffer->host, buffer->size_bytes);
+	change_state(buffer, OWN_PAGES_HERE);
+}
+
+/* Until it is in none of the states from TAKEN up to `last`. With the state lock. */
+static void await(struct buffer *buffer, enum own_pages_state last)
+{
+	struct connection *c = buffer->object.connection;
+	while (state_of(buffer) >= OWN_PAGES_TAKEN && state_of(buffer) <= last)
+		(void)pthread_cond_wait(&c->pages_changed, &c->state_lock);
+}
+
+static void settle(struct buffer *buffer, enum own_pages_state last)
+{
+	struct connection *c = buffer->object.connection;
+	if (state_of(buffer) == OWN_PAGES_HERE)
+		return;
+	(void)pthread_mutex_lock(&c->state_lock);
+	bool mine = take(buffer);
+	if (!mine)
+		await(buffer, last);
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (mine)
+		bring_whole(buffer);
+}
+
+void own_pages_settle(struct buffer *buffer)
+{
+	settle(buffer, OWN_PAGES_TAKEN);
+}
+
+void own_pages_end(struct buffer *buffer)
+{
+	settle(buffer, OWN_PAGES_COMING);
+}
+
+/* What was not asked for has no id, and its end is nothing. */
+static void end_accesses(struct page_copy *copy)
+{
+	for (uint32_t i = 0; i < copy->count; i++)
+		host_access_end(copy->connection, &copy->accesses[i]);
+}
+
+/* Has the engine refused none of them so far? A refusal is told before the answer. */
+static sycl_result check_parts(struct page_copy *copy)
+{
+	sycl_result result = host_access_answered(copy->connection);
+	for (uint32_t i = 0; i < copy->count && !result; i++)
+		result = remote_check(&copy->accesses[i].remote);
+	return result;
+}
+
+/* An access for each part, all asked for, none of them refused so far. Otherwise the caller ends those that were. */
+static sycl_result ask_for_parts(struct page_copy *copy, uint32_t mode)
+{
+	sycl_result result = SYCL_SUCCESS;
+	for (uint32_t i = 0; i < copy->count && !result; i++) {
+		struct arena_range part = page_copy_part(copy, i);
+		result = host_access_ask_part(copy->buffer, mode, &part, &copy->accesses[i]);
+	}
+	return result ? result : check_parts(copy);
+}
+
+/* Of a buffer that this thread has taken. Nothing else uses it yet, so an access that is not refused holds. */
+static void hold_back(struct incoming *incoming)
+{
+	struct buffer *buffer = incoming->buffer;
+	incoming->copy =
+		page_copy_plan(buffer->object.connection, buffer->address, buffer->host, buffer->size_bytes);
+	incoming->copy.buffer = buffer;
+	incoming->copy.accesses = incoming->accesses;
+	if (ask_for_parts(&incoming->copy, ACCESS_MODE_WRITE_NO_INIT) == SYCL_SUCCESS) {
+		change_state(buffer, OWN_PAGES_COMING);
+		return;
+	}
+	/*
+	 * No room for so many accesses, or no service any more, which the group will be told. Those that there are count against
+	 * the session's limits until they are granted, also when they have ended, and the group needs the room. Not by a wait
+	 * that runs host tasks: one of them may use this buffer, and would wait for this thread.
+	 */
+	(void)host_access_answered(buffer->object.connection);
+	end_accesses(&incoming->copy);
+	incoming->copy.accesses = NULL;
+	bring_whole(buffer);
+}
+
+static struct buffer *root_at(const struct handler *handler, uint32_t i)
+{
+	return buffer_root(handler_requirement_at(handler, i)->buffer);
+}
+
+static uint32_t count_outside(const struct handler *handler)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < handler->requirements.count; i++)
+		count += state_of(root_at(handler, i)) == OWN_PAGES_OUTSIDE;
+	return count;
+}
+
+/* Nothing is to be brought, and nobody waited for. */
+static bool are_settled(const struct handler *handler)
+{
+	for (uint32_t i = 0; i < handler->requirements.count; i++) {
+		if (!own_pages_are_settled(root_at(handler, i)))
+			return false;
+	}
+	return true;
+}
+
+/* All that nobody else has taken. */
+static void take_all(const struct handler *handler, struct own_pages *pages, uint32_t most)
+{
+	struct connection *c = handler->object.connection;
+	(void)pthread_mutex_lock(&c->state_lock);
+	for (uint32_t i = 0; i < handler->requirements.count && pages->count < most; i++) {
+		struct buffer *buffer = root_at(handler, i);
+		if (!take(buffer))
+			continue;
+		object_ref(&buffer->object);
+		pages->incoming[pages->count++].buffer = buffer;
+	}
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
+static void bring(const struct handler *handler, struct own_pages **pages_out)
+{
+	uint32_t most = count_outside(handler);
+	struct own_pages *pages = calloc(1, sizeof(*pages) + most * sizeof(pages->incoming[0]));
+	if (pages) {
+		take_all(handler, pages, most);
+		for (uint32_t i = 0; i < pages->count; i++)
+			hold_back(&pages->incoming[i]);
+		*pages_out = pages;
+	}
+	/* Only now: two groups may have taken each other's, and each must hold its own first. */
+	for (uint32_t i = 0; i < handler->requirements.count; i++)
+		own_pages_settle(root_at(handler, i));
+}
+
+void own_pages_begin(const struct handler *handler, struct own_pages **pages_out)
+{
+	*pages_out = NULL;
+	if (!are_settled(handler))
+		bring(handler, pages_out);
+}
+
+void own_pages_finish(struct own_pages *pages)
+{
+	if (!pages)
+		return;
+	struct failure why;
+	error_get(&why);
+	for (uint32_t i = 0; i < pages->count; i++) {
+		struct incoming *incoming = &pages->incoming[i];
+		if (incoming->copy.accesses) {
+			(void)page_copy_run(&incoming->copy); /* all its parts are granted */
+			change_state(incoming->buffer, OWN_PAGES_HERE);
+		}
+		object_unref(&incoming->buffer->object);
+	}
+	free(pages);
+	(void)error_set_failure(&why);
+}
+
+/* Brought first, then copied. */
+static sycl_result write_back_whole(struct buffer *buffer, void *target)
+{
+	struct connection *c = buffer->object.connection;
+	struct host_access access = {.slot = 0};
+	sycl_result result = host_access_ask(buffer, ACCESS_MODE_READ, 0, buffer->size_bytes, &access);
+	if (result)
+		return result;
+	result = host_access_wait(buffer, &access, UINT64_MAX);
+	struct failure why = {.code = result};
+	if (result)
+		error_get(&why);
+	else
+		page_copy_now(c, target, buffer->address, buffer->size_bytes);
+	host_access_end(c, &access);
+	return result ? error_set_failure(&why) : SYCL_SUCCESS;
+}
+
+/* As in hold_back, but they may wait for groups. Also their names can be used again afterwards. */
+static void give_up_parts(struct page_copy *copy)
+{
+	for (uint32_t i = 0; i < copy->count; i++)
+		if (copy->accesses[i].remote.id)
+			(void)host_access_wait(copy->buffer, &copy->accesses[i], UINT64_MAX);
+	end_accesses(copy);
+	(void)host_access_answered(copy->connection);
+}
+
+/*
+ * When an access of no bytes is granted, all that was submitted before it has written: what such a group has lost is known,
+ * and nothing has been copied. It ends before any part is waited for: a group that comes between the two, from another
+ * thread or a host task, waits for it, and parts behind that group wait for the group.
+ */
+static sycl_result await_writers(struct page_copy *copy, struct host_access *writers, bool has_parts)
+{
+	sycl_result result = host_access_wait(copy->buffer, writers, UINT64_MAX);
+	if (!result && has_parts)
+		result = check_parts(copy);
+	struct failure why = {.code = result};
+	if (result)
+		error_get(&why);
+	host_access_end(copy->connection, writers);
+	return result ? error_set_failure(&why) : SYCL_SUCCESS;
+}
+
+sycl_result own_pages_write_back(struct buffer *buffer, void *target)
+{
+	struct host_access writers = {.slot = 0}, accesses[PAGE_COPY_PARTS_MAX] = {{.slot = 0}};
+	struct page_copy copy =
+		page_copy_plan(buffer->object.connection, target, buffer->address, buffer->size_bytes);
+	copy.buffer = buffer;
+	copy.accesses = accesses;
+	copy.granted = 0;
+	sycl_result result = host_access_ask(buffer, ACCESS_MODE_READ, 0, 0, &writers);
+	if (result)
+		return result;
+	/* At once: what others submit from now on is not written back. */
+	bool has_parts = ask_for_parts(&copy, ACCESS_MODE_READ) == SYCL_SUCCESS;
+	result = await_writers(&copy, &writers, has_parts);
+	if (!result && has_parts)
+		return page_copy_run(&copy);
+	struct failure why = {.code = result};
+	if (result)
+		error_get(&why);
+	if (has_parts)
+		end_accesses(&copy);
+	else
+		give_up_parts(&copy);
+	/* No room for so many accesses; or a part is lost already, which this one is told as well. */
+	return result ? error_set_failure(&why) : write_back_whole(buffer, target);
+}

@@ -1,0 +1,55 @@
+/*
+ * Buffers over much memory of the program's own (SYCL_HOST_BORROWED): what they hold is copied into shared memory in
+ * parts, by the first call that uses it, and out of it by the last release; one part while the engine moves others.
+ *
+ * On the way in an access of the host holds each part. Then the group that needs the contents is sent, then the parts are
+ * copied; the engine moves each as soon as its access ends, and the group runs when all are there. Nobody else's group may
+ * be sent before the accesses are known to hold: it would not wait for them.
+ */
+#ifndef SYCL_CLIENT_OWN_PAGES_H
+#define SYCL_CLIENT_OWN_PAGES_H
+
+#include "connection/client_objects.h"
+
+struct handler;
+struct own_pages;
+
+/* Where a buffer's first contents are. */
+enum own_pages_state {
+	OWN_PAGES_HERE = 0, /* in shared memory, or there never were any */
+	OWN_PAGES_OUTSIDE,  /* in the program's memory; nothing that uses the buffer was sent */
+	OWN_PAGES_TAKEN,    /* a thread brings them: others wait */
+	OWN_PAGES_COMING,   /* the same, but whatever is sent waits for them where it should */
+};
+
+/* A new buffer over this memory: may its contents be left there until somebody uses them? */
+bool own_pages_wait(const struct buffer *buffer);
+
+/* Of a root: nothing is to be brought, and nobody waited for. It stays so. */
+static inline bool own_pages_are_settled(const struct buffer *buffer)
+{
+	enum own_pages_state state = atomic_load_explicit(&buffer->pages, memory_order_acquire);
+	return state == OWN_PAGES_HERE || state == OWN_PAGES_COMING;
+}
+
+/*
+ * Around the sending of a group, which is sent in any case. *pages_out: what own_pages_finish copies in, NULL: nothing, as a
+ * rule. Waits for the engine to answer, for no device; without locks.
+ */
+void own_pages_begin(const struct handler *handler, struct own_pages **pages_out);
+/* Accepts NULL. Keeps the calling thread's error. */
+void own_pages_finish(struct own_pages *pages);
+
+/* Of a root: before anything but a group uses it. Its contents are in shared memory then, or held as above. */
+void own_pages_settle(struct buffer *buffer);
+/* Of a root: before its memory is the program's again. Nobody reads it after this. */
+void own_pages_end(struct buffer *buffer);
+
+/*
+ * The contents to the program's memory, when all groups before are over: part by part as the engine brings them.
+ *
+ * @return Why not: then nothing was written, unless a device was lost meanwhile.
+ */
+sycl_result own_pages_write_back(struct buffer *buffer, void *target);
+
+#endif

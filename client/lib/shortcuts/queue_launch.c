@@ -1,0 +1,82 @@
+/* A launch in one call: a handler on the stack, without a handle, because nobody sees it. */
+#include "handler/handler.h"
+
+#include "syclclient/launch.h"
+
+static sycl_result set_accessor(struct handler *handler, uint32_t index, const struct sycl_launch_argument *argument)
+{
+	PIN(buffer, buffer, argument->buffer);
+	uint64_t bytes = argument->size_bytes;
+	if (bytes == SYCL_REST_BYTES && argument->offset_bytes <= buffer->size_bytes)
+		bytes = buffer->size_bytes - argument->offset_bytes;
+	return handler_set_accessor(handler, HANDLER_ARGUMENT_ACCESSOR, index, &buffer, (sycl_access_mode)argument->mode,
+				    argument->offset_bytes, bytes);
+}
+
+static sycl_result set_argument(struct handler *handler, uint32_t index, const struct sycl_launch_argument *argument)
+{
+	if (argument->reserved)
+		return error_set(SYCL_ERROR_INVALID, "argument %u: its reserved member is not 0", index);
+	switch (argument->kind) {
+	case SYCL_LAUNCH_VALUE:
+		return handler_set_value(handler, index, argument->size_bytes, argument->pointer);
+	case SYCL_LAUNCH_ACCESSOR:
+		return set_accessor(handler, index, argument);
+	case SYCL_LAUNCH_LOCAL:
+		return handler_set_local(handler, index, argument->size_bytes);
+	case SYCL_LAUNCH_USM:
+		return handler_set_usm(handler, index, argument->pointer);
+	default:
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: %d is no kind of argument", index,
+				 argument->kind);
+	}
+}
+
+static sycl_result add_dependency(struct handler *handler, sycl_event handle)
+{
+	PIN(event, event, handle);
+	return handler_add_dependency(handler, event);
+}
+
+static sycl_result build(struct handler *handler, const struct sycl_launch *launch)
+{
+	sycl_result result = SYCL_SUCCESS;
+	for (uint32_t i = 0; i < launch->argument_count && !result; i++)
+		result = set_argument(handler, i, &launch->arguments[i]);
+	for (uint32_t i = 0; i < launch->depends_on_count && !result; i++)
+		result = add_dependency(handler, launch->depends_on[i]);
+	if (result)
+		return result;
+	PIN(kernel, kernel, launch->kernel);
+	return handler_set_launch(handler, &kernel, &launch->global, launch->local.dimensions ? &launch->local : NULL);
+}
+
+static sycl_result check(const struct sycl_launch *launch)
+{
+	if (launch->struct_bytes != sizeof(*launch) || launch->reserved)
+		return error_set(SYCL_ERROR_INVALID, "launch: struct_bytes or reserved is wrong; start from SYCL_LAUNCH_INIT");
+	if (launch->argument_count && !launch->arguments)
+		return error_set(SYCL_ERROR_INVALID, "a list of %u arguments is NULL", launch->argument_count);
+	if (launch->depends_on_count && !launch->depends_on)
+		return error_set(SYCL_ERROR_INVALID, "a list of %u events is NULL", launch->depends_on_count);
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_queue_launch(sycl_queue queue_handle, const struct sycl_launch *launch, sycl_event *event_out)
+{
+	PIN(queue, queue, queue_handle);
+	if (!launch)
+		return error_set(SYCL_ERROR_INVALID, "launch is NULL");
+	sycl_result result = check(launch);
+	if (!result)
+		result = remote_check(&queue->line->remote);
+	if (result)
+		return result;
+	struct handler handler;
+	handler_init(&handler, queue);
+	result = build(&handler, launch);
+	if (!result)
+		result = handler_send(&handler, queue, event_out);
+	handler_fini(&handler);
+	return result;
+}

@@ -1,0 +1,125 @@
+/* Launches of executable graphs: an action of a command group (L9, L10, L12). */
+#include "graph/executable_graph.h"
+
+#include <stdlib.h>
+
+sycl_result graph_check_launchable(const struct handler *handler, struct executable_graph *graph)
+{
+	sycl_result result = remote_check(&graph->remote);
+	if (result)
+		return result;
+	if (graph->object.connection != handler->object.connection)
+		return error_set(SYCL_ERROR_INVALID, "the graph and the queue belong to different connections");
+	if (graph->context != handler->queue->context || graph->device != handler->queue->device)
+		return error_set_object(SYCL_ERROR_INVALID, graph->remote.id,
+					"the graph was made for another context or device than the queue's");
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_handler_graph(sycl_handler handle, sycl_executable_graph graph_handle)
+{
+	PIN(handler, handler, handle);
+	PIN(executable_graph, graph, graph_handle);
+	sycl_result result = handler_check_no_action(handler);
+	if (!result)
+		result = graph_check_launchable(handler, graph);
+	if (result)
+		return result;
+	handler->action = HANDLER_ACTION_GRAPH;
+	handler->graph = graph;
+	object_ref(&graph->object);
+	return SYCL_SUCCESS;
+}
+
+static sycl_result build(sycl_handler handler, sycl_executable_graph graph, uint32_t count,
+			 const sycl_event *depends_on)
+{
+	sycl_result result = sycl_handler_graph(handler, graph);
+	for (uint32_t i = 0; i < count && !result; i++)
+		result = sycl_handler_depends_on(handler, depends_on[i]);
+	return result;
+}
+
+SYCL_API sycl_result sycl_queue_graph(sycl_queue queue, sycl_executable_graph graph, uint32_t count,
+				      const sycl_event *depends_on, sycl_event *event_out)
+{
+	if (count > 0 && !depends_on)
+		return error_set(SYCL_ERROR_INVALID, "a list of %u events is NULL", count);
+	sycl_handler handler = NULL;
+	sycl_result result = sycl_handler_begin(queue, &handler);
+	if (result)
+		return result;
+	result = build(handler, graph, count, depends_on);
+	if (!result)
+		return sycl_handler_submit(handler, event_out);
+	struct failure why;
+	error_get(&why);
+	(void)sycl_handler_discard(handler);
+	return error_set_failure(&why);
+}
+
+static void drop(struct graph_tasks *tasks)
+{
+	free((void *)tasks->tasks);
+	*tasks = (struct graph_tasks){.tasks = NULL};
+}
+
+static sycl_result make_tasks(const struct handler *handler, struct graph_tasks *tasks)
+{
+	const struct executable_graph *graph = handler->graph;
+	for (uint32_t i = 0; i < graph->count; i++) {
+		if (!graph->nodes[i].is_host_task)
+			continue;
+		struct host_task *task = NULL;
+		sycl_result result =
+			host_task_new(handler->object.connection, graph->nodes[i].handler, handler->queue->line, &task);
+		if (result)
+			return result;
+		task->node = i + 1;
+		task->graph = bridge_graph_hold(graph->nodes[i].native_graph);
+		tasks->tasks[tasks->count++] = task;
+	}
+	return SYCL_SUCCESS;
+}
+
+sycl_result graph_tasks_make(const struct handler *handler, struct graph_tasks *tasks)
+{
+	uint32_t count = handler->graph->host_count;
+	*tasks = (struct graph_tasks){.tasks = NULL};
+	if (count == 0)
+		return SYCL_SUCCESS;
+	/* One block for the three lists. */
+	tasks->tasks = calloc(count, 2 * sizeof(void *) + sizeof(*tasks->messages));
+	if (!tasks->tasks)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	tasks->list = (void *)(tasks->tasks + count);
+	tasks->messages = (void *)(tasks->list + count);
+	sycl_result result = make_tasks(handler, tasks);
+	if (result) {
+		struct failure why;
+		error_get(&why);
+		graph_tasks_settle(handler->object.connection, tasks, false);
+		return error_set_failure(&why);
+	}
+	return SYCL_SUCCESS;
+}
+
+void graph_tasks_put(struct connection *c, struct graph_tasks *tasks, uint64_t group)
+{
+	for (uint32_t i = 0; i < tasks->count; i++) {
+		sycl__v1__host_task__init(&tasks->messages[i]);
+		tasks->messages[i].slot = tasks->tasks[i]->slot;
+		tasks->messages[i].slot_value = tasks->tasks[i]->value;
+		tasks->list[i] = &tasks->messages[i];
+		host_task_list(c, tasks->tasks[i], group);
+	}
+	tasks->launch.n_host_tasks = tasks->count;
+	tasks->launch.host_tasks = tasks->list;
+}
+
+void graph_tasks_settle(struct connection *c, struct graph_tasks *tasks, bool sent)
+{
+	for (uint32_t i = 0; i < tasks->count; i++)
+		host_task_settle(c, tasks->tasks[i], sent);
+	drop(tasks);
+}

@@ -1,0 +1,321 @@
+/* From a built command group to its messages. */
+#include "submit/handler_messages.h"
+
+#include "memory/image.h"
+
+#include <stdlib.h>
+
+void group_messages_fini(struct group_messages *m)
+{
+	if (m->block != m->small)
+		free(m->block);
+	if (m->lent)
+		lent_range_drop(m->connection, m->lent);
+}
+
+/* `images`: as many as arguments, where one of them is an image or a sampler; else 0. */
+static sycl_result make_room(struct group_messages *m, uint32_t requirements, uint32_t events, uint32_t arguments,
+			     uint32_t images)
+{
+	size_t bytes = requirements * (sizeof(*m->requirements) + sizeof(void *)) +
+		       events * (sizeof(*m->events) + sizeof(void *)) +
+		       arguments * (sizeof(*m->arguments) + sizeof(void *)) +
+		       images * (sizeof(*m->images) + sizeof(*m->samplers));
+	m->block = bytes <= sizeof(m->small) ? m->small : malloc(bytes);
+	if (!m->block) {
+		m->block = m->small;
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	}
+	m->requirements = m->block;
+	m->events = (void *)(m->requirements + requirements);
+	m->arguments = (void *)(m->events + events);
+	m->images = (void *)(m->arguments + arguments);
+	m->samplers = (void *)(m->images + images);
+	m->requirement_list = (void *)(m->samplers + images);
+	m->event_list = (void *)(m->requirement_list + requirements);
+	m->argument_list = (void *)(m->event_list + events);
+	return SYCL_SUCCESS;
+}
+
+/* Where a requirement's buffer begins in what the service knows. */
+static uint64_t origin_of(const struct handler *handler, uint32_t requirement)
+{
+	const struct buffer *buffer = handler_requirement_at(handler, requirement)->buffer;
+	return buffer->root ? buffer->origin_bytes : 0;
+}
+
+/* The service knows whole buffers: what a sub-buffer is lies in the ranges. */
+static void put_ranges(const struct handler_requirement *from, Sycl__V1__Requirement *to)
+{
+	const struct buffer *buffer = from->buffer;
+	bool whole = !buffer->is_part && from->begin == 0 && from->end == buffer->size_bytes;
+	if (buffer->is_part && buffer->root) {
+		to->order_offset_bytes = buffer->origin_bytes;
+		to->order_size_bytes = buffer->size_bytes;
+	}
+	/* 0 and 0 say "the whole buffer", so an empty part lies at the end. */
+	uint64_t begin = from->begin == from->end ? buffer->size_bytes : from->begin;
+	to->offset_bytes = whole ? 0 : (buffer->root ? buffer->origin_bytes : 0) + begin;
+	to->size_bytes = whole ? 0 : from->end - from->begin;
+}
+
+static void put_requirements(struct group_messages *m, const struct handler *handler)
+{
+	for (uint32_t i = 0; i < handler->requirements.count; i++) {
+		const struct handler_requirement *from = handler_requirement_at(handler, i);
+		Sycl__V1__Requirement *to = &m->requirements[i];
+		sycl__v1__requirement__init(to);
+		to->buffer = from->buffer->remote.id;
+		to->mode = from->mode;
+		put_ranges(from, to);
+		m->requirement_list[i] = to;
+	}
+	m->group.n_requirements = handler->requirements.count;
+	m->group.requirements = m->requirement_list;
+}
+
+static void put_events(struct group_messages *m, const struct handler *handler)
+{
+	for (uint32_t i = 0; i < handler->depends_on.count; i++) {
+		const struct handler_dependency *from = handler_dependency_at(handler, i);
+		sycl__v1__event_ref__init(&m->events[i]);
+		m->events[i].queue = from->event->line->remote.id;
+		m->events[i].group = from->event->group;
+		m->event_list[i] = &m->events[i];
+	}
+	m->group.n_depends_on = handler->depends_on.count;
+	m->group.depends_on = m->event_list;
+}
+
+/* Nothing runs in an empty space, so nothing is special about how. */
+static void put_properties(struct group_messages *m, const struct handler *handler)
+{
+	uint32_t dimensions = handler->is_empty ? 0 : handler->cluster.dimensions;
+	for (uint32_t i = 0; i < dimensions; i++)
+		m->cluster[i] = (uint32_t)handler->cluster.size[i];
+	m->launch.n_cluster = dimensions;
+	m->launch.cluster = m->cluster;
+	m->launch.cooperative = handler->cooperative && !handler->is_empty;
+	m->launch.splittable = handler->splittable && !handler->is_empty;
+	m->launch.early = handler->early && !handler->is_empty;
+}
+
+static void put_launch(struct group_messages *m, struct handler *handler)
+{
+	sycl__v1__launch__init(&m->launch);
+	m->launch.kernel = handler->kernel->remote.id;
+	m->launch.n_global = handler->dimensions;
+	m->launch.global = handler->global;
+	/* Of an empty space the local size means nothing, and may be anything (E5). */
+	m->launch.n_local = handler->is_nd && !handler->is_empty ? handler->dimensions : 0;
+	m->launch.local = handler->local;
+	m->launch.n_offset = handler->is_empty ? 0 : handler->offset.dimensions;
+	m->launch.offset = handler->offset.size;
+	put_properties(m, handler);
+	for (uint32_t i = 0; i < handler->arguments.count; i++) {
+		const struct handler_argument *from = handler_argument_at(handler, i);
+		Sycl__V1__Argument *to = &m->arguments[i];
+		sycl__v1__argument__init(to);
+		if (from->kind == HANDLER_ARGUMENT_ACCESSOR) {
+			to->value_case = SYCL__V1__ARGUMENT__VALUE_ACCESSOR;
+			to->accessor = from->requirement;
+			to->offset_bytes = origin_of(handler, from->requirement) + from->offset_bytes;
+		} else if (from->kind == HANDLER_ARGUMENT_USM) {
+			to->value_case = SYCL__V1__ARGUMENT__VALUE_USM_ADDRESS;
+			to->usm_address = from->offset_bytes;
+		} else if (from->kind == HANDLER_ARGUMENT_VALUE) {
+			to->value_case = SYCL__V1__ARGUMENT__VALUE_BYTES;
+			to->bytes.data = (uint8_t *)handler->values.items + from->offset_bytes;
+			to->bytes.len = (size_t)from->size_bytes;
+		} else if (from->kind == HANDLER_ARGUMENT_IMAGE || from->kind == HANDLER_ARGUMENT_SAMPLER) {
+			handler_put_image(from, to, &m->images[i], &m->samplers[i]);
+		} else if (from->kind == HANDLER_ARGUMENT_LOCAL) {
+			to->value_case = SYCL__V1__ARGUMENT__VALUE_LOCAL_BYTES;
+			to->local_bytes = from->size_bytes;
+		}
+		m->argument_list[i] = to;
+	}
+	m->launch.n_arguments = handler->arguments.count;
+	m->launch.arguments = m->argument_list;
+	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH;
+	m->group.launch = &m->launch;
+}
+
+/* Bytes of the program, packed into shared memory (E21). */
+static sycl_result take_host_bytes(struct group_messages *m, const struct handler *handler)
+{
+	struct copy_box box = handler->box;
+	uint64_t bytes = box.width_bytes * box.rows * box.slices;
+	sycl_result result = lent_range_new(handler->object.connection, bytes, &m->lent);
+	if (result)
+		return result;
+	box.destination = copy_box_tight(&box);
+	copy_box_move(&box, m->lent->address, (const uint8_t *)handler->host_source + handler->source_offset_bytes);
+	return SYCL_SUCCESS;
+}
+
+static void put_box(struct group_messages *m, const struct copy_box *box)
+{
+	if (box->rows == 1) {
+		m->copy.size_bytes = box->width_bytes;
+		return;
+	}
+	sycl__v1__box__init(&m->box);
+	m->box.width_bytes = box->width_bytes;
+	m->box.rows = box->rows;
+	m->box.slices = box->slices;
+	m->box.source_row_pitch = box->source.row_bytes;
+	m->box.source_slice_pitch = box->source.slice_bytes;
+	m->box.destination_row_pitch = box->destination.row_bytes;
+	m->box.destination_slice_pitch = box->destination.slice_bytes;
+	m->copy.box = &m->box;
+}
+
+static void put_source(struct group_messages *m, const struct handler *handler)
+{
+	sycl__v1__memory_end__init(&m->source);
+	m->copy.source = &m->source;
+	if (!m->lent) {
+		m->source.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
+		m->source.requirement = handler->source;
+		m->source.offset_bytes = origin_of(handler, handler->source) + handler->source_offset_bytes;
+		return;
+	}
+	sycl__v1__arena_range__init(&m->arena);
+	m->arena.arena = m->lent->range.arena;
+	m->arena.offset_bytes = m->lent->range.offset_bytes;
+	m->arena.size_bytes = m->lent->range.size_bytes;
+	m->source.place_case = SYCL__V1__MEMORY_END__PLACE_ARENA;
+	m->source.arena = &m->arena;
+}
+
+static sycl_result put_copy(struct group_messages *m, const struct handler *handler)
+{
+	struct copy_box box = handler->box;
+	sycl_result result = handler->host_source ? take_host_bytes(m, handler) : SYCL_SUCCESS;
+	if (result)
+		return result;
+	sycl__v1__copy__init(&m->copy);
+	sycl__v1__memory_end__init(&m->destination);
+	put_source(m, handler);
+	m->destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
+	m->destination.requirement = handler->destination;
+	m->destination.offset_bytes = origin_of(handler, handler->destination) + handler->destination_offset_bytes;
+	m->copy.destination = &m->destination;
+	if (m->lent) {
+		box.source = copy_box_tight(&box);
+		box = copy_box_simplify(&box);
+	}
+	put_box(m, &box);
+	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
+	m->group.copy = &m->copy;
+	return SYCL_SUCCESS;
+}
+
+static void put_fill(struct group_messages *m, struct handler *handler)
+{
+	sycl__v1__fill__init(&m->fill);
+	m->fill.requirement = handler->destination;
+	m->fill.offset_bytes = origin_of(handler, handler->destination) + handler->destination_offset_bytes;
+	m->fill.size_bytes = handler->size_bytes;
+	m->fill.pattern.data = handler->pattern;
+	m->fill.pattern.len = handler->pattern_bytes;
+	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;
+	m->group.fill = &m->fill;
+}
+
+static void put_event(struct group_messages *m, const struct handler *handler)
+{
+	bool records = handler->action == HANDLER_ACTION_RECORD_EVENT;
+	sycl__v1__shared_event_action__init(&m->event_action);
+	m->event_action.event = handler->event->remote.id;
+	m->group.action_case = records ? SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT
+				       : SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT;
+	m->group.record_event = &m->event_action; /* one union with wait_event */
+}
+
+static void put_host_task(struct group_messages *m, const struct handler *handler)
+{
+	sycl__v1__host_task__init(&m->host_task); /* its slot is filled in when there is one */
+	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
+	m->host_task.on_device = handler->on_device;
+	m->group.host_task = &m->host_task;
+}
+
+static void put_native(struct group_messages *m)
+{
+	sycl__v1__native_command__init(&m->native);
+	m->native.function = native_call_function(); /* what it is called with is filled in when there is one */
+	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_NATIVE;
+	m->group.native = &m->native;
+}
+
+/* How many nodes its body has is filled in when they are sent. */
+static void put_condition(struct group_messages *m, const struct handler *handler)
+{
+	sycl__v1__graph_condition__init(&m->condition);
+	m->condition.kind = handler->repeats ? SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_WHILE
+					     : SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_IF;
+	m->condition.usm_address = (uintptr_t)handler->usm.source;
+	if (!handler->usm.source) {
+		m->condition.requirement = handler->source;
+		m->condition.offset_bytes = origin_of(handler, handler->source) + handler->source_offset_bytes;
+	}
+	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION;
+	m->group.graph_condition = &m->condition;
+}
+
+static sycl_result put_action(struct group_messages *m, struct handler *handler)
+{
+	if (handler->action == HANDLER_ACTION_LAUNCH) {
+		put_launch(m, handler);
+	} else if (handler->action == HANDLER_ACTION_HOST_TASK) {
+		put_host_task(m, handler);
+	} else if (handler->action == HANDLER_ACTION_NATIVE) {
+		put_native(m);
+	} else if (handler->action == HANDLER_ACTION_CONDITION) {
+		put_condition(m, handler);
+	} else if (handler->is_empty) {
+		return SYCL_SUCCESS; /* nothing to move: the group only orders */
+	} else if (handler->action == HANDLER_ACTION_COPY) {
+		return put_copy(m, handler);
+	} else if (handler->action == HANDLER_ACTION_FILL) {
+		put_fill(m, handler);
+	} else if (handler->action >= HANDLER_ACTION_USM_COPY && handler->action <= HANDLER_ACTION_USM_ADVISE) {
+		usm_put_action(m, handler);
+	} else if (handler->action == HANDLER_ACTION_UPDATE) {
+		sycl__v1__host_update__init(&m->update);
+		m->update.requirement = handler->source;
+		m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE;
+		m->group.host_update = &m->update;
+	} else if (handler->event) {
+		put_event(m, handler);
+	}
+	return SYCL_SUCCESS;
+}
+
+static bool has_images(const struct handler *handler)
+{
+	for (uint32_t i = 0; i < handler->arguments.count; i++) {
+		enum handler_argument_kind kind = handler_argument_at(handler, i)->kind;
+		if (kind == HANDLER_ARGUMENT_IMAGE || kind == HANDLER_ARGUMENT_SAMPLER)
+			return true;
+	}
+	return false;
+}
+
+sycl_result group_messages_fill(struct group_messages *m, struct handler *handler)
+{
+	m->connection = handler->object.connection;
+	sycl_result result =
+		make_room(m, handler->requirements.count, handler->depends_on.count, handler->arguments.count,
+			  has_images(handler) ? handler->arguments.count : 0);
+	if (result)
+		return result;
+	sycl__v1__command_group__init(&m->group);
+	m->group.queue = handler->queue->line->remote.id;
+	m->group.after_all = handler->after_all;
+	put_requirements(m, handler);
+	put_events(m, handler);
+	return put_action(m, handler);
+}

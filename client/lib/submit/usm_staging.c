@@ -1,0 +1,333 @@
+/*
+ * Copies from and to the program's own memory: by way of memory shared with the engine, which cannot reach the
+ * program's. The program's bytes are read when the group is submitted, or in turn, as written bytes are: in a host task
+ * of its own, before or behind the copy.
+ */
+#include "handler/handler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Shared memory that a copy uses. In the connection's list from the beginning; free when nobody uses it here and its
+ * group is complete. It holds the queue's line and no object, as those hold the connection.
+ */
+struct usm_staging {
+	struct usm_staging *next;
+	struct connection *connection;
+	struct arena_range range;
+	void *shared;
+	void *program; /* where the bytes are copied from or to */
+	uint64_t size_bytes;
+	uint32_t users;          /* whoever sends it; a host task */
+	struct queue_line *line; /* held; NULL: no group was sent */
+	uint64_t group;
+};
+
+static bool is_over(const struct usm_staging *staging)
+{
+	const struct connection *c = staging->connection;
+	if (staging->users > 0)
+		return false;
+	if (!staging->line)
+		return true;
+	const struct completion_slot *slot = &c->slot_memory[staging->line->slot];
+	return sequence_reached(atomic_load_explicit(&slot->sequence, memory_order_acquire), (uint32_t)staging->group);
+}
+
+static void sweep(struct connection *c)
+{
+	struct usm_staging *over = NULL;
+	(void)pthread_mutex_lock(&c->state_lock);
+	for (struct usm_staging **at = &c->usm.stagings; *at;) {
+		struct usm_staging *staging = *at;
+		if (!is_over(staging)) {
+			at = &staging->next;
+			continue;
+		}
+		*at = staging->next;
+		staging->next = over;
+		over = staging;
+		arenas_give(&c->arenas, &staging->range);
+	}
+	(void)pthread_mutex_unlock(&c->state_lock);
+	while (over) {
+		struct usm_staging *next = over->next;
+		if (over->line)
+			queue_line_drop(c, over->line);
+		free(over);
+		over = next;
+	}
+}
+
+void usm_stagings_fini(struct connection *c)
+{
+	while (c->usm.stagings) {
+		struct usm_staging *next = c->usm.stagings->next;
+		free(c->usm.stagings);
+		c->usm.stagings = next;
+	}
+}
+
+static sycl_result staging_new(struct connection *c, void *program, uint64_t size_bytes,
+			       struct usm_staging **staging_out)
+{
+	sweep(c);
+	struct usm_staging *staging = calloc(1, sizeof(*staging));
+	if (!staging)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	sycl_result result = arenas_take(c, size_bytes, &staging->range, &staging->shared);
+	if (result) {
+		free(staging);
+		return result;
+	}
+	staging->range.size_bytes = size_bytes;
+	staging->connection = c;
+	staging->program = program;
+	staging->size_bytes = size_bytes;
+	staging->users = 1;
+	(void)pthread_mutex_lock(&c->state_lock);
+	staging->next = c->usm.stagings;
+	c->usm.stagings = staging;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	*staging_out = staging;
+	return SYCL_SUCCESS;
+}
+
+static void change_users(struct usm_staging *staging, uint32_t difference)
+{
+	struct connection *c = staging->connection;
+	(void)pthread_mutex_lock(&c->state_lock);
+	staging->users += difference;
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
+/* The engine uses it until this event's group is complete. */
+static void note_group(struct usm_staging *staging, const struct event *event)
+{
+	struct connection *c = staging->connection;
+	queue_line_hold(event->line);
+	(void)pthread_mutex_lock(&c->state_lock);
+	staging->line = event->line;
+	staging->group = event->group;
+	(void)pthread_mutex_unlock(&c->state_lock);
+}
+
+static void drop_user(void *staging)
+{
+	change_users(staging, UINT32_MAX);
+}
+
+static sycl_result copy_in(sycl_host_task task, void *user_data)
+{
+	(void)task;
+	const struct usm_staging *staging = user_data;
+	memcpy(staging->shared, staging->program, staging->size_bytes);
+	return SYCL_SUCCESS;
+}
+
+static sycl_result copy_out(sycl_host_task task, void *user_data)
+{
+	(void)task;
+	const struct usm_staging *staging = user_data;
+	memcpy(staging->program, staging->shared, staging->size_bytes);
+	return SYCL_SUCCESS;
+}
+
+struct program_copy {
+	void *destination;
+	const void *source;
+	uint64_t size_bytes;
+};
+
+static sycl_result copy_here(sycl_host_task task, void *user_data)
+{
+	(void)task;
+	const struct program_copy *copy = user_data;
+	memcpy(copy->destination, copy->source, copy->size_bytes);
+	return SYCL_SUCCESS;
+}
+
+static void event_forget(sycl_event *event)
+{
+	if (*event)
+		(void)sycl_event_release(*event);
+}
+
+struct host_part {
+	sycl_host_task_function *function;
+	void *user_data;
+	sycl_user_data_destroy *destroy;
+};
+
+static sycl_result depend(sycl_handler to, const struct handler *from, sycl_event event)
+{
+	sycl_result result = event ? sycl_handler_depends_on(to, event) : SYCL_SUCCESS;
+	for (uint32_t i = 0; !result && !event && i < from->depends_on.count; i++)
+		result = sycl_handler_depends_on(to, handle_of(&handler_dependency_at(from, i)->event->object));
+	return result;
+}
+
+/*
+ * A host task behind `event`, or without one behind what the handler depends on. Its user data is destroyed in any
+ * case.
+ */
+static sycl_result send_host_part(const struct handler *handler, const struct host_part *part, sycl_event event,
+				  sycl_event *event_out)
+{
+	struct handler *made = NULL;
+	sycl_result result = handler_new(handler->queue, &made);
+	if (result) {
+		part->destroy(part->user_data);
+		return result;
+	}
+	made->step_of = handler;
+	sycl_handler handle = handle_of(&made->object);
+	result = sycl_handler_host_task(handle, part->function, part->user_data, part->destroy);
+	if (result)
+		part->destroy(part->user_data);
+	if (!result)
+		result = depend(handle, handler, event);
+	if (!result)
+		return sycl_handler_submit(handle, event_out);
+	struct failure why;
+	error_get(&why);
+	(void)sycl_handler_discard(handle);
+	return error_set_failure(&why);
+}
+
+/* What the handler asks for besides the copy: a group that only orders. NULL: that is nothing but its events. */
+static sycl_result send_requisites(const struct handler *handler, sycl_event *event_out)
+{
+	*event_out = NULL;
+	if (handler->requirements.count == 0)
+		return SYCL_SUCCESS;
+	struct handler view = *handler;
+	view.action = HANDLER_ACTION_NONE;
+	return handler_send_whole(&view, event_out);
+}
+
+/* The copy itself, with this memory in place of the program's, behind one more event (NULL: none). */
+static sycl_result send_copy(const struct handler *handler, struct usm_staging *staging, sycl_event behind,
+			     sycl_event *event_out)
+{
+	struct handler view = *handler;
+	CLEANUP(event_unpin) struct event *before = NULL;
+	struct handler_dependency *dependencies = NULL;
+	uint32_t count = handler->depends_on.count;
+	sycl_result result = behind ? event_pin(behind, &before) : SYCL_SUCCESS;
+	if (result)
+		return result;
+	view.usm.range = &staging->range;
+	view.step_of = handler;
+	if (before) {
+		if (count == DEPENDENCIES_MAX)
+			return error_set(SYCL_ERROR_QUOTA, "a command group depends on at most %u events",
+					 DEPENDENCIES_MAX);
+		dependencies = calloc(count + 1, sizeof(*dependencies));
+		if (!dependencies)
+			return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+		if (count > 0)
+			memcpy(dependencies, handler->depends_on.items, count * sizeof(*dependencies));
+		dependencies[count].event = before;
+		view.depends_on = (struct handler_list){dependencies, count + 1, count + 1};
+	}
+	result = handler_send_whole(&view, event_out);
+	free(dependencies);
+	if (result)
+		return result;
+	CLEANUP(event_unpin) struct event *sent = NULL;
+	if (event_pin(*event_out, &sent) == SYCL_SUCCESS)
+		note_group(staging, sent);
+	return SYCL_SUCCESS;
+}
+
+/* From the program: now, or in turn if something on its way may still write those bytes. */
+static sycl_result send_from_program(const struct handler *handler, struct usm_staging *staging, sycl_event *event_out)
+{
+	struct connection *c = handler->object.connection;
+	(void)pthread_mutex_lock(&c->state_lock);
+	bool in_turn = c->host_tasks.count > 0;
+	(void)pthread_mutex_unlock(&c->state_lock);
+	if (!in_turn) {
+		memcpy(staging->shared, staging->program, staging->size_bytes);
+		return send_copy(handler, staging, NULL, event_out);
+	}
+	CLEANUP(event_forget) sycl_event requisites = NULL;
+	CLEANUP(event_forget) sycl_event read = NULL;
+	sycl_result result = send_requisites(handler, &requisites);
+	if (result)
+		return result;
+	change_users(staging, 1);
+	const struct host_part part = {copy_in, staging, drop_user};
+	result = send_host_part(handler, &part, requisites, &read);
+	return result ? result : send_copy(handler, staging, read, event_out);
+}
+
+static sycl_result send_to_program(const struct handler *handler, struct usm_staging *staging, sycl_event *event_out)
+{
+	CLEANUP(event_forget) sycl_event copied = NULL;
+	sycl_result result = send_copy(handler, staging, NULL, &copied);
+	if (result)
+		return result;
+	change_users(staging, 1);
+	const struct host_part part = {copy_out, staging, drop_user};
+	return send_host_part(handler, &part, copied, event_out);
+}
+
+/* Nothing of it concerns a device. */
+static sycl_result send_within_program(const struct handler *handler, sycl_event *event_out)
+{
+	CLEANUP(event_forget) sycl_event requisites = NULL;
+	sycl_result result = send_requisites(handler, &requisites);
+	if (result)
+		return result;
+	struct program_copy *copy = malloc(sizeof(*copy));
+	if (!copy)
+		return error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory in this process");
+	*copy = (struct program_copy){handler->usm.destination, handler->usm.source, handler->size_bytes};
+	const struct host_part part = {copy_here, copy, free};
+	return send_host_part(handler, &part, requisites, event_out);
+}
+
+bool usm_is_staged(const struct handler *handler)
+{
+	return handler->action == HANDLER_ACTION_USM_COPY && !handler->usm.range && !handler->is_empty &&
+	       (handler->usm.program_destination || handler->usm.program_source);
+}
+
+static sycl_result send_staged(const struct handler *handler, sycl_event *event_out)
+{
+	bool to_program = handler->usm.program_destination;
+	void *program = to_program ? handler->usm.destination : (void *)(uintptr_t)handler->usm.source;
+	struct usm_staging *staging = NULL;
+	sycl_result result = staging_new(handler->object.connection, program, handler->size_bytes, &staging);
+	if (result)
+		return result;
+	result = to_program ? send_to_program(handler, staging, event_out)
+			    : send_from_program(handler, staging, event_out);
+	change_users(staging, UINT32_MAX);
+	return result;
+}
+
+sycl_result usm_send_staged(const struct handler *handler, sycl_event *event_out)
+{
+	/* Needed here, even if the caller does not want it. */
+	sycl_event event = NULL;
+	sycl_result result = handler->usm.program_destination && handler->usm.program_source
+				     ? send_within_program(handler, &event)
+				     : send_staged(handler, &event);
+	if (result)
+		return result;
+	if (event_out)
+		*event_out = event;
+	else
+		(void)sycl_event_release(event);
+	return SYCL_SUCCESS;
+}
+
+void usm_stagings_sweep(struct connection *c)
+{
+	if (c->usm.stagings)
+		sweep(c);
+}

@@ -1,0 +1,356 @@
+#include "cuda/clock/math.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DRIFT_LIMIT      1e-3 /* no host's clock is set at such a rate */
+#define DRIFT_UNKNOWN    1e-4 /* crystals differ by less */
+#define DRIFT_BEST       2e-7 /* it changes by so much while nobody looks, with the temperature */
+#define DRIFT_CHANGE     1e-7 /* and goes on changing by so much in a second */
+#define DRIFT_STEP       2e-6 /* clocks of hosts are corrected by so much at a time */
+#define BELIEVED_COUNT   6u
+#define DRIFT_GAP        1e-6  /* and by so much in a long pause */
+#define NOISE_NS         400.0 /* between two bursts, mostly */
+#define CENTRED_NS       150.0 /* what was seen both ways is off by so much */
+#define STEP_NS          50000.0
+#define CONTRADICTION_NS 2000
+#define DOUBT_NS         130.0 /* by so much, at most, a late burst may move the offset */
+#define PATIENCE_MIN_NS  1000000ll
+#define PATIENCE_MAX_NS  250000000ll
+
+static int64_t rounded(double value)
+{
+	return (int64_t)(value < 0.0 ? value - 0.5 : value + 0.5);
+}
+
+void cuda_timeline_init(struct cuda_timeline *timeline, int64_t way_ns)
+{
+	*timeline = (struct cuda_timeline){
+		.uncertainty = DRIFT_UNKNOWN, .way_ns = way_ns, .spread_ns = 1, .told_ns = INT64_MIN / 2};
+}
+
+static int64_t difference(const struct cuda_clock_sample *sample)
+{
+	return (int64_t)sample->host_ns - sample->device_ns;
+}
+
+/* The offset by which this time is told. */
+static int64_t offset_at(const struct cuda_timeline *timeline, int64_t device_ns)
+{
+	int64_t since = device_ns - timeline->anchor_ns;
+	double part = since <= 0                     ? 0.0
+		      : since >= timeline->spread_ns ? 1.0
+						     : (double)since / (double)timeline->spread_ns;
+	return timeline->anchor_offset_ns + rounded(timeline->drift * (double)since + timeline->correction_ns * part);
+}
+
+uint64_t cuda_timeline_host(struct cuda_timeline *timeline, int64_t device_ns)
+{
+	if (timeline->told_ns < device_ns)
+		timeline->told_ns = device_ns;
+	return (uint64_t)(device_ns + offset_at(timeline, device_ns));
+}
+
+int64_t cuda_timeline_span(const struct cuda_timeline *timeline, int64_t device_span_ns)
+{
+	return device_span_ns + rounded(timeline->drift * (double)device_span_ns);
+}
+
+/* How far off the offset may be a time away from a sample: by what is not known of the drift, and by how that changes. */
+static double doubt(const struct cuda_timeline *timeline, double since)
+{
+	return fabs(since) * timeline->uncertainty + since * since * (DRIFT_CHANGE / 2e9);
+}
+
+/* What a sample says of the offset at another time. */
+static double said_at(const struct cuda_timeline *timeline, const struct cuda_clock_sample *sample, int64_t device_ns,
+		      int64_t origin_ns)
+{
+	double since = (double)(device_ns - sample->device_ns);
+	return (double)(difference(sample) - origin_ns) + timeline->drift * since;
+}
+
+/* Bursts that lie on one line, which none of them lies above: those that came through as fast as can be. */
+struct line {
+	unsigned through, first, last, count;
+	double slope; /* of the offset, ns per ns */
+};
+
+/* By how much a burst lies above the line. */
+static double above(const struct cuda_timeline *timeline, const struct line *line, unsigned burst)
+{
+	const struct cuda_clock_sample *a = &timeline->bursts[line->through], *b = &timeline->bursts[burst];
+	return (double)(difference(b) - difference(a)) - line->slope * (double)(b->device_ns - a->device_ns);
+}
+
+static bool is_on(const struct cuda_timeline *timeline, const struct line *line, unsigned burst)
+{
+	return above(timeline, line, burst) >= -NOISE_NS;
+}
+
+/* The line through two bursts; count 0: there is none, or one lies above it, so one of the two was late. */
+static struct line line_through(const struct cuda_timeline *timeline, unsigned from, unsigned to)
+{
+	const struct cuda_clock_sample *a = &timeline->bursts[from], *b = &timeline->bursts[to];
+	struct line line = {.through = from, .first = timeline->count};
+	if (b->device_ns <= a->device_ns)
+		return line;
+	line.slope = (double)(difference(b) - difference(a)) / (double)(b->device_ns - a->device_ns);
+	for (unsigned i = 0; i < timeline->count; i++) {
+		if (above(timeline, &line, i) > NOISE_NS / 2)
+			return (struct line){.count = 0};
+		if (!is_on(timeline, &line, i))
+			continue;
+		line.first = line.first < i ? line.first : i;
+		line.last = i;
+		line.count++;
+	}
+	return line;
+}
+
+/* The slope that fits those of a line best. */
+static double fitted_slope(const struct cuda_timeline *timeline, const struct line *line)
+{
+	const struct cuda_clock_sample *origin = &timeline->bursts[line->first];
+	double times = 0.0, offsets = 0.0, squares = 0.0, products = 0.0;
+	for (unsigned i = line->first; i <= line->last; i++) {
+		if (!is_on(timeline, line, i))
+			continue;
+		double time = (double)(timeline->bursts[i].device_ns - origin->device_ns);
+		double offset = (double)(difference(&timeline->bursts[i]) - difference(origin));
+		times += time;
+		offsets += offset;
+		squares += time * time;
+		products += time * offset;
+	}
+	double spread = squares - times * times / line->count;
+	return spread > 0.0 ? (products - times * offsets / line->count) / spread : line->slope;
+}
+
+static double span_of(const struct cuda_timeline *timeline, const struct line *line)
+{
+	return (double)(timeline->bursts[line->last].device_ns - timeline->bursts[line->first].device_ns);
+}
+
+/* Two alone agree with each other however late one of them is; so there must be a third that is near neither. */
+static bool is_confirmed(const struct cuda_timeline *timeline, const struct line *line)
+{
+	int64_t begin = timeline->bursts[line->first].device_ns;
+	double span = span_of(timeline, line);
+	if (line->count < 3 || fabs(line->slope) > DRIFT_LIMIT)
+		return false;
+	for (unsigned i = line->first + 1; i < line->last; i++) {
+		double part = (double)(timeline->bursts[i].device_ns - begin) / span;
+		if (is_on(timeline, line, i) && part > 0.15 && part < 0.85)
+			return true;
+	}
+	return false;
+}
+
+/* How well a line tells the drift of today: a short one is blurred by noise, a long one tells of drifts gone by. */
+static double uncertainty_of(const struct cuda_timeline *timeline, const struct line *line)
+{
+	double span = span_of(timeline, line);
+	return NOISE_NS / span + DRIFT_CHANGE / 2e9 * span;
+}
+
+/* Late bursts can lie on a line by chance; one that says something quite new needs more of them than one that does not. */
+static bool is_believed(const struct cuda_timeline *timeline, const struct line *line, double uncertainty)
+{
+	double news = fabs(line->slope - timeline->drift);
+	return news <= timeline->uncertainty + uncertainty + DRIFT_STEP || line->count >= BELIEVED_COUNT;
+}
+
+/*
+ * Late bursts lie anywhere below the line of the others. So it is the one with none above it that goes on until now, but
+ * for two late ones at most, and tells most; the more bursts are on it the better.
+ */
+static void learn_drift(struct cuda_timeline *timeline)
+{
+	struct line best = {.count = 0};
+	double least = INFINITY;
+	for (unsigned i = 0; i < timeline->count; i++) {
+		for (unsigned k = i + 1; k < timeline->count; k++) {
+			struct line line = line_through(timeline, i, k);
+			if (line.last + 3 < timeline->count || !is_confirmed(timeline, &line))
+				continue;
+			double uncertainty = uncertainty_of(timeline, &line);
+			if (uncertainty / line.count >= least || !is_believed(timeline, &line, uncertainty))
+				continue;
+			best = line;
+			least = uncertainty / line.count;
+		}
+	}
+	if (best.count == 0)
+		return;
+	double uncertainty = uncertainty_of(timeline, &best);
+	if (uncertainty > timeline->uncertainty * 1.5)
+		return;
+	timeline->drift = fitted_slope(timeline, &best);
+	timeline->uncertainty = uncertainty > DRIFT_BEST ? uncertainty : DRIFT_BEST;
+}
+
+/* What was known of the drift is less and less true. */
+static void grow_uncertain(struct cuda_timeline *timeline, int64_t since_ns)
+{
+	double uncertainty = timeline->uncertainty + DRIFT_CHANGE / 1e9 * (double)since_ns;
+	if (uncertainty > timeline->uncertainty)
+		timeline->uncertainty = uncertainty < DRIFT_UNKNOWN ? uncertainty : DRIFT_UNKNOWN;
+}
+
+/* What was learned does not hold: the host's clock runs otherwise than it did, or the first bursts were late. */
+static void learn_again(struct cuda_timeline *timeline)
+{
+	timeline->bursts[0] = timeline->bursts[timeline->count - 1];
+	timeline->count = 1;
+	timeline->uncertainty = DRIFT_UNKNOWN;
+}
+
+/* Can the newest burst be as early as it is, by any that was there before? */
+static bool is_explained(const struct cuda_timeline *timeline)
+{
+	const struct cuda_clock_sample *now = &timeline->bursts[timeline->count - 1];
+	int64_t origin = difference(now);
+	for (unsigned i = 0; i + 1 < timeline->count; i++) {
+		double since = (double)(now->device_ns - timeline->bursts[i].device_ns);
+		if (said_at(timeline, &timeline->bursts[i], now->device_ns, origin) + doubt(timeline, since) +
+			    CONTRADICTION_NS >
+		    0.0)
+			return true;
+	}
+	return false;
+}
+
+static void forget_bursts(struct cuda_timeline *timeline, double uncertainty)
+{
+	timeline->count = 0;
+	timeline->is_limited = false;
+	if (timeline->uncertainty < uncertainty)
+		timeline->uncertainty = uncertainty;
+}
+
+static void keep(struct cuda_timeline *timeline, const struct cuda_clock_sample *sample)
+{
+	if (timeline->count == CUDA_TIMELINE_BURSTS) {
+		for (unsigned i = 1; i < timeline->count; i++)
+			timeline->bursts[i - 1] = timeline->bursts[i];
+		timeline->count--;
+	}
+	timeline->bursts[timeline->count++] = *sample;
+}
+
+/* The mean of what those that were seen both ways say of now. */
+static double middle(const struct cuda_timeline *timeline, int64_t at_ns, int64_t origin_ns)
+{
+	double sum = 0.0, weights = 0.0;
+	for (unsigned i = 0; i < timeline->count; i++) {
+		const struct cuda_clock_sample *burst = &timeline->bursts[i];
+		double apart = doubt(timeline, (double)(at_ns - burst->device_ns));
+		double weight = burst->is_centred ? 1.0 / (CENTRED_NS * CENTRED_NS + apart * apart) : 0.0;
+		sum += weight * said_at(timeline, burst, at_ns, origin_ns);
+		weights += weight;
+	}
+	return sum / weights;
+}
+
+/* The offset now, from all bursts together: a late one is outvoted by those before it. */
+static int64_t wanted_offset(struct cuda_timeline *timeline)
+{
+	const struct cuda_clock_sample *now = &timeline->bursts[timeline->count - 1];
+	int64_t origin = difference(now);
+	double most = 0.0;
+	if (now->is_centred)
+		return origin + rounded(middle(timeline, now->device_ns, origin)) + timeline->way_ns;
+	for (unsigned i = 0; i + 1 < timeline->count; i++) {
+		double said = said_at(timeline, &timeline->bursts[i], now->device_ns, origin) -
+			      doubt(timeline, (double)(now->device_ns - timeline->bursts[i].device_ns));
+		most = said > most ? said : most;
+	}
+	return origin + rounded(most) + timeline->way_ns;
+}
+
+/* Nothing is seen before it has happened. */
+static int64_t obey_limit(struct cuda_timeline *timeline, int64_t at_ns, int64_t wanted)
+{
+	if (!timeline->is_limited)
+		return wanted;
+	int64_t origin = difference(&timeline->limit);
+	int64_t most = origin + rounded(said_at(timeline, &timeline->limit, at_ns, origin) +
+					doubt(timeline, (double)(at_ns - timeline->limit.device_ns)));
+	timeline->is_limited = false;
+	if (wanted <= most)
+		return wanted;
+	if (wanted - most > CONTRADICTION_NS)
+		learn_again(timeline);
+	return most;
+}
+
+void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_sample *samples, unsigned count,
+		       int64_t gap_ns, int64_t slip_ns, int64_t next_ns)
+{
+	const struct cuda_clock_sample *best = samples;
+	for (unsigned i = 1; i < count; i++)
+		best = difference(&samples[i]) >= difference(best) ? &samples[i] : best;
+	if (gap_ns > 0)
+		forget_bursts(timeline, DRIFT_GAP);
+	if (timeline->count > 0)
+		grow_uncertain(timeline, best->device_ns - timeline->bursts[timeline->count - 1].device_ns);
+	keep(timeline, best);
+	int64_t at = best->device_ns, given = timeline->is_placed ? offset_at(timeline, at) : 0;
+	/* A sample can be late, but never early; late ones may have moved the offset. */
+	if (timeline->count > 1 && difference(best) + timeline->way_ns > given + CONTRADICTION_NS &&
+	    !is_explained(timeline))
+		learn_again(timeline);
+	learn_drift(timeline);
+	int64_t wanted = wanted_offset(timeline);
+	if (gap_ns > 0 && timeline->is_placed) {
+		/* A burst that had to wait for the device does not undo what was known before. */
+		int64_t least = given - slip_ns - rounded(timeline->uncertainty * (double)gap_ns);
+		wanted = wanted < least ? least : wanted;
+	}
+	wanted = obey_limit(timeline, at, wanted);
+	double correction = (double)(wanted - given);
+	bool at_once = !timeline->is_placed || at - timeline->told_ns >= next_ns || fabs(correction) > STEP_NS;
+	timeline->anchor_ns = at;
+	timeline->anchor_offset_ns = at_once ? wanted : given;
+	timeline->correction_ns = at_once ? 0.0 : correction;
+	timeline->spread_ns = next_ns > 0 ? next_ns : 1;
+	timeline->is_placed = true;
+}
+
+void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint64_t host_ns)
+{
+	const struct cuda_clock_sample seen = {.device_ns = device_ns, .host_ns = host_ns};
+	int64_t origin = difference(&seen);
+	if (timeline->is_limited && said_at(timeline, &timeline->limit, device_ns, origin) < 0.0)
+		return;
+	timeline->limit = seen;
+	timeline->is_limited = true;
+}
+
+int64_t cuda_timeline_patience(const struct cuda_timeline *timeline)
+{
+	int64_t patience = rounded(DOUBT_NS / timeline->uncertainty);
+	return patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience > PATIENCE_MAX_NS ? PATIENCE_MAX_NS : patience;
+}
+
+bool cuda_timeline_is_doubtful(const struct cuda_timeline *timeline, int64_t since_ns)
+{
+	return timeline->count == 0 || timeline->uncertainty * (double)since_ns > 1.5 * DOUBT_NS;
+}
+
+int64_t cuda_clock_elapsed_ns(float milliseconds)
+{
+	return rounded((double)milliseconds * 1e6);
+}
+
+/* Half the distance to the next float of milliseconds. */
+int64_t cuda_clock_rounding_ns(int64_t elapsed_ns)
+{
+	float milliseconds = (float)fabs((double)elapsed_ns / 1e6), next;
+	uint32_t bits;
+	memcpy(&bits, &milliseconds, sizeof(bits));
+	bits++;
+	memcpy(&next, &bits, sizeof(next));
+	return (int64_t)((double)(next - milliseconds) * 1e6 / 2.0) + 1;
+}

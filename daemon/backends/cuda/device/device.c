@@ -1,0 +1,271 @@
+/*
+ * A device's context, current where it is used: the primary one, of which there is one per device and process, retained
+ * when the device is opened; or one of the application's own making, which stays the application's (I9).
+ */
+#include "cuda/driver/entries.h"
+#include "cuda/graph/graph.h"
+#include "cuda/lane/lane.h"
+#include "status.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Which opening of a device this thread has entered last; a context's address may come again, this number does not. */
+static _Thread_local uint64_t entered;
+static _Atomic uint64_t openings;
+
+/*
+ * The application may capture a stream of its own in this process, in the mode that forbids all threads what could wait. Ours wait on
+ * streams that it does not know, and must go on (K20).
+ */
+static void relax(const struct cuda_library *cu)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	if (cu->cuThreadExchangeStreamCaptureMode)
+		(void)cu->cuThreadExchangeStreamCaptureMode(&mode);
+}
+
+int cuda_enter(struct backend_device *device, struct backend_fault *fault_out)
+{
+	const struct cuda_library *cu = &device->backend->library;
+
+	if (entered == device->opening)
+		return 0;
+	CUresult result = cu->cuCtxSetCurrent(device->context);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cu, result, fault_out, "cannot make the context current");
+	relax(cu);
+	entered = device->opening;
+	return 0;
+}
+
+int cuda_enter_again(struct backend_device *device, struct backend_fault *fault_out)
+{
+	entered = 0;
+	return cuda_enter(device, fault_out);
+}
+
+/* A thread that waits for the device sleeps, and does not spin. Only before the context is active: else it has an owner. */
+static CUresult set_flags(const struct cuda_library *cu, CUdevice device)
+{
+	unsigned flags = 0;
+	int is_active = 0;
+
+	CUresult result = cu->cuDevicePrimaryCtxGetState(device, &flags, &is_active);
+	if (result == CUDA_SUCCESS && !is_active)
+		result = cu->cuDevicePrimaryCtxSetFlags(device, CU_CTX_SCHED_BLOCKING_SYNC);
+	return result;
+}
+
+CUresult cuda_context_retain(const struct cuda_library *cu, CUdevice device, CUcontext *context_out,
+			     const char **what_out)
+{
+	const char *what = "cannot set up the context";
+	CUcontext context = NULL;
+
+	CUresult result = set_flags(cu, device);
+	if (result == CUDA_SUCCESS) {
+		what = "cannot open the device";
+		result = cu->cuDevicePrimaryCtxRetain(&context, device);
+	}
+	if (result == CUDA_SUCCESS)
+		*context_out = context;
+	else
+		*what_out = what;
+	return result;
+}
+
+static int retain(struct backend_device *device, struct backend_fault *fault_out)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	const char *what = "";
+
+	CUresult result = cuda_context_retain(cu, device->facts->device, &device->context, &what);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cu, result, fault_out, "%s", what);
+	cuda_ahead_take(device->index, device->context, &device->ahead);
+	return 0;
+}
+
+/* Every work-item gets so much; changing it waits for all work, so it is done once, when there is none. */
+static int set_stack(struct backend_device *device, struct backend_fault *fault_out)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	const uint64_t bytes = device->backend->settings.stack_bytes;
+
+	if (bytes == 0 || device->is_foreign)
+		return 0;
+	CUresult result = cu->cuCtxSetLimit(CU_LIMIT_STACK_SIZE, bytes);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cu, result, fault_out, "cannot give work-items a stack of %llu bytes",
+				  (unsigned long long)bytes);
+	return 0;
+}
+
+/* Whatever of the device is open, in the reverse order. */
+static void end(struct backend_device *device)
+{
+	const struct cuda_library *cu = &device->backend->library;
+
+	if (device->context) {
+		(void)cuda_enter(device, NULL);
+		if (device->clock)
+			cuda_clock_close(device);
+		if (device->kernels)
+			cuda_kernels_close(device);
+		if (device->memory)
+			cuda_memory_close(device);
+		cuda_conditions_close(device);
+		cuda_lanes_close(device);
+		cuda_ahead_drop(cu, &device->ahead);
+		(void)cu->cuCtxSetCurrent(NULL);
+		entered = 0;
+		if (!device->is_foreign)
+			(void)cu->cuDevicePrimaryCtxRelease(device->facts->device);
+	}
+	free(device);
+}
+
+static int open_parts(struct backend_device *device, struct backend_fault *fault_out)
+{
+	int error = device->is_foreign ? 0 : retain(device, fault_out);
+
+	if (error == 0) {
+		device->opening = atomic_fetch_add(&openings, 1) + 1;
+		error = cuda_enter(device, fault_out);
+	}
+	if (error == 0)
+		error = set_stack(device, fault_out);
+	if (error == 0)
+		error = cuda_lanes_open(device, fault_out);
+	if (error == 0)
+		error = cuda_memory_open(device, fault_out);
+	if (error == 0)
+		error = cuda_kernels_open(device, fault_out);
+	if (error == 0)
+		cuda_conditions_open(device);
+	if (error == 0)
+		error = cuda_clock_open(device, fault_out);
+	return error;
+}
+
+/*
+ * -EBUSY: it is open already. In contexts that the application names it can be open beside that; such a one is what others
+ * find only as long as there is no other.
+ */
+static int claim(struct backend_device *device, struct backend_fault *fault_out)
+{
+	struct backend *backend = device->backend;
+	bool is_claimed = false;
+
+	(void)pthread_mutex_lock(&backend->lock);
+	const struct backend_device *open = backend->open_devices[device->index];
+	if (!open || (open->is_native && !device->is_native)) {
+		backend->open_devices[device->index] = device;
+		is_claimed = true;
+	}
+	(void)pthread_mutex_unlock(&backend->lock);
+	return is_claimed || device->is_native ? 0
+					       : cuda_fault_words(fault_out, -EBUSY, STATUS_INVALID,
+								  "CUDA device %u is open already", device->index);
+}
+
+static void unclaim(struct backend_device *device)
+{
+	struct backend *backend = device->backend;
+
+	(void)pthread_mutex_lock(&backend->lock);
+	if (backend->open_devices[device->index] == device)
+		backend->open_devices[device->index] = NULL;
+	(void)pthread_mutex_unlock(&backend->lock);
+}
+
+static int check_index(const struct backend *backend, uint32_t index, struct backend_fault *fault_out)
+{
+	if (!backend->devices || index >= backend->topology.device_count)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no device %u", index);
+	if (!backend->topology.devices[index].available) {
+		const char *reason = backend->topology.devices[index].unavailable_reason;
+		return cuda_fault_words(fault_out, -ENODEV, STATUS_PLATFORM, "%s",
+					reason ? reason : "the device is not available");
+	}
+	return 0;
+}
+
+/* `context`: the application's own, or NULL for the primary one. `is_native`: the application has named it. */
+static int open_in(struct backend *backend, uint32_t index, CUcontext context, bool is_native, backend_wake *wake,
+		   void *token, struct backend_device **device_out, struct backend_fault *fault_out)
+{
+	struct backend_device *device = calloc(1, sizeof(*device));
+
+	if (!device)
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a device");
+	device->backend = backend;
+	device->index = index;
+	device->facts = &backend->devices[index];
+	device->context = context;
+	device->is_native = is_native;
+	device->is_foreign = context != NULL;
+	device->wake = wake;
+	device->token = token;
+	int error = open_parts(device, fault_out);
+	/* Other devices see it (peers) only when it is whole. */
+	if (error == 0)
+		error = claim(device, fault_out);
+	if (error < 0) {
+		end(device);
+		return error;
+	}
+	*device_out = device;
+	return 0;
+}
+
+int cuda_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
+		     struct backend_device **device_out, struct backend_fault *fault_out)
+{
+	int error = check_index(backend, index, fault_out);
+
+	return error < 0 ? error : open_in(backend, index, NULL, false, wake, token, device_out, fault_out);
+}
+
+/* Whether a context is the device's primary one, which is not made for this question. */
+static bool is_primary(const struct cuda_library *cu, CUdevice device, CUcontext context)
+{
+	CUcontext primary = NULL;
+	unsigned flags = 0;
+	int is_active = 0;
+
+	if (cu->cuDevicePrimaryCtxGetState(device, &flags, &is_active) != CUDA_SUCCESS || !is_active ||
+	    cu->cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS)
+		return false;
+	(void)cu->cuDevicePrimaryCtxRelease(device);
+	return primary == context;
+}
+
+int cuda_device_open_native(struct backend *backend, uint32_t index, uint64_t native_context, backend_wake *wake,
+			    void *token, struct backend_device **device_out, struct backend_fault *fault_out)
+{
+	CUcontext context = cuda_native_context(native_context);
+	CUdevice device = 0;
+
+	int error = check_index(backend, index, fault_out);
+	if (error == 0)
+		error = cuda_native_device_of(&backend->library, context, &device, fault_out);
+	if (error < 0)
+		return error;
+	if (device != backend->devices[index].device)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "the context is not one of CUDA device %u",
+					index);
+	if (is_primary(&backend->library, device, context))
+		context = NULL;
+	return open_in(backend, index, context, true, wake, token, device_out, fault_out);
+}
+
+void cuda_device_close(struct backend_device *device)
+{
+	if (!device)
+		return;
+	unclaim(device);
+	end(device);
+}

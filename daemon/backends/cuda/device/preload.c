@@ -1,0 +1,140 @@
+/*
+ * Ahead of any user: the driver is started and primary contexts are made, which are most of what opening a device takes.
+ * They belong to the process, so whoever opens the device later in it finds its context there. Kept until the process ends.
+ */
+#include "cuda/driver/entries.h"
+#include "cuda/driver/environment.h"
+#include "cuda/driver/settings.h"
+#include "status.h"
+
+#include "cleanup.h"
+
+#include <string.h>
+
+#define DEVICES_MAX 64u
+
+/* One thread calls this, before any other of the backend's entries. */
+static struct backend *ahead;
+static CUcontext contexts[DEVICES_MAX];
+static struct cuda_ahead made[DEVICES_MAX]; /* in these contexts */
+
+static int no_memory(struct backend_fault *fault_out)
+{
+	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for the CUDA backend");
+}
+
+/* Not cuda_open: that would look for a cache folder now. */
+static int start_driver(const struct backend_settings *settings, struct backend *backend,
+			struct backend_fault *fault_out)
+{
+	int error = cuda_settings_read(settings->options, &backend->settings, fault_out);
+
+	if (error < 0)
+		return error;
+	if (settings->for_another_user)
+		cuda_environment_prepare_early(settings->cache_directory, backend->settings.connections);
+	else
+		cuda_environment_prepare(settings->cache_directory, backend->settings.connections);
+	error = cuda_library_open(backend->settings.library, &backend->library, fault_out);
+	return error < 0 ? error : cuda_facts_read(backend, fault_out);
+}
+
+static int start(const struct backend_settings *settings, struct backend **backend_out,
+		 struct backend_fault *fault_out)
+{
+	struct backend *backend = calloc(1, sizeof(*backend));
+
+	if (!backend)
+		return no_memory(fault_out);
+	(void)pthread_mutex_init(&backend->lock, NULL);
+	int error = start_driver(settings, backend, fault_out);
+	if (error < 0) {
+		cuda_close(backend);
+		return error;
+	}
+	*backend_out = backend;
+	return 0;
+}
+
+/* Has the GPU gone meanwhile, or failed? The driver asks it for this number. */
+static int check(const struct backend *backend, uint32_t index, struct backend_fault *fault_out)
+{
+	const struct cuda_library *cu = &backend->library;
+	size_t free_bytes = 0, total_bytes = 0;
+
+	CUresult result = cu->cuCtxSetCurrent(contexts[index]);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuMemGetInfo(&free_bytes, &total_bytes);
+	(void)cu->cuCtxSetCurrent(NULL);
+	return result == CUDA_SUCCESS ? 0
+				      : cuda_fault(NULL, cu, result, fault_out, "GPU %u does not answer", index);
+}
+
+static bool is_possible(const struct backend *backend, uint32_t index)
+{
+	return index < backend->topology.device_count && backend->topology.devices[index].available &&
+	       (backend->topology.devices[index].features & BACKEND_FEATURE_PRELOAD);
+}
+
+/* -EOPNOTSUPP: there is no such device, or nothing can be done ahead for it. */
+static int hold(const struct backend *backend, uint32_t index, struct backend_fault *fault_out)
+{
+	const char *what = "";
+
+	if (contexts[index])
+		return check(backend, index, fault_out);
+	if (!is_possible(backend, index))
+		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+					"GPU %u cannot be prepared ahead", index);
+	const struct cuda_library *cu = &backend->library;
+	CUresult result = cuda_context_retain(cu, backend->devices[index].device, &contexts[index], &what);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(NULL, cu, result, fault_out, "%s", what);
+	if (cu->cuCtxSetCurrent(contexts[index]) == CUDA_SUCCESS)
+		cuda_ahead_make(cu, &made[index]);
+	(void)cu->cuCtxSetCurrent(NULL);
+	return 0;
+}
+
+void cuda_ahead_take(uint32_t index, CUcontext context, struct cuda_ahead *ahead_out)
+{
+	*ahead_out = (struct cuda_ahead){.own = NULL};
+	if (index >= DEVICES_MAX || !contexts[index] || contexts[index] != context)
+		return;
+	*ahead_out = made[index];
+	made[index] = (struct cuda_ahead){.own = NULL};
+}
+
+/*
+ * One GPU without memory for a context does not keep the others from being prepared. One that was and does not answer any
+ * more, or a result that is sticky, does: this process is of no use then.
+ */
+static int hold_all(const struct backend *backend, uint64_t devices, struct backend_fault *fault_out)
+{
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	int first_error = 0;
+	bool is_any = devices == 0;
+
+	for (uint32_t i = 0; i < DEVICES_MAX; i++) {
+		if (!(devices >> i & 1))
+			continue;
+		int error = hold(backend, i, &fault);
+		is_any |= error == 0;
+		if (error == 0)
+			continue;
+		if (first_error == 0 || first_error == -EOPNOTSUPP || contexts[i] || fault.process_lost) {
+			first_error = error;
+			*fault_out = fault;
+		}
+		if (contexts[i] || fault.process_lost)
+			return error;
+	}
+	return is_any ? 0 : first_error;
+}
+
+int cuda_preload(const struct backend_settings *settings, uint64_t devices, struct backend_fault *fault_out)
+{
+	int error = ahead ? 0 : start(settings, &ahead, fault_out);
+
+	return error < 0 ? error : hold_all(ahead, devices, fault_out);
+}

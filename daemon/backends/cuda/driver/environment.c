@@ -1,0 +1,105 @@
+#include "cuda/driver/environment.h"
+
+#include "cleanup.h"
+#include "vendor_environment.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+extern char **environ;
+
+/*
+ * Which GPUs to use is the operator's word, and taking it away would show GPUs that were meant to be hidden; devices are
+ * known by UUID here, so it does not matter that these renumber them. MPS is found by its folder; without it this
+ * process would go around a server that the operator runs. The injection path is how debuggers and sanitizers get in.
+ */
+static const char *const kept[] = {
+	"CUDA_VISIBLE_DEVICES",
+	"CUDA_DEVICE_ORDER",
+	"CUDA_MPS_PIPE_DIRECTORY",
+	"CUDA_MPS_LOG_DIRECTORY",
+	"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+	"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
+	"CUDA_MPS_CLIENT_PRIORITY",
+	"CUDA_INJECTION64_PATH",
+	"CUDA_HOME",
+	"CUDA_PATH",
+	"CUDA_CACHE_MAXSIZE",
+	/* Set below, if they are not right. */
+	"CUDA_DEVICE_MAX_CONNECTIONS",
+	"CUDA_MODULE_LOADING",
+	"CUDA_CACHE_PATH",
+	"CUDA_CACHE_DISABLE",
+};
+
+static bool is_kept(const char *name, size_t bytes)
+{
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		if (strlen(kept[i]) == bytes && memcmp(kept[i], name, bytes) == 0)
+			return true;
+	return false;
+}
+
+/* The first variable that must go, NULL: none. The caller's to free. */
+static char *find_unwanted(void)
+{
+	for (char **at = environ; at && *at; at++) {
+		size_t bytes = strcspn(*at, "=");
+		if (strncmp(*at, "CUDA_", 5) == 0 && !is_kept(*at, bytes))
+			return strndup(*at, bytes);
+	}
+	return NULL;
+}
+
+static void remove_unwanted(void)
+{
+	char *name;
+
+	while ((name = find_unwanted()) != NULL) {
+		bool removed = unsetenv(name) == 0;
+		free(name);
+		if (!removed)
+			break;
+	}
+}
+
+static void prepare(const char *path, uint32_t connections)
+{
+	char number[16];
+
+	remove_unwanted();
+	/*
+	 * The driver's default is 8: further streams would share a queue to the device and wait for each other's kernels.
+	 * Each more makes the context take longer.
+	 */
+	(void)snprintf(number, sizeof(number), "%u", connections);
+	vendor_variable_set("CUDA_DEVICE_MAX_CONNECTIONS", number);
+	/*
+	 * Loading code waits for what runs, and holds up what is sent meanwhile. With LAZY that happens again for each
+	 * function, even where only an attribute is asked for; with EAGER once, in cuModuleLoadData.
+	 */
+	vendor_variable_set("CUDA_MODULE_LOADING", "EAGER");
+	vendor_variable_set("CUDA_CACHE_PATH", path);
+	vendor_variable_set("CUDA_CACHE_DISABLE", path ? NULL : "1");
+}
+
+void cuda_environment_prepare(const char *cache_directory, uint32_t connections)
+{
+	CLEANUP(free_pointer) char *path = vendor_cache_folder(cache_directory, "cuda");
+
+	prepare(path, connections);
+}
+
+void cuda_environment_prepare_early(const char *later, uint32_t connections)
+{
+	CLEANUP(free_pointer) char *path = NULL;
+
+	if (later && asprintf(&path, "%s/cuda", later) < 0)
+		path = NULL;
+	/* A driver that does not find its folder when it starts keeps nothing, also when the folder is there later. */
+	if (path)
+		(void)mkdir(path, 0700);
+	prepare(path, connections);
+}

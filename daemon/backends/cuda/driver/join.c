@@ -1,0 +1,80 @@
+#include "cuda/driver/join.h"
+
+#include "cuda/driver/entries.h"
+#include "status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINK_LOG_BYTES 4096u
+
+static bool can_link(const struct cuda_library *cu)
+{
+	return cu->cuLinkCreate && cu->cuLinkAddData && cu->cuLinkComplete && cu->cuLinkDestroy;
+}
+
+/* Until there are no more, or the driver refuses one. */
+static CUresult add_pieces(const struct cuda_library *cu, CUlinkState state, const struct cuda_image *image)
+{
+	size_t at = 0, bytes = 0;
+
+	for (unsigned number = 0;; number++) {
+		CLEANUP(free_pointer) char *text = NULL;
+		int error = cuda_image_piece(image->bytes, image->count, &at, &text, &bytes);
+		if (error == -ENOENT)
+			return CUDA_SUCCESS;
+		if (error < 0)
+			return error == -ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_IMAGE;
+		/* With the 0 at its end, as the driver wants it. */
+		CUresult result = cu->cuLinkAddData(state, CU_JIT_INPUT_PTX, text, bytes + 1, "object", 0, NULL, NULL);
+		if (result != CUDA_SUCCESS)
+			return result;
+	}
+}
+
+/* The first line that says something. */
+static void first_line(char *log)
+{
+	char *from = log + strspn(log, " \t\r\n");
+
+	memmove(log, from, strlen(from) + 1);
+	log[strcspn(log, "\r\n")] = '\0';
+}
+
+int cuda_join_pieces(struct backend_device *device, const struct cuda_image *image, CUmodule *module_out,
+		     struct backend_fault *fault_out)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	char log[LINK_LOG_BYTES] = "";
+	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+	void *values[] = {log, (void *)(uintptr_t)(sizeof(log) - 1)};
+	CUlinkState state = NULL;
+	void *cubin = NULL;
+	size_t bytes = 0;
+
+	if (!can_link(cu))
+		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+					"this driver cannot link programs");
+	CUresult result = cu->cuLinkCreate(2, options, values, &state);
+	if (result == CUDA_SUCCESS)
+		result = add_pieces(cu, state, image);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuLinkComplete(state, &cubin, &bytes);
+	/* The linker owns the cubin until it is destroyed. */
+	if (result == CUDA_SUCCESS)
+		result = cu->cuModuleLoadDataEx(module_out, cubin, 0, NULL, NULL);
+	if (state)
+		(void)cu->cuLinkDestroy(state);
+	if (result == CUDA_SUCCESS)
+		return 0;
+	log[sizeof(log) - 1] = '\0';
+	first_line(log);
+	/*
+	 * A symbol that is missing or there twice has no code of its own, and the one that comes may mean worse
+	 * elsewhere: where the linker says what is wrong, it is that.
+	 */
+	int error = log[0] ? cuda_fault_words(fault_out, -EINVAL, STATUS_BUILD, "the objects do not link: %.200s", log)
+			   : cuda_fault(device, cu, result, fault_out, "cannot link the program");
+	fault_out->native_code = (int32_t)result;
+	return error;
+}

@@ -1,0 +1,155 @@
+#include "cuda/driver/settings.h"
+
+#include "cleanup.h"
+#include "cuda/driver/entries.h"
+#include "status.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static int read_text(const char *value, char **text_out)
+{
+	if (!*value)
+		return -EINVAL;
+	char *text = strdup(value);
+	if (!text)
+		return -ENOMEM;
+	free(*text_out);
+	*text_out = text;
+	return 0;
+}
+
+static int read_number(const char *value, uint64_t low, uint64_t high, uint64_t *number_out)
+{
+	char *end = NULL;
+
+	if (!isdigit((unsigned char)*value))
+		return -EINVAL;
+	errno = 0;
+	unsigned long long number = strtoull(value, &end, 10);
+	if (errno != 0 || *end || number < low || number > high)
+		return -EINVAL;
+	*number_out = number;
+	return 0;
+}
+
+static int read_small(const char *value, uint64_t low, uint64_t high, uint32_t *number_out)
+{
+	uint64_t number = 0;
+	int error = read_number(value, low, high, &number);
+
+	if (error == 0)
+		*number_out = (uint32_t)number;
+	return error;
+}
+
+static int read_peer_path(const char *value, enum cuda_peer_path *path_out)
+{
+	static const char *const names[] = {
+		[CUDA_PEER_AUTO] = "auto",       [CUDA_PEER_DIRECT] = "direct", [CUDA_PEER_COPY] = "peer",
+		[CUDA_PEER_MANAGED] = "managed", [CUDA_PEER_HOST] = "host",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(value, names[i]) != 0)
+			continue;
+		*path_out = (enum cuda_peer_path)i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int read_chain(const char *value, uint32_t *length_out)
+{
+	uint32_t length = 0;
+	int error = read_small(value, 0, CUDA_CHAIN_MAX, &length);
+
+	if (error < 0 || (length & (length - 1)) != 0)
+		return -EINVAL;
+	*length_out = length;
+	return 0;
+}
+
+static int read_switch(const char *value, bool *switch_out)
+{
+	bool on = strcmp(value, "yes") == 0;
+
+	if (!on && strcmp(value, "no") != 0)
+		return -EINVAL;
+	*switch_out = on;
+	return 0;
+}
+
+static int read_one(const char *name, const char *value, struct cuda_settings *settings)
+{
+	if (strcmp(name, "library") == 0)
+		return read_text(value, &settings->library);
+	if (strcmp(name, "nvrtc") == 0)
+		return read_text(value, &settings->nvrtc);
+	if (strcmp(name, "peer_path") == 0)
+		return read_peer_path(value, &settings->peer_path);
+	if (strcmp(name, "stack_bytes") == 0)
+		return read_number(value, 0, CUDA_STACK_BYTES_MAX, &settings->stack_bytes);
+	if (strcmp(name, "headroom_bytes") == 0)
+		return read_number(value, 0, UINT64_MAX, &settings->headroom_bytes);
+	if (strcmp(name, "lanes") == 0)
+		return read_small(value, 1, CUDA_LANES_MAX, &settings->lanes);
+	if (strcmp(name, "connections") == 0)
+		return read_small(value, 1, CUDA_CONNECTIONS_MAX, &settings->connections);
+	if (strcmp(name, "chain_length") == 0)
+		return read_chain(value, &settings->chain_length);
+	if (strcmp(name, "latency_multiprocessors") == 0)
+		return read_small(value, 0, CUDA_LATENCY_MULTIPROCESSORS_MAX, &settings->latency_multiprocessors);
+	if (strcmp(name, "overlap") == 0)
+		return read_switch(value, &settings->overlap);
+	return -ENOENT;
+}
+
+static int read_option(const char *option, struct cuda_settings *settings, struct backend_fault *fault_out)
+{
+	const char *equals = strchr(option, '=');
+	char name[32] = "";
+
+	if (equals && (size_t)(equals - option) < sizeof(name))
+		memcpy(name, option, (size_t)(equals - option));
+	int error = equals ? read_one(name, equals + 1, settings) : -ENOENT;
+	if (error == -ENOMEM)
+		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for an option");
+	if (error == -ENOENT)
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_INVALID,
+			"\"%.80s\" is no option of the CUDA backend: it knows library, nvrtc, peer_path, "
+			"stack_bytes, headroom_bytes, lanes, connections, chain_length, latency_multiprocessors and overlap",
+			option);
+	if (error < 0)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"the CUDA backend's option %s does not take \"%.80s\"", name, equals + 1);
+	return 0;
+}
+
+int cuda_settings_read(const char *const *options, struct cuda_settings *settings_out, struct backend_fault *fault_out)
+{
+	struct cuda_settings settings = {
+		.headroom_bytes = CUDA_HEADROOM_DEFAULT,
+		.lanes = CUDA_LANES_DEFAULT,
+		.connections = CUDA_CONNECTIONS_DEFAULT,
+		.chain_length = CUDA_CHAIN_MAX,
+		.overlap = true,
+	};
+
+	for (; options && *options; options++) {
+		int error = read_option(*options, &settings, fault_out);
+		if (error < 0) {
+			cuda_settings_free(&settings);
+			return error;
+		}
+	}
+	*settings_out = settings;
+	return 0;
+}
+
+void cuda_settings_free(struct cuda_settings *settings)
+{
+	free_pointer(&settings->library);
+	free_pointer(&settings->nvrtc);
+}

@@ -1,0 +1,34 @@
+#include "cuda/lane/begin.h"
+
+#include "cuda/driver/entries.h"
+
+/*
+ * A command that is not timed has no event in front: that it has begun is as likely as the engine takes it to be. That holds of
+ * a timed one, too, until its event was seen. Calls nothing of the driver.
+ */
+bool cuda_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out)
+{
+	struct cuda_begin *begin = &lane->state->begin;
+
+	if (begin->sequence != sequence)
+		*begin = (struct cuda_begin){.sequence = sequence};
+	*begun_ns_out = begin->begun_ns;
+	return true;
+}
+
+void cuda_begin_look(struct backend_device *device, struct cuda_lane_state *state)
+{
+	struct cuda_begin *begin = &state->begin;
+	uint64_t begun_ns = 0, again_ns = 0;
+
+	if (begin->sequence == 0 || begin->begun_ns != 0 || state->head == state->sent_end)
+		return;
+	const struct cuda_flight *flight = cuda_flight_at(state, state->head);
+	if (flight->sequence != begin->sequence || !flight->start ||
+	    cuda_clock_times(device, flight->start, flight->start, &begun_ns, &again_ns, NULL) != 0)
+		return;
+	/* As it is told at its end (cuda_progress.c). */
+	begin->begun_ns = begun_ns > flight->submit_ns ? begun_ns : flight->submit_ns;
+	if (begin->begun_ns < state->timed_end_ns)
+		begin->begun_ns = state->timed_end_ns;
+}

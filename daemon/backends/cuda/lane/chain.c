@@ -1,0 +1,388 @@
+#include "cuda/lane/chain.h"
+
+#include "cuda/driver/entries.h"
+#include "cuda/program/ptx_wait.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cuda_chains_are_possible(const struct cuda_library *library)
+{
+	return library->cuGraphCreate && library->cuGraphDestroy && library->cuGraphAddKernelNode &&
+	       library->cuGraphAddMemsetNode && library->cuGraphInstantiateWithFlags &&
+	       library->cuGraphExecKernelNodeSetParams && library->cuGraphExecMemsetNodeSetParams &&
+	       library->cuGraphUpload && library->cuGraphLaunch && library->cuGraphExecDestroy;
+}
+
+CUmodule cuda_own_load(const struct cuda_library *cu)
+{
+	CUmodule module = NULL;
+
+	return cu->cuModuleLoadDataEx(&module, cuda_own_ptx, 0, NULL, NULL) == CUDA_SUCCESS ? module : NULL;
+}
+
+/* A kernel of the backend's own, on the device when this returns. */
+static bool find_own(struct backend_device *device, const char *name, CUfunction *function_out)
+{
+	const struct cuda_library *cu = &device->backend->library;
+
+	return cu->cuModuleGetFunction(function_out, device->lanes->own_module, name) == CUDA_SUCCESS &&
+	       cu->cuFuncLoad(*function_out) == CUDA_SUCCESS;
+}
+
+void cuda_chains_open(struct backend_device *device)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	struct cuda_lanes *lanes = device->lanes;
+
+	if (!cuda_chains_are_possible(cu))
+		return;
+	lanes->own_module = device->ahead.own ? device->ahead.own : cuda_own_load(cu);
+	device->ahead.own = NULL;
+	if (!lanes->own_module)
+		return;
+	bool has_blank = find_own(device, "sycl_blank", &lanes->blank);
+	lanes->has_graphs = has_blank && device->backend->settings.chain_length > 0;
+	if (!find_own(device, "sycl_fill", &lanes->fill))
+		lanes->fill = NULL;
+}
+
+void cuda_chains_close(struct backend_device *device)
+{
+	if (device->lanes->own_module)
+		(void)device->backend->library.cuModuleUnload(device->lanes->own_module);
+	device->lanes->own_module = NULL;
+	device->lanes->blank = device->lanes->fill = NULL;
+	device->lanes->has_graphs = false;
+}
+
+static struct cuda_launch blank_launch(const struct cuda_lane_state *state)
+{
+	return (struct cuda_launch){
+		.function = state->lane->device->lanes->blank,
+		.grid = {1, 1, 1},
+		.block = {1, 1, 1},
+	};
+}
+
+static CUDA_MEMSET_NODE_PARAMS word_parameters(CUdeviceptr address, uint32_t value)
+{
+	return (CUDA_MEMSET_NODE_PARAMS){.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
+}
+
+static CUDA_KERNEL_NODE_PARAMS kernel_parameters(const struct cuda_launch *launch)
+{
+	return (CUDA_KERNEL_NODE_PARAMS){
+		.func = launch->function,
+		.gridDimX = launch->grid[0],
+		.gridDimY = launch->grid[1],
+		.gridDimZ = launch->grid[2],
+		.blockDimX = launch->block[0],
+		.blockDimY = launch->block[1],
+		.blockDimZ = launch->block[2],
+		.sharedMemBytes = launch->shared_bytes,
+		.kernelParams = launch->parameters,
+	};
+}
+
+/* Where the nodes after the last kernel write first: `value` to `word`. */
+struct ending {
+	CUdeviceptr word;
+	uint32_t value;
+	enum cuda_chain_form form;
+};
+
+CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before, CUgraphNode node)
+{
+	CUgraphEdgeData edge;
+
+	memset(&edge, 0, sizeof(edge));
+	edge.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+	edge.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+	return cu->cuGraphAddDependencies(graph, &before, &node, &edge, 1);
+}
+
+/* The nodes, each after the one before it. */
+static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count, const struct ending *ending,
+			  struct cuda_chain *chain)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	const struct cuda_launch blank = blank_launch(state);
+	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(&blank);
+	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(ending->word, ending->value);
+	const CUgraphNode *before = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		bool overlaps = before && ending->form == CUDA_CHAIN_OVERLAPPED;
+		CUresult result = cu->cuGraphAddKernelNode(&chain->kernels[i], graph, before, before && !overlaps ? 1 : 0,
+							   &kernel);
+		if (result == CUDA_SUCCESS && overlaps)
+			result = cuda_chain_overlap(cu, graph, *before, chain->kernels[i]);
+		if (result != CUDA_SUCCESS)
+			return result;
+		before = &chain->kernels[i];
+	}
+	if (ending->form == CUDA_CHAIN_DIRECT) {
+		/* Its address is set at each launch. */
+		CUresult result =
+			cu->cuGraphAddMemsetNode(&chain->direct, graph, before, 1, &word, state->lane->device->context);
+		if (result != CUDA_SUCCESS)
+			return result;
+		before = &chain->direct;
+	}
+	return cu->cuGraphAddMemsetNode(&chain->word, graph, before, 1, &word, state->lane->device->context);
+}
+
+static void make(struct cuda_lane_state *state, uint32_t level, const struct ending *ending, struct cuda_chain *chain)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	CUgraphExec executable = NULL;
+	CUgraph graph = NULL;
+
+	CUresult result = cu->cuGraphCreate(&graph, 0);
+	if (result == CUDA_SUCCESS) {
+		result = add_nodes(state, graph, 1u << level, ending, chain);
+		if (result == CUDA_SUCCESS)
+			result = cu->cuGraphInstantiateWithFlags(&executable, graph, 0);
+		if (result != CUDA_SUCCESS)
+			(void)cu->cuGraphDestroy(graph);
+	}
+	if (result != CUDA_SUCCESS) {
+		chain->is_broken = true;
+		return;
+	}
+	chain->nodes = calloc((size_t)1 << level, sizeof(*chain->nodes));
+	chain->graph = graph;
+	chain->executable = executable;
+	(void)cu->cuGraphUpload(executable, state->lane->stream); /* else the first launch does it */
+}
+
+static void make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_chain_form form)
+{
+	const struct ending ending = {.word = state->word_device, .form = form};
+
+	make(state, level, &ending, &state->chains[form][level]);
+}
+
+static bool overlaps(const struct backend_device *device)
+{
+	return device->backend->settings.overlap && device->backend->library.cuGraphAddDependencies &&
+	       device->facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;
+}
+
+/* All that will ever be needed: making one later may wait for whatever runs then (README, "Measured"). */
+static void make_all(struct cuda_lane_state *state)
+{
+	const struct ending mark = {.word = state->word_device + CUDA_MARK_BYTES, .value = 1};
+
+	for (uint32_t level = 0; 1u << level <= state->lane->device->backend->settings.chain_length; level++) {
+		make_level(state, level, CUDA_CHAIN_PLAIN);
+		make_level(state, level, CUDA_CHAIN_DIRECT);
+		if (level > 0 && overlaps(state->lane->device))
+			make_level(state, level, CUDA_CHAIN_OVERLAPPED);
+	}
+	make(state, 0, &mark, &state->lone);
+}
+
+void cuda_chains_want(struct cuda_lane_state *state)
+{
+	struct cuda_lanes *lanes = state->lane->device->lanes;
+
+	state->awaits_chains = lanes->in_flight > 0;
+	if (state->awaits_chains)
+		lanes->awaiting_chains++;
+	else
+		make_all(state);
+}
+
+void cuda_chains_make_wanted(struct backend_device *device)
+{
+	struct cuda_lanes *lanes = device->lanes;
+
+	if (lanes->awaiting_chains == 0 || cuda_enter(device, NULL) < 0)
+		return;
+	for (struct cuda_lane_state *state = lanes->first; state; state = state->next) {
+		if (!state->awaits_chains)
+			continue;
+		make_all(state);
+		state->awaits_chains = false;
+	}
+	lanes->awaiting_chains = 0;
+}
+
+static void free_one(const struct cuda_library *cu, struct cuda_chain *chain)
+{
+	if (chain->executable) {
+		(void)cu->cuGraphExecDestroy(chain->executable);
+		(void)cu->cuGraphDestroy(chain->graph);
+	}
+	for (uint32_t i = 0; i < CUDA_CHAIN_LENGTH_MAX; i++)
+		cuda_code_release(chain->codes[i]);
+	free(chain->nodes);
+	*chain = (struct cuda_chain){.executable = NULL};
+}
+
+void cuda_chains_free(struct cuda_lane_state *state)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+
+	for (uint32_t form = 0; form < CUDA_CHAIN_FORMS; form++)
+		for (uint32_t level = 0; level < CUDA_LEVELS; level++)
+			free_one(cu, &state->chains[form][level]);
+	free_one(cu, &state->lone);
+}
+
+/* The code must be the same, too: the name of a function that is gone may be another one's. */
+static bool is_set(const struct cuda_node *node, const struct cuda_launch *launch, const unsigned char *storage)
+{
+	return node->function == launch->function && node->parameter_bytes == launch->parameter_bytes &&
+	       node->shared_bytes == launch->shared_bytes && memcmp(node->grid, launch->grid, sizeof(node->grid)) == 0 &&
+	       memcmp(node->block, launch->block, sizeof(node->block)) == 0 &&
+	       memcmp(node->storage, storage, launch->parameter_bytes) == 0;
+}
+
+static void remember(struct cuda_node *node, const struct cuda_launch *launch, const unsigned char *storage)
+{
+	node->function = launch->function;
+	node->parameter_bytes = launch->parameter_bytes;
+	node->shared_bytes = launch->shared_bytes;
+	memcpy(node->grid, launch->grid, sizeof(node->grid));
+	memcpy(node->block, launch->block, sizeof(node->block));
+	memcpy(node->storage, storage, launch->parameter_bytes);
+}
+
+/*
+ * `code`: what the launch's function is of; NULL: the empty kernel. `storage`: of its arguments; NULL: it has none. A node that
+ * could not be set keeps what it has. Most programs launch the same thing again, which spares a call.
+ */
+static CUresult set_kernel(const struct cuda_library *cu, struct cuda_chain *chain, uint32_t index,
+			   const struct cuda_launch *launch, const unsigned char *storage, struct backend_program *code)
+{
+	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(launch);
+	struct cuda_node *node = chain->nodes ? &chain->nodes[index] : NULL;
+	bool is_small = storage && launch->parameter_bytes <= CUDA_NODE_BYTES;
+
+	if (node && is_small && code == chain->codes[index] && is_set(node, launch, storage))
+		return CUDA_SUCCESS;
+	if (node)
+		node->function = NULL;
+	CUresult result = cu->cuGraphExecKernelNodeSetParams(chain->executable, chain->kernels[index], &kernel);
+	if (result == CUDA_SUCCESS && node && is_small)
+		remember(node, launch, storage);
+	if (result != CUDA_SUCCESS || code == chain->codes[index])
+		return result;
+	if (code)
+		cuda_code_keep(code);
+	cuda_code_release(chain->codes[index]);
+	chain->codes[index] = code;
+	return CUDA_SUCCESS;
+}
+
+static void tidy(struct cuda_lane_state *state, struct cuda_chain *chain, uint32_t level)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	const struct cuda_launch blank = blank_launch(state);
+
+	for (uint32_t i = 0; i < 1u << level; i++)
+		if (chain->codes[i] && cuda_code_is_abandoned(chain->codes[i]))
+			(void)set_kernel(cu, chain, i, &blank, NULL, NULL);
+}
+
+void cuda_chains_tidy(struct backend_device *device)
+{
+	if (!device->lanes || cuda_enter(device, NULL) < 0)
+		return;
+	for (struct cuda_lane_state *state = device->lanes->first; state; state = state->next) {
+		for (uint32_t form = 0; form < CUDA_CHAIN_FORMS; form++)
+			for (uint32_t level = 0; level < CUDA_LEVELS; level++)
+				tidy(state, &state->chains[form][level], level);
+		tidy(state, &state->lone, 0);
+	}
+}
+
+static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain *chain, CUgraphNode node,
+			 CUdeviceptr address, uint32_t value)
+{
+	const CUDA_MEMSET_NODE_PARAMS word = word_parameters(address, value);
+
+	return state->lane->device->backend->library.cuGraphExecMemsetNodeSetParams(chain->executable, node, &word,
+										    state->lane->device->context);
+}
+
+/* What is set belongs to launches to come alone: a launch of the same chain that still runs keeps its own. */
+static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain, const struct cuda_collected *launches,
+			uint32_t count, uint32_t value)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	const struct cuda_collected *last = &launches[count - 1];
+	CUresult result = CUDA_SUCCESS;
+
+	for (uint32_t i = 0; result == CUDA_SUCCESS && i < count; i++)
+		result = set_kernel(cu, chain, i, &launches[i].launch, launches[i].storage,
+				    cuda_kernel_code(launches[i].kernel));
+	if (result == CUDA_SUCCESS && last->direct)
+		result = set_word(state, chain, chain->direct, last->direct, last->direct_value);
+	if (result == CUDA_SUCCESS)
+		result = set_word(state, chain, chain->word, state->word_device, value);
+	return result;
+}
+
+static int sent_or_not(struct backend_device *device, CUresult result)
+{
+	if (result == CUDA_SUCCESS)
+		return 0;
+	(void)cuda_fault(device, &device->backend->library, result, NULL, "the device failed");
+	return cuda_lost(device) ? -EIO : -EAGAIN;
+}
+
+int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collected *launch, uint32_t value)
+{
+	struct backend_device *device = state->lane->device;
+	const struct cuda_library *cu = &device->backend->library;
+	struct cuda_chain *chain = &state->lone;
+
+	if (!chain->executable)
+		return -EAGAIN;
+	CUresult result =
+		set_kernel(cu, chain, 0, &launch->launch, launch->storage, cuda_kernel_code(launch->kernel));
+	if (result == CUDA_SUCCESS) {
+		atomic_store_explicit(state->mark_host, 0, memory_order_release);
+		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
+	}
+	state->is_marked = result == CUDA_SUCCESS;
+	state->mark_value = value;
+	return sent_or_not(device, result);
+}
+
+/* A template that was not made, or could not be, is passed over for the plain one. */
+static enum cuda_chain_form choose_form(const struct cuda_lane_state *state, const struct cuda_collected *launches,
+					uint32_t level)
+{
+	if (launches[(1u << level) - 1].direct != 0)
+		return CUDA_CHAIN_DIRECT;
+	if (!state->chains[CUDA_CHAIN_OVERLAPPED][level].executable)
+		return CUDA_CHAIN_PLAIN;
+	for (uint32_t i = 1; i < 1u << level; i++) /* the first has none before it here */
+		if (!launches[i].launch.waits)
+			return CUDA_CHAIN_PLAIN;
+	return CUDA_CHAIN_OVERLAPPED;
+}
+
+int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t level,
+		    uint32_t value)
+{
+	struct backend_device *device = state->lane->device;
+	const struct cuda_library *cu = &device->backend->library;
+	const enum cuda_chain_form form = choose_form(state, launches, level);
+	struct cuda_chain *chain = &state->chains[form][level];
+
+	if (!chain->executable && !chain->is_broken && !state->awaits_chains)
+		make_level(state, level, form);
+	if (!chain->executable)
+		return -EAGAIN;
+	CUresult result = set_all(state, chain, launches, 1u << level, value);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
+	return sent_or_not(device, result);
+}

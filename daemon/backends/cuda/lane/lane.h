@@ -1,0 +1,248 @@
+/*
+ * Lanes: what a device has for all of them (streams, events, completion words), what one of them has (flights, launches
+ * that wait to be sent). Device thread, but for the event pools.
+ *
+ * A lane counts its commands with a 32-bit value. The GPU writes the value of a command to the lane's word, in pinned
+ * host memory, after it; of a chain only the last value is written. What the word has reached is complete. The driver is
+ * asked only for what failed.
+ *
+ * To have the GPU write another value each time, a node must be set each time. So a launch that finds its lane empty is sent by a
+ * template of its own, that writes the same to a second word, the mark, which is cleared before: the processor knows which
+ * value that stands for.
+ */
+#ifndef SYCL_BACKENDS_CUDA_LANE_H
+#define SYCL_BACKENDS_CUDA_LANE_H
+
+#include "cuda/device/internal.h"
+
+#define CUDA_LEVELS              5u /* chains of 1, 2, 4, 8, 16 */
+#define CUDA_CHAIN_LENGTH_MAX    16u
+#define CUDA_CHAIN_STORAGE_BYTES 1024u /* of a launch's arguments; a launch with more goes plainly */
+#define CUDA_CHAIN_PARAMETERS    64u
+#define CUDA_WORDS_MAX           1024u /* lanes of a device, at one time */
+#define CUDA_WORD_STRIDE         64u   /* bytes: a line of the cache each */
+#define CUDA_MARK_BYTES          4u    /* from the word to its mark */
+#define CUDA_POOLED_STREAMS_MAX  64u   /* of a kind, waiting for the next lane */
+#define CUDA_POOLED_EVENTS_MAX   1024u
+#define CUDA_LANE_KINDS          4u
+#define CUDA_NOTED_WAITS         4u
+#define CUDA_CHAIN_NS            100000u /* what a chain may take, by what its kernels took lately */
+
+struct cuda_finish;
+
+/* A launch that waits to be sent. */
+struct cuda_collected {
+	struct backend_kernel *kernel;
+	struct cuda_launch launch;
+	void *parameters[CUDA_CHAIN_PARAMETERS];
+	_Alignas(16) unsigned char storage[CUDA_CHAIN_STORAGE_BYTES];
+	CUdeviceptr direct; /* where the GPU writes direct_value after it; 0: nowhere */
+	uint32_t direct_value;
+	bool ends_flight; /* of a burst only the last does */
+};
+
+/* What a node was set to last; one with more arguments is set each time. */
+#define CUDA_NODE_BYTES 192u
+struct cuda_node {
+	CUfunction function; /* NULL: not known */
+	unsigned grid[3], block[3], shared_bytes;
+	uint32_t parameter_bytes;
+	_Alignas(16) unsigned char storage[CUDA_NODE_BYTES];
+};
+
+/* An executable graph: `1 << level` kernels in a row, then the words. Belongs to one lane. */
+struct cuda_chain {
+	CUgraph graph;          /* its nodes are the names of the executable's: it must live as long */
+	CUgraphExec executable; /* NULL: not made yet */
+	CUgraphNode kernels[CUDA_CHAIN_LENGTH_MAX], direct, word;
+	struct backend_program *codes[CUDA_CHAIN_LENGTH_MAX]; /* kept: of the function that each node names; NULL: blank */
+	struct cuda_node *nodes; /* as many as kernels; NULL: nothing is known of them */
+	bool is_broken; /* could not be made: never tried again */
+};
+
+/*
+ * PLAIN: each kernel is started when the one before it is over. OVERLAPPED: of two kernels or more, each of which waits by itself
+ * (cuda_ptx_wait.h). DIRECT: PLAIN, and a second word.
+ */
+enum cuda_chain_form { CUDA_CHAIN_PLAIN, CUDA_CHAIN_DIRECT, CUDA_CHAIN_OVERLAPPED, CUDA_CHAIN_FORMS };
+
+/* Another lane's word must have reached a value before a command could start. */
+struct cuda_noted_wait {
+	uint32_t word; /* its index */
+	uint32_t value;
+};
+
+/* A command that was taken and not told yet. */
+struct cuda_flight {
+	uint64_t sequence;
+	uint32_t value;
+	bool is_send_start; /* the commands after it up to the next one of these travelled with it */
+	uint8_t wait_count; /* more than CUDA_NOTED_WAITS: the rest is not known */
+	struct cuda_noted_wait waits[CUDA_NOTED_WAITS];
+	struct backend_kernel *kernel; /* held; NULL: no launch */
+	uint32_t launches;             /* of it: more than 1, a burst, which travels in one piece; 0 is 1 */
+	uint32_t failed_launches;      /* of a burst, with a fault: a bit each */
+	uint32_t together;             /* launches of the chain that it is one of, the burst's own too; 0: of none */
+	uint64_t items;                /* work-items of each */
+	struct cuda_finish *finish;    /* NULL: nothing to finish */
+	CUevent start, end;            /* of a timed command; NULL otherwise */
+	uint64_t submit_ns; /* of what is collected: when it was sent */
+	struct backend_fault *fault; /* owned: why it was not sent after all; NULL: it was */
+};
+
+/* Whose beginning is asked for, and what it was: cuda_begin.h. */
+struct cuda_begin {
+	uint64_t sequence; /* 0: of none */
+	uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not known yet */
+};
+
+struct cuda_lane_state {
+	struct backend_lane *lane;
+	struct cuda_lane_state *next;
+	CUstream whole;      /* of the primary context; lane->stream is another one while the lane is apart (cuda_partition.h) */
+	CUevent whole_event; /* orders the two; NULL: it never was apart */
+	bool is_known;       /* the application has been given `whole` */
+	uint32_t word; /* index */
+	_Atomic uint32_t *word_host;
+	CUdeviceptr word_device;
+	_Atomic uint32_t *mark_host; /* beside the word; 0: not yet */
+	bool is_marked;              /* a launch is on its way that writes the mark, and no word */
+	uint32_t mark_value;         /* what has been reached then */
+
+	uint32_t issued;  /* value of the last command that was taken */
+	uint32_t sent;    /* value of the last command on the stream */
+	uint32_t written; /* value whose write is on the stream; behind `sent` only when a write could not be sent */
+	uint64_t last_sequence;
+	uint64_t last_end_ns; /* of what was told, in times as told */
+	uint64_t timed_end_ns; /* the same, of the device's own times alone: estimates may lie late */
+	struct cuda_begin begin;
+
+	struct cuda_flight *flights; /* a ring: [head, tail), of which [head, sent_end) are on the stream */
+	size_t capacity, head, sent_end, tail;
+
+	uint32_t suspects; /* of a lost device: flights at the head that may have been running */
+
+	struct cuda_collected *collected; /* CUDA_CHAIN_LENGTH_MAX; NULL on lanes for copies */
+	uint32_t collected_count;
+	bool awaits_chains; /* they are made in a quiet moment: until then launches go plainly */
+	bool is_unsent; /* in the device's list of those that flush() must look at */
+	struct cuda_lane_state *next_unsent;
+
+	CUevent tail_event;        /* recorded again whenever somebody waits for the tail; made at first need */
+	uint32_t tail_event_value; /* of the last command when it was recorded */
+	bool has_tail_event;       /* tail_event was recorded at tail_event_value */
+
+	struct cuda_chain chains[CUDA_CHAIN_FORMS][CUDA_LEVELS];
+	struct cuda_chain lone; /* one kernel, then the mark */
+};
+
+/* Some of a device's multiprocessors. */
+struct cuda_part {
+	CUgreenCtx context; /* NULL: there is none */
+	uint32_t units;
+};
+
+struct cuda_partition {
+	bool is_wanted, is_refused; /* by the engine; by the driver, since it is wanted */
+	struct cuda_part few, rest; /* the latency class', all others' */
+};
+
+struct cuda_stream_pool {
+	CUstream streams[CUDA_POOLED_STREAMS_MAX];
+	uint32_t count;
+};
+
+struct cuda_event_pool {
+	CUevent events[CUDA_POOLED_EVENTS_MAX];
+	uint32_t count;
+};
+
+struct cuda_lanes {
+	struct cuda_lane_state *first;
+	struct cuda_lane_state *unsent;
+	struct cuda_lane_state *turn; /* where the next progress() begins; NULL: at the first */
+	uint64_t in_flight;
+	bool are_suspects_counted;
+	uint64_t asked_ns; /* when the driver was asked last whether all is well */
+	uint64_t looked_ns;          /* when progress() read the clock last; */
+	uint32_t looks, looks_left;  /* so often it did not before that, and will not now */
+
+	int priority, latency_priority; /* of lanes' streams, the driver's numbers: 0, -4 */
+	struct cuda_stream_pool pools[CUDA_LANE_KINDS];
+	CUstream model; /* has the attributes of a new stream */
+	uint32_t awaiting_chains; /* lanes */
+	struct cuda_partition partition;
+
+	pthread_mutex_t events_lock;
+	struct cuda_event_pool plain_events, timing_events;
+
+	unsigned char *words_host; /* CUDA_WORDS_MAX, and one that nobody reads (cuda_graph.h), pinned */
+	CUdeviceptr words_device;
+	uint32_t reached[CUDA_WORDS_MAX]; /* by what was seen of word and mark last */
+	uint32_t free_words[CUDA_WORDS_MAX], free_word_count;
+
+	CUmodule own_module; /* the backend's own kernels */
+	CUfunction blank;    /* an empty one, from which chains are made */
+	CUfunction fill;     /* fills of graphs; NULL: there is none */
+	CUmodule condition_module;
+	CUfunction condition; /* sets the conditions of graphs; NULL: there is none */
+	bool has_graphs;     /* for chains, and the empty kernel */
+	/* Any thread may read them; refused: launched plainly instead. */
+	_Atomic uint64_t chains_sent, chain_launches, chains_refused;
+
+	unsigned char *large_storage; /* CUDA_PARAMETER_BYTES_MAX */
+	void **large_parameters;      /* CUDA_PARAMETERS_MAX */
+};
+
+/* At device_open and device_close, with the context current. */
+int cuda_lanes_open(struct backend_device *device, struct backend_fault *fault_out);
+void cuda_lanes_close(struct backend_device *device);
+
+/* Room for one flight more, at `tail`. -ENOMEM. */
+int cuda_flight_reserve(struct cuda_lane_state *state);
+
+static inline struct cuda_flight *cuda_flight_at(const struct cuda_lane_state *state, size_t index)
+{
+	return &state->flights[index & (state->capacity - 1)];
+}
+
+/* Whether a word that shows `word` has reached `value`; they are never 2^31 apart. */
+static inline bool cuda_has_reached(uint32_t word, uint32_t value)
+{
+	return (int32_t)(word - value) >= 0;
+}
+
+/* What word and mark show. */
+static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
+{
+	uint32_t *reached = &state->lane->device->lanes->reached[state->word];
+	uint32_t word = atomic_load_explicit(state->word_host, memory_order_acquire);
+
+	if (state->is_marked && atomic_load_explicit(state->mark_host, memory_order_acquire) != 0) {
+		state->is_marked = false;
+		*reached = state->mark_value;
+	}
+	if (cuda_has_reached(word, *reached))
+		*reached = word;
+	return *reached;
+}
+
+/* Ends what a flight holds, and runs its finish. */
+void cuda_flight_end(struct backend_device *device, struct cuda_flight *flight);
+
+/* cuda_send.c: send what the lane has collected. What cannot be sent is told as failed. */
+void cuda_lane_send(struct cuda_lane_state *state);
+/*
+ * cuda_send.c: have the lane's word written after all that is on its stream. A write that fails is tried again with
+ * the next one, and progress() finds out by the stream that all is done.
+ */
+void cuda_lane_write_word(struct cuda_lane_state *state);
+/* cuda_send.c: put one launch on the stream by itself. */
+CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch);
+/* cuda_send.c: the command was taken and could not be sent: progress() tells it as failed. */
+__attribute__((cold)) void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight, CUresult result,
+		      const char *what);
+/* cuda_send.c: the same with a fault in words. */
+void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight, struct backend_fault *fault);
+
+#endif

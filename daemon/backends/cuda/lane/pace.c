@@ -1,0 +1,34 @@
+#include "cuda/lane/pace.h"
+
+#include "cuda/program/geometry.h"
+#include "cuda/lane/lane.h"
+
+/* More than this is no longer what a chain may take, however late it was seen. */
+#define SURPRISE_NS (UINT64_C(4) * CUDA_CHAIN_NS)
+
+uint64_t cuda_launch_items(const struct cuda_launch *launch)
+{
+	uint64_t items = 1;
+
+	for (int i = 0; i < 3; i++)
+		if (__builtin_mul_overflow(items, (uint64_t)launch->grid[i] * launch->block[i], &items))
+			return UINT64_MAX;
+	return items;
+}
+
+bool cuda_pace_is_open(const struct cuda_pace *pace, uint64_t items)
+{
+	return surprise_lasts(&pace->surprise) || (pace->items > 0 && items / 2 > pace->items);
+}
+
+/* Half of what is new: a sample that was seen late must not count for long. */
+void cuda_pace_learn(struct cuda_pace *pace, uint64_t items, uint64_t took_ns, uint64_t together_ns)
+{
+	pace->period_ns = pace->period_ns ? (pace->period_ns + took_ns) / 2 : took_ns;
+	if (pace->period_ns == 0)
+		pace->period_ns = 1; /* 0: not known */
+	if (items > pace->items)
+		pace->items = items;
+	if (together_ns > SURPRISE_NS)
+		surprise_note(&pace->surprise);
+}

@@ -1,0 +1,334 @@
+#include "cuda/lane/partition.h"
+
+#include "cuda/driver/entries.h"
+#include "cuda/lane/streams.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CLUSTER_ANYWHERE 8u /* groups of a cluster that each part of a device with clusters has room for */
+
+/* --- what there can be ---------------------------------------------------------------------------------------------- */
+
+bool cuda_partition_is_possible(const struct cuda_library *library)
+{
+	return library->cuDeviceGetDevResource && library->cuDevSmResourceSplitByCount &&
+	       library->cuDevResourceGenerateDesc && library->cuGreenCtxCreate && library->cuGreenCtxDestroy &&
+	       library->cuGreenCtxStreamCreate;
+}
+
+/* As the driver's guide tells: 8 and multiples from compute capability 9.0 on, 4 and even numbers, 2 and even numbers, 1. */
+uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted)
+{
+	const uint32_t least = facts->compute_major >= 9   ? 8
+			       : facts->compute_major == 8 ? 4
+			       : facts->compute_major == 7 ? 2
+							   : 1;
+	const uint32_t step = facts->compute_major >= 9 ? 8 : facts->compute_major >= 7 ? 2 : 1;
+
+	return wanted <= least ? least : (wanted + step - 1) / step * step;
+}
+
+bool cuda_partition_refuses(const struct backend *backend, const struct cuda_device_facts *facts, char *why_out)
+{
+	const uint32_t wanted = backend->settings.latency_multiprocessors;
+	const uint32_t units = cuda_partition_round(facts, wanted);
+
+	if (wanted == 0)
+		return false;
+	if (!cuda_partition_is_possible(&backend->library)) {
+		(void)snprintf(why_out, BACKEND_TEXT_BYTES,
+			       "latency_multiprocessors = %u: this NVIDIA driver has no green contexts (CUDA 12.5 or "
+			       "newer has)",
+			       wanted);
+		return true;
+	}
+	if (units < (uint32_t)facts->multiprocessors)
+		return false;
+	(void)snprintf(
+		why_out, BACKEND_TEXT_BYTES,
+		"latency_multiprocessors = %u: that is %u on this device, which has %d, and leaves nothing for others",
+		wanted, units, facts->multiprocessors);
+	return true;
+}
+
+/* --- streams of lanes ----------------------------------------------------------------------------------------------- */
+
+static struct cuda_part *part_of(struct cuda_lanes *lanes, const struct cuda_lane_state *state)
+{
+	return state->lane->kind == BACKEND_LANE_LATENCY ? &lanes->partition.few : &lanes->partition.rest;
+}
+
+/* Copy lanes carry nothing that a multiprocessor runs; the application's streams and those that it knows are as they are. */
+static bool may_be_apart(const struct cuda_lane_state *state)
+{
+	return backend_lane_computes(state->lane->kind) && !state->lane->is_foreign && !state->is_known;
+}
+
+static CUresult enter_part(struct backend_device *device, struct cuda_lane_state *state)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	struct cuda_lanes *lanes = device->lanes;
+	const int priority = cuda_stream_priority(lanes, state->lane->kind);
+	CUstream stream = NULL;
+
+	if (!state->whole_event && cuda_event_take(device, false, &state->whole_event, NULL) < 0)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	CUresult result =
+		cu->cuGreenCtxStreamCreate(&stream, part_of(lanes, state)->context, CU_STREAM_NON_BLOCKING, priority);
+	if (result == CUDA_SUCCESS)
+		state->lane->stream = stream;
+	return result;
+}
+
+/* Nothing is on it that anybody waits for. */
+static void leave_part(struct backend_device *device, struct cuda_lane_state *state)
+{
+	if (!cuda_lane_is_apart(state))
+		return;
+	(void)device->backend->library.cuStreamDestroy(state->lane->stream);
+	state->lane->stream = state->whole;
+	state->has_tail_event = false;
+}
+
+void cuda_partition_join(struct cuda_lane_state *state)
+{
+	struct backend_device *device = state->lane->device;
+
+	if (device->lanes->partition.few.units > 0 && may_be_apart(state))
+		(void)enter_part(device, state);
+}
+
+int cuda_partition_leave(struct cuda_lane_state *state, struct backend_fault *fault_out)
+{
+	struct backend_device *device = state->lane->device;
+	CUresult result = CUDA_SUCCESS;
+
+	if (cuda_lane_is_apart(state)) {
+		/* What it has is over before what comes, wherever that comes from. */
+		result = cuda_whole_begin(state);
+		if (result != CUDA_SUCCESS)
+			return cuda_fault(device, &device->backend->library, result, fault_out,
+					  "cannot order two streams");
+		leave_part(device, state);
+	}
+	state->is_known = true;
+	return 0;
+}
+
+void cuda_partition_forget(struct cuda_lane_state *state)
+{
+	struct backend_device *device = state->lane->device;
+
+	leave_part(device, state);
+	if (state->whole_event)
+		cuda_event_give(device, false, state->whole_event);
+	state->whole_event = NULL;
+}
+
+/* --- on the whole device -------------------------------------------------------------------------------------------- */
+
+static CUresult come_behind(const struct cuda_lane_state *state, CUstream first, CUstream second)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+
+	if (first == second)
+		return CUDA_SUCCESS;
+	CUresult result = cu->cuEventRecord(state->whole_event, first);
+	return result == CUDA_SUCCESS ? cu->cuStreamWaitEvent(second, state->whole_event, CU_EVENT_WAIT_DEFAULT)
+				      : result;
+}
+
+CUresult cuda_whole_begin(const struct cuda_lane_state *state)
+{
+	return come_behind(state, state->lane->stream, state->whole);
+}
+
+CUresult cuda_whole_end(const struct cuda_lane_state *state)
+{
+	return come_behind(state, state->whole, state->lane->stream);
+}
+
+bool cuda_launch_needs_whole(const struct cuda_lane_state *state, const struct cuda_launch *launch)
+{
+	struct cuda_lanes *lanes = state->lane->device->lanes;
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+	int resident = 0;
+
+	if (!cuda_lane_is_apart(state))
+		return false;
+	if ((uint64_t)launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > CLUSTER_ANYWHERE)
+		return true;
+	if (!launch->cooperative)
+		return false;
+	if (!cu->cuOccupancyMaxActiveBlocksPerMultiprocessor ||
+	    cu->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch->function, (int)threads,
+							    launch->shared_bytes) != CUDA_SUCCESS ||
+	    resident < 0)
+		return true;
+	const double groups = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+	return groups > (double)resident * part_of(lanes, state)->units;
+}
+
+/* --- made and ended ------------------------------------------------------------------------------------------------- */
+
+static void end(struct backend_device *device)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	struct cuda_partition *partition = &device->lanes->partition;
+
+	for (struct cuda_lane_state *state = device->lanes->first; state; state = state->next)
+		leave_part(device, state);
+	/* Its streams are gone before it is. */
+	if (partition->few.context)
+		(void)cu->cuGreenCtxDestroy(partition->few.context);
+	if (partition->rest.context)
+		(void)cu->cuGreenCtxDestroy(partition->rest.context);
+	partition->few = partition->rest = (struct cuda_part){.units = 0};
+}
+
+static CUresult make_part(struct backend_device *device, CUdevResource *resource, struct cuda_part *part)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	CUdevResourceDesc description = NULL;
+
+	CUresult result = cu->cuDevResourceGenerateDesc(&description, resource, 1);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuGreenCtxCreate(&part->context, description, device->facts->device,
+					      CU_GREEN_CTX_DEFAULT_STREAM);
+	if (result != CUDA_SUCCESS)
+		part->context = NULL;
+	return result;
+}
+
+static CUresult make_parts(struct backend_device *device)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	struct cuda_partition *partition = &device->lanes->partition;
+	CUdevResource all, few, rest;
+	unsigned groups = 1;
+
+	memset(&all, 0, sizeof(all));
+	memset(&few, 0, sizeof(few));
+	memset(&rest, 0, sizeof(rest));
+	CUresult result = cu->cuDeviceGetDevResource(device->facts->device, &all, CU_DEV_RESOURCE_TYPE_SM);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuDevSmResourceSplitByCount(&few, &groups, &all, &rest, 0,
+							 device->backend->settings.latency_multiprocessors);
+	if (result == CUDA_SUCCESS && (groups != 1 || few.sm.smCount == 0 || rest.sm.smCount == 0))
+		result = CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+	if (result == CUDA_SUCCESS)
+		result = make_part(device, &few, &partition->few);
+	if (result == CUDA_SUCCESS)
+		result = make_part(device, &rest, &partition->rest);
+	if (result == CUDA_SUCCESS) {
+		partition->few.units = few.sm.smCount;
+		partition->rest.units = rest.sm.smCount;
+	}
+	return result;
+}
+
+/*
+ * All that lanes do with streams, on one of the part: the driver's guide does not say of each that events and functions of the
+ * primary context are good there. It is idle, so nothing here takes long.
+ */
+static CUresult try_part(struct backend_device *device, const struct cuda_part *part, CUevent start, CUevent last)
+{
+	const struct cuda_library *cu = &device->backend->library;
+	struct cuda_lanes *lanes = device->lanes;
+	const CUdeviceptr nobodys = lanes->words_device + (CUdeviceptr)CUDA_WORDS_MAX * CUDA_WORD_STRIDE;
+	CUstream stream = NULL;
+	float took = 0;
+
+	CUresult result = cu->cuGreenCtxStreamCreate(&stream, part->context, CU_STREAM_NON_BLOCKING, lanes->priority);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = cu->cuEventRecord(start, lanes->model);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuStreamWaitEvent(stream, start, CU_EVENT_WAIT_DEFAULT);
+	if (result == CUDA_SUCCESS && lanes->blank)
+		result = cu->cuLaunchKernel(lanes->blank, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuStreamWriteValue32(stream, nobodys, 0, 0);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuEventRecord(last, stream);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuStreamWaitEvent(lanes->model, last, CU_EVENT_WAIT_DEFAULT);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuStreamSynchronize(lanes->model);
+	if (result == CUDA_SUCCESS)
+		result = cu->cuEventElapsedTime(&took, start, last);
+	(void)cu->cuStreamDestroy(stream);
+	return result;
+}
+
+static CUresult try_parts(struct backend_device *device)
+{
+	const struct cuda_partition *partition = &device->lanes->partition;
+	CUevent start = NULL, last = NULL;
+	CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (cuda_event_take(device, true, &start, NULL) == 0 && cuda_event_take(device, true, &last, NULL) == 0)
+		result = try_part(device, &partition->few, start, last);
+	if (result == CUDA_SUCCESS)
+		result = try_part(device, &partition->rest, start, last);
+	cuda_event_give(device, true, start);
+	cuda_event_give(device, true, last);
+	return result;
+}
+
+static void make(struct backend_device *device)
+{
+	struct cuda_partition *partition = &device->lanes->partition;
+
+	CUresult result = make_parts(device);
+	if (result == CUDA_SUCCESS)
+		result = try_parts(device);
+	for (struct cuda_lane_state *state = device->lanes->first; result == CUDA_SUCCESS && state; state = state->next)
+		if (may_be_apart(state))
+			result = enter_part(device, state);
+	if (result == CUDA_SUCCESS)
+		return;
+	/* A result that ends the device is told by the next call of those that tell. */
+	(void)cuda_fault(device, &device->backend->library, result, NULL, "cannot set multiprocessors apart");
+	end(device);
+	partition->is_refused = true;
+}
+
+bool cuda_partition_is_due(const struct backend_device *device)
+{
+	const struct cuda_partition *partition = &device->lanes->partition;
+	bool has = partition->few.units > 0;
+
+	return partition->is_wanted ? !has && !partition->is_refused : has;
+}
+
+void cuda_partition_step(struct backend_device *device)
+{
+	if (!cuda_partition_is_due(device) || cuda_enter(device, NULL) < 0)
+		return;
+	if (device->lanes->partition.is_wanted)
+		make(device);
+	else
+		end(device);
+}
+
+void cuda_partition_close(struct backend_device *device)
+{
+	end(device);
+}
+
+void cuda_latency_wanted(struct backend_device *device, bool is_wanted)
+{
+	struct cuda_partition *partition = &device->lanes->partition;
+
+	/* In the application's own context there is nothing of ours to divide. */
+	partition->is_wanted = is_wanted && device->backend->settings.latency_multiprocessors > 0 && !device->is_native;
+	partition->is_refused = partition->is_refused && is_wanted;
+}
+
+uint32_t cuda_latency_units(struct backend_device *device)
+{
+	return device->lanes->partition.few.units;
+}

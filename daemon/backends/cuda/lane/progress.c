@@ -1,0 +1,314 @@
+/*
+ * What has ended. Words are read, nothing is asked of the driver, but for one stream about every millisecond: a failed
+ * device writes no words, and tells of its failure in any call.
+ */
+#include "cuda/lane/begin.h"
+#include "cuda/driver/entries.h"
+#include "cuda/lane/lane.h"
+#include "cuda/lane/pace.h"
+
+#include "clock.h"
+#include "status.h"
+
+#include <errno.h>
+
+#define ASK_EVERY_NS 1000000u
+#define CLOSE_NS     20000u /* looks that follow each other so soon ... */
+#define LOOKS_MOST   15u    /* ... leave the clock alone so often */
+
+/* Completions that one progress() fills. */
+struct report {
+	struct backend_device *device;
+	struct backend_completion *completions;
+	uint32_t count, capacity;
+	uint64_t now_ns;
+};
+
+static struct backend_completion *next_completion(struct report *report, const struct cuda_lane_state *state,
+						  const struct cuda_flight *flight)
+{
+	struct backend_completion *completion = &report->completions[report->count++];
+
+	completion->lane = state->lane;
+	completion->sequence = flight->sequence;
+	backend_fault_none(&completion->fault);
+	completion->start_ns = completion->end_ns = 0;
+	completion->estimated = false;
+	completion->failed_launches = 0;
+	return completion;
+}
+
+static void end_first(struct report *report, struct cuda_lane_state *state)
+{
+	cuda_flight_end(report->device, cuda_flight_at(state, state->head));
+	state->head++;
+	if (state->sent_end < state->head) /* unsent ones that were told as lost */
+		state->sent_end = state->head;
+	report->device->lanes->in_flight--;
+}
+
+/* --- commands that ended ------------------------------------------------------------------------------------------ */
+
+/* How many flights at the lane's head the word shows as complete, `most` at most. */
+static uint32_t count_done(const struct cuda_lane_state *state, uint32_t word, uint32_t most)
+{
+	uint32_t count = 0;
+
+	while (count < most && state->head + count != state->sent_end &&
+	       cuda_has_reached(word, cuda_flight_at(state, state->head + count)->value))
+		count++;
+	return count;
+}
+
+/* As a rule there is nobody to share with, and a division takes longer than to see that. */
+static uint64_t shared_by(uint64_t ns, uint32_t count)
+{
+	return count > 1 ? ns / count : ns;
+}
+
+/*
+ * Times as seen from here: commands that were seen to end together are taken to have shared the time since the one before
+ * them ended, or since the first of them was submitted.
+ */
+static void estimate_times(const struct report *report, const struct cuda_lane_state *state,
+			   const struct cuda_flight *flight, uint32_t left, struct backend_completion *completion)
+{
+	uint64_t start = flight->submit_ns > state->last_end_ns ? flight->submit_ns : state->last_end_ns;
+	uint64_t end = report->now_ns > start ? start + shared_by(report->now_ns - start, left) : start;
+
+	completion->start_ns = start;
+	completion->end_ns = end;
+	completion->estimated = true;
+}
+
+/* What was seen late, as nobody has looked for a while, is no surprise. */
+static void learn_pace(const struct report *report, const struct cuda_flight *flight, uint64_t took_ns)
+{
+	const struct cuda_lanes *lanes = report->device->lanes;
+	const bool is_late = report->now_ns > lanes->looked_ns + CUDA_CHAIN_NS;
+	const bool is_alone = flight->together < 2;
+
+	took_ns = shared_by(took_ns, flight->launches);
+	cuda_pace_learn(cuda_kernel_pace(flight->kernel), flight->items, took_ns,
+			is_alone || is_late ? 0 : took_ns * flight->together);
+}
+
+/* False: its times are not known yet, ask again. */
+static bool tell_done(struct report *report, struct cuda_lane_state *state, uint32_t left)
+{
+	struct cuda_flight *flight = cuda_flight_at(state, state->head);
+	uint64_t start = 0, end = 0;
+	int error = flight->start && flight->end
+			    ? cuda_clock_times(report->device, flight->start, flight->end, &start, &end, NULL)
+			    : -ENODATA;
+
+	/* The word may be seen a moment before the event behind which it was written. */
+	if (error == -EAGAIN && !cuda_lost(report->device))
+		return false;
+	struct backend_completion *completion = next_completion(report, state, flight);
+	if (flight->fault)
+		completion->fault = *flight->fault;
+	completion->failed_launches = flight->failed_launches;
+	if (error == 0) {
+		/* Nothing begins before it was sent, or before the one before it on its stream had ended (L9), whatever the
+		 * clock has learned since: one whose samples have all been late tells too early. */
+		uint64_t least = flight->submit_ns > state->timed_end_ns ? flight->submit_ns : state->timed_end_ns;
+		completion->start_ns = start > least ? start : least;
+		completion->end_ns = end > completion->start_ns ? end : completion->start_ns;
+		state->timed_end_ns = completion->end_ns;
+	} else {
+		estimate_times(report, state, flight, left, completion);
+	}
+	if (completion->end_ns > state->last_end_ns)
+		state->last_end_ns = completion->end_ns;
+	if (flight->kernel && !flight->fault)
+		learn_pace(report, flight, completion->end_ns - completion->start_ns);
+	end_first(report, state);
+	return true;
+}
+
+static void tell_lane(struct report *report, struct cuda_lane_state *state)
+{
+	uint32_t word = cuda_word_read(state);
+
+	/* Any kernel can write here; one that says more than was sent is caught. */
+	if (!cuda_has_reached(state->sent, word)) {
+		struct backend_fault fault;
+		(void)cuda_fault_words(&fault, -EIO, STATUS_DEVICE_LOST,
+				       "a kernel wrote into memory of the service: no result can be trusted");
+		fault.native_code = CUDA_ERROR_LAUNCH_FAILED; /* those that were running are suspects */
+		cuda_lose(report->device, &fault);
+		return;
+	}
+	uint32_t left = count_done(state, word, report->capacity - report->count);
+	if (left > 0 && report->now_ns == 0)
+		report->now_ns = clock_now_ns();
+	while (left > 0 && tell_done(report, state, left))
+		left--;
+	cuda_begin_look(report->device, state);
+}
+
+/* A lane whose words could not all be sent: its stream is asked, and what it has done is told. */
+static void tell_unwritten(struct report *report, struct cuda_lane_state *state)
+{
+	if (report->device->backend->library.cuStreamQuery(state->lane->stream) != CUDA_SUCCESS)
+		return;
+	atomic_store_explicit(state->word_host, state->sent, memory_order_release);
+	state->written = state->sent;
+}
+
+/* --- a lost device ------------------------------------------------------------------------------------------------ */
+
+static bool has_noted_wait_open(const struct cuda_lanes *lanes, const struct cuda_flight *flight)
+{
+	for (uint32_t i = 0; i < flight->wait_count && i < CUDA_NOTED_WAITS; i++)
+		if (!cuda_has_reached(lanes->reached[flight->waits[i].word], flight->waits[i].value))
+			return true;
+	return false;
+}
+
+/*
+ * How many flights at the lane's head may have been running: they were sent together, and waited for nothing. Those that
+ * the driver refused are counted along.
+ */
+static uint32_t count_suspects(const struct cuda_lane_state *state)
+{
+	const struct cuda_lanes *lanes = state->lane->device->lanes;
+	uint32_t count = 0;
+	bool has_begun = false;
+
+	for (size_t at = state->head; at != state->sent_end; at++) {
+		const struct cuda_flight *flight = cuda_flight_at(state, at);
+		if ((has_begun && flight->is_send_start) || has_noted_wait_open(lanes, flight))
+			break;
+		has_begun |= !flight->fault;
+		count++;
+	}
+	return count;
+}
+
+static void tell_lost(struct report *report, struct cuda_lane_state *state, bool is_suspect)
+{
+	const struct backend_fault *lost = cuda_lost(report->device);
+	const struct cuda_flight *flight = cuda_flight_at(state, state->head);
+	struct backend_completion *completion = next_completion(report, state, flight);
+
+	completion->fault = *lost;
+	completion->fault.not_begun = !is_suspect || flight->fault;
+	end_first(report, state);
+}
+
+/* Suspects of all lanes, in calls as many as it takes; then everything else. */
+static void tell_all_lost(struct report *report)
+{
+	struct cuda_lanes *lanes = report->device->lanes;
+
+	if (!lanes->are_suspects_counted) {
+		for (struct cuda_lane_state *state = lanes->first; state; state = state->next)
+			(void)cuda_word_read(state); /* for `reached` */
+		for (struct cuda_lane_state *state = lanes->first; state; state = state->next)
+			state->suspects = count_suspects(state);
+		lanes->are_suspects_counted = true;
+	}
+	for (struct cuda_lane_state *state = lanes->first; state; state = state->next) {
+		while (state->suspects > 0 && report->count < report->capacity) {
+			state->suspects--;
+			tell_lost(report, state, true);
+		}
+	}
+	for (struct cuda_lane_state *state = lanes->first; state; state = state->next)
+		while (state->head != state->tail && report->count < report->capacity)
+			tell_lost(report, state, false);
+}
+
+/* --- one turn ----------------------------------------------------------------------------------------------------- */
+
+/*
+ * Reading the clock takes longer than looking at a lane. Whoever looks without a pause learns what time it is now and then only,
+ * whoever rests in between each time. False: as a moment ago.
+ */
+static bool look_at_clock(struct report *report)
+{
+	struct cuda_lanes *lanes = report->device->lanes;
+
+	if (report->now_ns == 0 && lanes->looks_left > 0) {
+		lanes->looks_left--;
+		return false;
+	}
+	if (report->now_ns == 0)
+		report->now_ns = clock_now_ns();
+	lanes->looks = report->now_ns - lanes->looked_ns < CLOSE_NS ? (lanes->looks * 2 + 1) & LOOKS_MOST : 0;
+	lanes->looks_left = lanes->looks;
+	lanes->looked_ns = report->now_ns;
+	return true;
+}
+
+/* Any lane's stream tells of a failure of any. */
+static void ask_driver(struct report *report)
+{
+	struct backend_device *device = report->device;
+	const struct cuda_library *cu = &device->backend->library;
+	struct cuda_lanes *lanes = device->lanes;
+	struct cuda_lane_state *state = lanes->first;
+
+	if (!look_at_clock(report) || report->now_ns - lanes->asked_ns < ASK_EVERY_NS)
+		return;
+	lanes->asked_ns = report->now_ns;
+	while (state && state->head == state->sent_end)
+		state = state->next;
+	if (!state)
+		return;
+	CUresult result = cu->cuStreamQuery(state->lane->stream);
+	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+		return;
+	struct backend_fault fault;
+	(void)cuda_fault(NULL, cu, result, &fault, "the device failed");
+	cuda_lose(device, &fault);
+}
+
+/*
+ * The lanes in turns, so that a busy one cannot fill every report. Those that have nothing in flight are not looked at when all others
+ * have been; a report with room to spare has left nobody out, and the next one begins where this one has found something.
+ */
+static void tell_lanes(struct report *report)
+{
+	struct cuda_lanes *lanes = report->device->lanes;
+	struct cuda_lane_state *begin = lanes->turn ? lanes->turn : lanes->first, *state = begin, *busy = NULL;
+	uint64_t left = lanes->in_flight; /* on lanes not looked at yet */
+
+	do {
+		left -= state->tail - state->head;
+		if (!busy && state->head != state->tail)
+			busy = state;
+		if (state->written != state->sent)
+			tell_unwritten(report, state);
+		if (state->head != state->sent_end)
+			tell_lane(report, state);
+		state = state->next ? state->next : lanes->first;
+	} while (left > 0 && state != begin && report->count < report->capacity);
+	if (report->count == report->capacity)
+		lanes->turn = state == begin ? state->next : state;
+	else
+		lanes->turn = busy ? busy : begin;
+}
+
+uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity)
+{
+	struct report report = {.device = device, .completions = completions, .capacity = capacity};
+	struct cuda_lanes *lanes = device->lanes;
+
+	if (lanes->in_flight == 0 || capacity == 0)
+		return 0;
+	(void)cuda_enter(device, NULL); /* a lost device may refuse, and is told of all the same */
+	if (!lanes->are_suspects_counted)
+		tell_lanes(&report);
+	if (!cuda_lost(device)) {
+		ask_driver(&report);
+		/* What ended before the device did is told as what it was. */
+		if (cuda_lost(device) && report.count < capacity)
+			tell_lanes(&report);
+	}
+	if (cuda_lost(device) && report.count < capacity)
+		tell_all_lost(&report);
+	return report.count;
+}

@@ -1,0 +1,295 @@
+/* What a lane has collected goes to its stream: as chains, or one by one. */
+#include "cuda/lane/chain.h"
+#include "cuda/driver/entries.h"
+#include "cuda/lane/l2.h"
+#include "cuda/lane/lane.h"
+#include "cuda/lane/pace.h"
+#include "cuda/lane/partition.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cuda_lane_write_word(struct cuda_lane_state *state)
+{
+	struct backend_device *device = state->lane->device;
+	const struct cuda_library *cu = &device->backend->library;
+
+	CUresult result = cu->cuStreamWriteValue32(state->lane->stream, state->word_device, state->sent, 0);
+	if (result == CUDA_SUCCESS)
+		state->written = state->sent;
+	else
+		(void)cuda_fault(device, cu, result, NULL, "the device failed");
+}
+
+static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda_launch *launch, CUstream stream)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+	CUlaunchAttribute attributes[4];
+	CUlaunchConfig configuration = {
+		.gridDimX = launch->grid[0],
+		.gridDimY = launch->grid[1],
+		.gridDimZ = launch->grid[2],
+		.blockDimX = launch->block[0],
+		.blockDimY = launch->block[1],
+		.blockDimZ = launch->block[2],
+		.sharedMemBytes = launch->shared_bytes,
+		.hStream = stream,
+		.attrs = attributes,
+	};
+
+	if (!launch->cooperative && launch->cluster[0] == 0 && !launch->early && launch->window.size_bytes == 0)
+		return cu->cuLaunchKernel(launch->function, launch->grid[0], launch->grid[1], launch->grid[2],
+					  launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes,
+					  stream, launch->parameters, NULL);
+	memset(attributes, 0, sizeof(attributes));
+	if (launch->cooperative) {
+		attributes[configuration.numAttrs].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+		attributes[configuration.numAttrs++].value.cooperative = 1;
+	}
+	if (launch->cluster[0] != 0) {
+		CUlaunchAttribute *attribute = &attributes[configuration.numAttrs++];
+		attribute->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+		attribute->value.clusterDim.x = launch->cluster[0];
+		attribute->value.clusterDim.y = launch->cluster[1];
+		attribute->value.clusterDim.z = launch->cluster[2];
+	}
+	if (launch->window.size_bytes > 0)
+		cuda_l2_window(&launch->window, &attributes[configuration.numAttrs++]);
+	if (launch->early) {
+		attributes[configuration.numAttrs].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+		attributes[configuration.numAttrs++].value.programmaticStreamSerializationAllowed = 1;
+	}
+	return cu->cuLaunchKernelEx(&configuration, launch->function, launch->parameters, NULL);
+}
+
+CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch)
+{
+	if (!cuda_launch_needs_whole(state, launch))
+		return launch_on(state, launch, state->lane->stream);
+	CUresult result = cuda_whole_begin(state);
+	if (result == CUDA_SUCCESS)
+		result = launch_on(state, launch, state->whole);
+	return result == CUDA_SUCCESS ? cuda_whole_end(state) : result;
+}
+
+void cuda_flight_keep(const struct cuda_lane_state *state, struct cuda_flight *flight, struct backend_fault *fault)
+{
+	if (!flight->fault)
+		flight->fault = malloc(sizeof(*flight->fault));
+	if (flight->fault)
+		*flight->fault = *fault;
+	else
+		cuda_lose(state->lane->device, fault); /* nothing else is left that would tell of it */
+}
+
+void cuda_flight_fail(const struct cuda_lane_state *state, struct cuda_flight *flight, CUresult result,
+		      const char *what)
+{
+	struct backend_device *device = state->lane->device;
+	struct backend_fault fault;
+
+	(void)cuda_fault(device, &device->backend->library, result, &fault, "%s", what);
+	cuda_flight_keep(state, flight, &fault);
+}
+
+/* One after the other: where chains are not to be had. */
+static void send_plainly(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t count)
+{
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+
+	size_t at = state->sent_end;
+	uint32_t index = 0; /* in its flight */
+	for (uint32_t i = 0; i < count; i++) {
+		struct cuda_flight *flight = cuda_flight_at(state, at);
+		CUresult result = cuda_lane_launch(state, &launches[i].launch);
+		flight->is_send_start = true;
+		if (result == CUDA_SUCCESS && launches[i].direct)
+			result = cu->cuStreamWriteValue32(state->lane->stream, launches[i].direct,
+							  launches[i].direct_value, 0);
+		if (result != CUDA_SUCCESS) {
+			cuda_flight_fail(state, flight, result, "the kernel was not launched");
+			flight->failed_launches |= 1u << index;
+		}
+		index = launches[i].ends_flight ? 0 : index + 1;
+		at += launches[i].ends_flight;
+	}
+	state->sent = cuda_flight_at(state, at - 1)->value;
+	cuda_lane_write_word(state);
+}
+
+static uint64_t period_of(const struct cuda_collected *collected)
+{
+	const struct cuda_pace *pace = cuda_kernel_pace(collected->kernel);
+	const bool is_known = pace->period_ns > 0 && !cuda_pace_is_open(pace, cuda_launch_items(&collected->launch));
+
+	return is_known ? pace->period_ns : CUDA_CHAIN_NS; /* unknown: alone */
+}
+
+/*
+ * The longest chain that the first `count` launches make. Only its end is told, so it must come soon: for long kernels a
+ * chain gains nothing, and whoever waits for the first would wait for all. A direct completion ends one. A burst is in one.
+ */
+static uint32_t choose_level(const struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t count)
+{
+	const uint32_t longest = state->lane->device->backend->settings.chain_length;
+	uint64_t sum_ns = period_of(&launches[0]);
+	uint32_t run = 1, first = 1, level;
+
+	while (!launches[first - 1].ends_flight)
+		first++;
+	level = (uint32_t)__builtin_ctz(first);
+	for (; run < count && !launches[run - 1].direct; run++) {
+		sum_ns += period_of(&launches[run]);
+		if (sum_ns > CUDA_CHAIN_NS)
+			break;
+	}
+	for (uint32_t next = level + 1; next < CUDA_LEVELS && 1u << next <= run && 1u << next <= longest; next++)
+		if (launches[(1u << next) - 1].ends_flight)
+			level = next;
+	return level;
+}
+
+static int send_chain(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t level,
+		      uint32_t value)
+{
+	int error = -EAGAIN;
+
+	/* Kernels of graphs run where their functions belong, on the whole device. */
+	if (cuda_lane_is_apart(state))
+		return -EAGAIN;
+	if (level == 0 && !launches->direct && state->head == state->sent_end && state->written == state->sent)
+		error = cuda_chain_send_lone(state, launches, value);
+	return error == -EAGAIN ? cuda_chain_send(state, launches, level, value) : error;
+}
+
+static uint32_t count_flights(const struct cuda_collected *launches, uint32_t count)
+{
+	uint32_t flights = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		flights += launches[i].ends_flight;
+	return flights;
+}
+
+/* One thread at a time adds. */
+static void add(_Atomic uint64_t *counter, uint64_t more)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
+			      memory_order_relaxed);
+}
+
+void cuda_sendings(struct backend_device *device, struct backend_sendings *sendings_out)
+{
+	const struct cuda_lanes *lanes = device->lanes;
+
+	sendings_out->chains = atomic_load_explicit(&lanes->chains_sent, memory_order_relaxed);
+	sendings_out->chain_launches = atomic_load_explicit(&lanes->chain_launches, memory_order_relaxed);
+	sendings_out->refused = atomic_load_explicit(&lanes->chains_refused, memory_order_relaxed);
+}
+
+/* Which is after the call: what it takes is not the device's time, and nobody waits for the clock. */
+static void note_sent(struct cuda_lane_state *state, uint32_t flights, uint32_t together)
+{
+	const uint64_t now_ns = clock_now_ns();
+
+	for (uint32_t i = 0; i < flights; i++) {
+		struct cuda_flight *flight = cuda_flight_at(state, state->sent_end + i);
+		flight->submit_ns = now_ns;
+		flight->together = together;
+		if (together == 1)
+			surprise_pass(&cuda_kernel_pace(flight->kernel)->surprise);
+	}
+	state->sent_end += flights;
+}
+
+/*
+ * Launches of which each but the first begins before the one before it is over: the driver does so only where nothing is between them. So
+ * all are told by the last one's word, as in a chain. 1: the first has none behind it.
+ */
+static uint32_t early_run(const struct cuda_collected *launches, uint32_t count)
+{
+	uint32_t run = 1;
+
+	while (run < count && launches[run].launch.early)
+		run++;
+	return run;
+}
+
+/* Up to the first of such a run; `count`: there is none. */
+static uint32_t before_early(const struct cuda_collected *launches, uint32_t count)
+{
+	uint32_t before = 1;
+
+	while (before < count && !(before + 1 < count && launches[before + 1].launch.early))
+		before++;
+	return before;
+}
+
+static void send_early(struct cuda_lane_state *state, const struct cuda_collected *launches, uint32_t count)
+{
+	const uint32_t flights = count_flights(launches, count);
+
+	send_plainly(state, launches, count);
+	for (uint32_t i = 1; i < flights; i++) /* any of them may be running */
+		cuda_flight_at(state, state->sent_end + i)->is_send_start = false;
+	note_sent(state, flights, count);
+}
+
+void cuda_lane_send(struct cuda_lane_state *state)
+{
+	struct cuda_lanes *lanes = state->lane->device->lanes;
+	const struct cuda_collected *at = state->collected;
+	uint32_t left = state->collected_count;
+
+	state->collected_count = 0;
+	while (left > 0 && !cuda_lost(state->lane->device)) {
+		const uint32_t run = early_run(at, left);
+		if (run > 1) {
+			send_early(state, at, run);
+			at += run;
+			left -= run;
+			continue;
+		}
+		uint32_t level = choose_level(state, at, before_early(at, left));
+		uint32_t count = 1u << level;
+		uint32_t flights = count_flights(at, count);
+		struct cuda_flight *first = cuda_flight_at(state, state->sent_end);
+		uint32_t value = cuda_flight_at(state, state->sent_end + flights - 1)->value;
+
+		int error = send_chain(state, at, level, value);
+		if (error == -EIO)
+			return; /* progress() tells */
+		if (error == 0) {
+			first->is_send_start = true;
+			state->sent = state->written = value;
+			add(&lanes->chains_sent, 1);
+			add(&lanes->chain_launches, count);
+		} else {
+			send_plainly(state, at, count);
+			/* What is not asked for is not refused. */
+			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
+				add(&lanes->chains_refused, 1);
+		}
+		note_sent(state, flights, error == 0 ? count : 1);
+		at += count;
+		left -= count;
+	}
+}
+
+void cuda_flush(struct backend_device *device)
+{
+	struct cuda_lanes *lanes = device->lanes;
+
+	if (!lanes->unsent || cuda_enter(device, NULL) < 0)
+		return;
+	while (lanes->unsent) {
+		struct cuda_lane_state *state = lanes->unsent;
+		lanes->unsent = state->next_unsent;
+		state->is_unsent = false;
+		state->next_unsent = NULL;
+		cuda_lane_send(state);
+	}
+}

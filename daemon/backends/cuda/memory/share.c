@@ -1,0 +1,350 @@
+/*
+ * Memory that other processes can open: as a descriptor (VMM), or as a handle of 64 bytes that CUDA programs know
+ * (cuMemAlloc and cudaIpc). Whoever opens it sees whole granules, so it has its granules for itself, and all of them
+ * are zeroed before anybody uses it: nothing of a neighbour's, and nothing of who had the memory before.
+ */
+#include "cuda/memory/state.h"
+#include "process_uids.h"
+#include "status.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static_assert(sizeof(CUipcMemHandle) == sizeof(((struct backend_shared_memory *)NULL)->handle),
+	      "the handle is the driver's");
+
+static int no_memory(struct backend_fault *fault_out)
+{
+	return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION, "no memory for a memory");
+}
+
+static bool can_export(const struct backend_device *device, enum backend_export_kind kind)
+{
+	const struct cuda_library *cuda = &device->backend->library;
+
+	if (kind == BACKEND_EXPORT_VMM)
+		return device->facts->vmm && device->facts->posix_descriptors && cuda->cuMemCreate &&
+		       cuda->cuMemRelease && cuda->cuMemMap && cuda->cuMemUnmap && cuda->cuMemSetAccess &&
+		       cuda->cuMemAddressReserve && cuda->cuMemAddressFree && cuda->cuMemExportToShareableHandle &&
+		       cuda->cuMemImportFromShareableHandle && cuda->cuMemGetAllocationPropertiesFromHandle;
+	return kind == BACKEND_EXPORT_CUDA_IPC && device->facts->unified_addressing && cuda->cuIpcGetMemHandle &&
+	       cuda->cuIpcOpenMemHandle && cuda->cuIpcCloseMemHandle;
+}
+
+static int check_kind(const struct backend_device *device, enum backend_export_kind kind,
+		      struct backend_fault *fault_out)
+{
+	if (can_export(device, kind))
+		return 0;
+	return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
+				"the device shares no memory of kind %d", (int)kind);
+}
+
+/* Whole granules; more than there can be if that is no number. */
+static uint64_t round_up(const struct cuda_memory_state *state, uint64_t size_bytes)
+{
+	if (size_bytes > UINT64_MAX - state->granule_bytes)
+		return UINT64_MAX;
+	return (size_bytes + state->granule_bytes - 1) / state->granule_bytes * state->granule_bytes;
+}
+
+/* Give the allocation addresses that this device reads and writes. What was done is in `reap`, also on failure. */
+static CUresult map(struct backend_device *device, struct cuda_reap *reap, uint64_t size_bytes)
+{
+	const struct cuda_library *cuda = &device->backend->library;
+	const CUmemAccessDesc access = {
+		.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device->facts->device},
+		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+	};
+	CUdeviceptr address = 0;
+
+	CUresult result = cuda->cuMemAddressReserve(&address, size_bytes, 0, 0, 0);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = cuda->cuMemMap(address, size_bytes, 0, reap->allocation, 0);
+	if (result != CUDA_SUCCESS) {
+		(void)cuda->cuMemAddressFree(address, size_bytes);
+		return result;
+	}
+	reap->address = address;
+	reap->size_bytes = size_bytes;
+	return cuda->cuMemSetAccess(address, size_bytes, &access, 1);
+}
+
+static CUresult create_mapping(struct backend_device *device, struct cuda_reap *reap, uint64_t size_bytes)
+{
+	const struct cuda_library *cuda = &device->backend->library;
+	const CUmemAllocationProp properties = {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+		.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device->facts->device},
+	};
+	CUresult result = cuda->cuMemCreate(&reap->allocation, size_bytes, &properties, 0);
+
+	return result == CUDA_SUCCESS ? map(device, reap, size_bytes) : result;
+}
+
+/* On a stream of its own: it waits for no kernel, and what uses the memory waits for it (cuda_memory_settle). */
+static CUresult start_zeroing(struct backend_device *device, struct cuda_reap *reap, uint64_t size_bytes)
+{
+	const struct cuda_library *cuda = &device->backend->library;
+	CUstream stream = device->memory->zero_stream;
+	CUresult result = cuda->cuEventCreate(&reap->zeroed, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
+
+	if (result != CUDA_SUCCESS) {
+		reap->zeroed = NULL;
+		return result;
+	}
+	result = cuda->cuMemsetD32Async(reap->address, 0, size_bytes / sizeof(uint32_t), stream);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = cuda->cuEventRecord(reap->zeroed, stream);
+	/* Nothing else tells when it may be freed. */
+	if (result != CUDA_SUCCESS)
+		(void)cuda->cuStreamSynchronize(stream);
+	return result;
+}
+
+/* Take what was made half-way back. */
+static void undo(struct backend_device *device, struct cuda_reap *reap)
+{
+	if (reap->address || reap->allocation)
+		cuda_reap_send(&device->memory->reaper, reap);
+	else
+		free(reap);
+}
+
+int cuda_share_create(struct backend_device *device, struct backend_memory *memory, struct backend_fault *fault_out)
+{
+	struct cuda_memory_state *state = device->memory;
+	const struct cuda_library *cuda = &device->backend->library;
+	bool vmm = memory->export_kind == BACKEND_EXPORT_VMM;
+	uint64_t size_bytes = round_up(state, memory->size_bytes);
+
+	int error = check_kind(device, memory->export_kind, fault_out);
+	if (error < 0)
+		return error;
+	struct cuda_reap *reap = cuda_reap_make(vmm ? CUDA_REAP_VMM : CUDA_REAP_PLAIN);
+	if (!reap)
+		return no_memory(fault_out);
+	error = cuda_room_take(state, size_bytes, fault_out);
+	if (error < 0) {
+		free(reap);
+		return error;
+	}
+	CUresult result = vmm ? create_mapping(device, reap, size_bytes) : cuda->cuMemAlloc(&reap->address, size_bytes);
+	if (result == CUDA_SUCCESS)
+		result = start_zeroing(device, reap, size_bytes);
+	if (result != CUDA_SUCCESS) {
+		cuda_room_give(state, size_bytes);
+		undo(device, reap);
+		return cuda_fault(device, cuda, result, fault_out, "cannot allocate %llu bytes to share",
+				  (unsigned long long)size_bytes);
+	}
+	reap->room_bytes = size_bytes;
+	memory->reap = reap;
+	memory->origin = vmm ? CUDA_ORIGIN_VMM : CUDA_ORIGIN_PLAIN;
+	memory->address = reap->address;
+	memory->allocation = reap->allocation;
+	memory->reserved_bytes = size_bytes;
+	memory->zeroed = reap->zeroed;
+	return 0;
+}
+
+/*
+ * Before others can look into it. The memset has nearly always long happened; only kernels that leave no
+ * multiprocessor free can make it late.
+ */
+static CUresult finish_zeroing(struct backend_memory *memory)
+{
+	const struct cuda_library *cuda = &memory->device->backend->library;
+
+	if (!memory->zeroed || atomic_load(&memory->settled))
+		return CUDA_SUCCESS;
+	CUresult result = cuda->cuEventSynchronize(memory->zeroed);
+	if (result == CUDA_SUCCESS)
+		atomic_store(&memory->settled, true);
+	return result;
+}
+
+static CUresult export_descriptor(struct backend_memory *memory, struct backend_shared_memory *shared)
+{
+	const struct cuda_library *cuda = &memory->device->backend->library;
+	int descriptor = -1;
+
+	CUresult result = cuda->cuMemExportToShareableHandle(&descriptor, memory->allocation,
+							     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+	if (result != CUDA_SUCCESS)
+		return result;
+	/* The driver has made it; an engine executes nothing, so the moment in between harms nobody. */
+	(void)fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+	shared->descriptor = descriptor;
+	return CUDA_SUCCESS;
+}
+
+static CUresult export_handle(struct backend_memory *memory, struct backend_shared_memory *shared)
+{
+	CUipcMemHandle handle;
+	CUresult result = memory->device->backend->library.cuIpcGetMemHandle(&handle, memory->address);
+
+	if (result == CUDA_SUCCESS)
+		memcpy(shared->handle, &handle, sizeof(shared->handle));
+	return result;
+}
+
+int cuda_memory_export(struct backend_memory *memory, struct backend_shared_memory *shared_out,
+		       struct backend_fault *fault_out)
+{
+	struct backend_device *device = memory->device;
+	struct backend_shared_memory shared = {
+		.kind = memory->export_kind,
+		.descriptor = -1,
+		.size_bytes = memory->reserved_bytes,
+	};
+
+	int error = cuda_enter(device, fault_out);
+	if (error < 0)
+		return error;
+	if (memory->export_kind == BACKEND_EXPORT_NONE || memory->imported)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "the memory was not made to be shared");
+	CUresult result = finish_zeroing(memory);
+	if (result == CUDA_SUCCESS && memory->export_kind == BACKEND_EXPORT_VMM)
+		result = export_descriptor(memory, &shared);
+	else if (result == CUDA_SUCCESS)
+		result = export_handle(memory, &shared);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, &device->backend->library, result, fault_out, "cannot share memory");
+	*shared_out = shared;
+	return 0;
+}
+
+/* What the descriptor really is, whatever was said about it. */
+static int check_allocation(struct backend_device *device, CUmemGenericAllocationHandle allocation,
+			    struct backend_fault *fault_out)
+{
+	const struct cuda_library *cuda = &device->backend->library;
+	CUmemAllocationProp properties = {0};
+
+	CUresult result = cuda->cuMemGetAllocationPropertiesFromHandle(&properties, allocation);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cuda, result, fault_out, "cannot import memory");
+	if (properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties.location.id != device->facts->device)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"the imported memory is not of this device");
+	return 0;
+}
+
+/* Mapping more than there is fails: the driver knows the size that the sender only claims. */
+static int import_descriptor(struct backend_device *device, const struct backend_shared_memory *shared,
+			     struct cuda_reap *reap, struct backend_fault *fault_out)
+{
+	const struct cuda_library *cuda = &device->backend->library;
+	uint64_t granule = device->memory->granule_bytes;
+
+	if (shared->size_bytes == 0 || shared->size_bytes % granule != 0)
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"imported memory must be of whole granules of %llu bytes",
+					(unsigned long long)granule);
+	CUresult result = cuda->cuMemImportFromShareableHandle(&reap->allocation, (void *)(uintptr_t)shared->descriptor,
+							       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+	if (result != CUDA_SUCCESS) {
+		reap->allocation = 0;
+		return cuda_fault(device, cuda, result, fault_out, "cannot import memory");
+	}
+	int error = check_allocation(device, reap->allocation, fault_out);
+	if (error < 0)
+		return error;
+	result = map(device, reap, shared->size_bytes);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cuda, result, fault_out, "cannot map %llu imported bytes",
+				  (unsigned long long)shared->size_bytes);
+	return 0;
+}
+
+/*
+ * A handle is of the same user, or refused: the driver opens another user's as well (measured, H200, driver 580). Whose it is
+ * stands in its bytes, at this place: the number of the process that made it, by which the driver finds the memory; another
+ * number there finds none.
+ */
+static int check_user(const struct backend_shared_memory *shared, struct backend_fault *fault_out)
+{
+	enum { PROCESS_AT = 8 };
+	uint32_t pid;
+
+	memcpy(&pid, shared->handle + PROCESS_AT, sizeof(pid));
+	/* Where there is no such process, or it is in another namespace, the driver says whether there is such memory. */
+	if (process_has_uid((pid_t)pid, geteuid()) != -ESRCH)
+		return 0;
+	return cuda_fault_words(fault_out, -EACCES, STATUS_INVALID,
+				"the memory is another user's: a cudaIpc handle is good for one user's processes, descriptors for others");
+}
+
+static int import_handle(struct backend_device *device, const struct backend_shared_memory *shared, uint64_t size_bytes,
+			 struct cuda_reap *reap, struct backend_fault *fault_out)
+{
+	const struct cuda_library *cuda = &device->backend->library;
+	CUdeviceptr address = 0, base = 0;
+	CUipcMemHandle handle;
+	size_t mapped = 0;
+
+	int error = check_user(shared, fault_out);
+	if (error < 0)
+		return error;
+	memcpy(&handle, shared->handle, sizeof(handle));
+	CUresult result = cuda->cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cuda, result, fault_out, "cannot import memory");
+	reap->address = address;
+	/* The kernels' ranges are checked against this size: it must be the driver's, not the sender's. */
+	result = cuda->cuMemGetAddressRange(&base, &mapped, address);
+	if (result != CUDA_SUCCESS)
+		return cuda_fault(device, cuda, result, fault_out, "cannot import memory");
+	if (address < base || address - base > mapped || size_bytes > mapped - (address - base))
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_INVALID, "the imported memory has %llu bytes, not %llu",
+			(unsigned long long)(mapped - (address - base)), (unsigned long long)size_bytes);
+	return 0;
+}
+
+int cuda_memory_import(struct backend_device *device, const struct backend_shared_memory *shared, uint64_t size_bytes,
+		       struct backend_memory **memory_out, struct backend_fault *fault_out)
+{
+	bool vmm = shared->kind == BACKEND_EXPORT_VMM;
+
+	int error = cuda_enter(device, fault_out);
+	if (error == 0)
+		error = check_kind(device, shared->kind, fault_out);
+	if (error < 0)
+		return error;
+	if (size_bytes == 0 || size_bytes > shared->size_bytes || (vmm && shared->descriptor < 0))
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "nothing that could be imported");
+	struct backend_memory *memory = calloc(1, sizeof(*memory));
+	struct cuda_reap *reap = cuda_reap_make(vmm ? CUDA_REAP_VMM : CUDA_REAP_IPC);
+	if (!memory || !reap) {
+		free(memory);
+		free(reap);
+		return no_memory(fault_out);
+	}
+	error = vmm ? import_descriptor(device, shared, reap, fault_out)
+		    : import_handle(device, shared, size_bytes, reap, fault_out);
+	if (error < 0) {
+		undo(device, reap);
+		free(memory);
+		return error;
+	}
+	memory->device = device;
+	memory->address = reap->address;
+	memory->size_bytes = size_bytes;
+	memory->reserved_bytes = shared->size_bytes;
+	memory->export_kind = shared->kind;
+	memory->imported = true;
+	memory->allocation = reap->allocation;
+	memory->origin = vmm ? CUDA_ORIGIN_VMM : CUDA_ORIGIN_IPC;
+	memory->reap = reap;
+	*memory_out = memory;
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* What cuda_build and cuda_compile_object have in common; in the build helper's child. */
+#ifndef SYCL_BACKENDS_CUDA_BUILD_H
+#define SYCL_BACKENDS_CUDA_BUILD_H
+
+#include "cuda/program/binary.h"
+
+struct cuda_build_request {
+	enum backend_source_kind kind;
+	const char *source;
+	size_t source_bytes;
+	const char *options;
+	bool relocatable; /* PTX for the linker */
+};
+
+/* To be ended with cuda_binary_fini. *log_out: malloc'ed or NULL, also on failure. */
+int cuda_build_make(struct backend *backend, uint32_t device, const struct cuda_build_request *request,
+		    struct cuda_binary *binary_out, char **log_out, struct backend_fault *fault_out);
+
+#endif

@@ -1,0 +1,35 @@
+/* One compilation by NVRTC. In the build helper's child; takes as long as the compiler does. */
+#ifndef SYCL_BACKENDS_CUDA_COMPILE_H
+#define SYCL_BACKENDS_CUDA_COMPILE_H
+
+#include "cuda/driver/nvrtc.h"
+#include "cuda/driver/options.h"
+
+struct cuda_compile_request {
+	const struct cuda_nvrtc *nvrtc;
+	const char *prelude, *source; /* ended by 0; the source's lines are counted from 1 in "kernel" */
+	const struct cuda_options *options;
+	unsigned dimensions; /* of a portable source; 0: CUDA C++ */
+	bool relocatable;    /* for a linker: PTX only */
+};
+
+/* What a compilation gave; cubin NULL where it was not for a device's own architecture. */
+struct cuda_compiled {
+	char *ptx; /* ended by 0 that is not counted */
+	size_t ptx_bytes;
+	char *cubin;
+	size_t cubin_bytes;
+	char **lowered; /* the symbol of each of the options' expressions */
+	uint32_t lowered_count;
+};
+
+/*
+ * -EINVAL and BUILD: the source does not compile, or an option is wrong. *log_in_out: the compiler's words, malloc'ed,
+ * also on failure; left alone if there are some already.
+ */
+int cuda_compile(const struct cuda_compile_request *request, struct cuda_compiled *compiled_out, char **log_in_out,
+		 struct backend_fault *fault_out);
+/* Frees what it holds, but not itself. */
+void cuda_compiled_fini(struct cuda_compiled *compiled);
+
+#endif

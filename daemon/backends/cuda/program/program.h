@@ -1,0 +1,54 @@
+/*
+ * Programs as the driver has them. A portable program has no variables, so one that is loaded serves every session of
+ * the engine that brings the same bytes, and stays loaded for a while when nobody has it any more: the next process
+ * finds it ready. Others are loaded anew each time, because their variables belong to one bundle.
+ *
+ * The driver may wait for running kernels when it unloads. So nothing is unloaded when the last one lets go, which
+ * happens on the device's thread, but by the next program_load, on the loader's, or when the device closes.
+ */
+#ifndef SYCL_BACKENDS_CUDA_PROGRAM_H
+#define SYCL_BACKENDS_CUDA_PROGRAM_H
+
+#include "cuda/program/binary.h"
+#include "cuda/device/internal.h"
+
+struct cuda_modules {
+	struct cuda_modules
+		*next; /* in kernels->modules, the last used first; under kernels->lock, with `references` */
+	uint32_t references;
+	void *bytes; /* what it was loaded from, where it may be shared; NULL otherwise */
+	size_t count;
+	struct cuda_binary *binary;
+	CUmodule modules[CUDA_IMAGES_MAX];
+	bool waits; /* every kernel begins by waiting for those before it (cuda_ptx_wait.h), but those that say themselves where they wait */
+};
+
+struct backend_program {
+	struct backend_device *device;
+	_Atomic uint32_t references; /* its kernels hold it, and templates of chains that name a function of it */
+	_Atomic uint32_t templates;  /* references of the last kind: never more than there are of all */
+	struct cuda_modules *modules;
+};
+
+/* backend_device.kernels */
+struct cuda_kernels {
+	pthread_mutex_t lock;
+	struct cuda_modules *modules;
+	_Atomic bool was_abandoned; /* some program is held by templates alone: they must let go of it */
+	struct cuda_window window;
+};
+
+void cuda_program_hold(struct backend_program *program);
+/* Any thread. Accepts NULL. */
+void cuda_program_drop(struct backend_program *program);
+
+/*
+ * Whether some program may have been left to templates alone since the last call; they must be set anew then
+ * (cuda_chains_tidy). Any thread.
+ */
+bool cuda_code_was_abandoned(struct backend_device *device);
+
+/* Unload all; the device closes, and everything of it was freed before. */
+void cuda_modules_close(struct backend_device *device);
+
+#endif

@@ -1,0 +1,13 @@
+/* All that a device tells about itself. */
+#ifndef SYCL_BACKENDS_OPENCL_DEVICE_FACTS_H
+#define SYCL_BACKENDS_OPENCL_DEVICE_FACTS_H
+
+#include "opencl/driver/library.h"
+
+/* -ENOMEM; the facts are then empty. */
+int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id device, uint32_t platform,
+			     const struct backend_platform_facts *platform_facts,
+			     struct backend_device_facts *facts_out);
+void opencl_device_facts_free(struct backend_device_facts *facts);
+
+#endif

@@ -1,0 +1,126 @@
+#include "opencl/driver/library.h"
+
+#include "cleanup.h"
+#include "opencl/driver/fault.h"
+#include "private_folder.h"
+#include "status.h"
+#include "vendor_environment.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct private_folder own_cache;
+static pid_t own_cache_maker;
+
+/* Not by a child that an application has forked. */
+static void remove_own_cache(void)
+{
+	if (own_cache_maker == getpid())
+		private_folder_remove(&own_cache);
+}
+
+/*
+ * Without a cache PoCL writes all the same, to a folder which it shares with everything of this user that has no cache either, and
+ * removes there what another process of the same program is using. Made once: PoCL asks for its place once only.
+ */
+static const char *own_cache_path(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	(void)pthread_mutex_lock(&lock);
+	if (!own_cache.path && private_folder_make(NULL, "sycld-pocl", &own_cache) == 0) {
+		own_cache_maker = getpid();
+		(void)atexit(remove_own_cache);
+	}
+	const char *path = own_cache.path;
+	(void)pthread_mutex_unlock(&lock);
+	return path;
+}
+
+/*
+ * Drivers read their environment when they are loaded or first asked, and take their cache from there only: without
+ * this, PoCL writes below the home folder, which a tenant's engine under the service manager cannot reach.
+ * POCL_DEVICES stays the operator's.
+ */
+void opencl_library_prepare(const char *cache_directory)
+{
+	CLEANUP(free_pointer) char *path = vendor_cache_folder(cache_directory, "pocl");
+
+	const char *folder = path ? path : own_cache_path();
+	if (folder)
+		vendor_variable_set("POCL_CACHE_DIR", folder);
+	else
+		vendor_variable_set("POCL_KERNEL_CACHE", "0");
+	/*
+	 * PoCL sets it so itself when it is asked for devices. A variable that is new then moves the environment, while other
+	 * vendors' libraries start beside it and read theirs.
+	 */
+	vendor_variable_set("HWLOC_PLUGINS_PATH", "/dev/null");
+}
+
+static void look_up_svm(struct opencl_library *library)
+{
+#define OPENCL_PLACE(name) *(void **)&library->name = dlsym(library->handle, "cl" #name);
+	OPENCL_SVM_FUNCTIONS(OPENCL_PLACE)
+#undef OPENCL_PLACE
+}
+
+static int look_up(struct opencl_library *library, struct backend_fault *fault_out)
+{
+	static const char *const names[] = {
+#define OPENCL_NAME(name) "cl" #name,
+		OPENCL_FUNCTIONS(OPENCL_NAME)
+#undef OPENCL_NAME
+	};
+	void **const places[] = {
+#define OPENCL_PLACE(name) (void **)&library->name,
+		OPENCL_FUNCTIONS(OPENCL_PLACE)
+#undef OPENCL_PLACE
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		*places[i] = dlsym(library->handle, names[i]);
+		if (!*places[i]) {
+			opencl_fault_words(fault_out, STATUS_PLATFORM, "the OpenCL library has no function %s",
+					   names[i]);
+			return -ENODEV;
+		}
+	}
+	*(void **)&library->CreateCommandQueueWithProperties =
+		dlsym(library->handle, "clCreateCommandQueueWithProperties");
+	*(void **)&library->CreateProgramWithIL = dlsym(library->handle, "clCreateProgramWithIL");
+	*(void **)&library->CloneKernel = dlsym(library->handle, "clCloneKernel");
+	*(void **)&library->CreateCommandQueue = dlsym(library->handle, "clCreateCommandQueue");
+	*(void **)&library->CreateSampler = dlsym(library->handle, "clCreateSampler");
+	if (!library->CreateCommandQueueWithProperties && !library->CreateCommandQueue) {
+		opencl_fault_words(fault_out, STATUS_PLATFORM, "the OpenCL library cannot make command queues");
+		return -ENODEV;
+	}
+	return 0;
+}
+
+int opencl_library_open(const char *cache_directory, struct opencl_library *library_out,
+			struct backend_fault *fault_out)
+{
+	struct opencl_library library = {0};
+
+	opencl_library_prepare(cache_directory);
+	/*
+	 * Never closed again: drivers start threads and install signal handlers that outlive every object of theirs, so
+	 * unmapping their code would crash the process later.
+	 */
+	library.handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!library.handle) {
+		const char *why = dlerror();
+		opencl_fault_words(fault_out, STATUS_PLATFORM, "no OpenCL library: %s", why ? why : "unknown reason");
+		return -ENODEV;
+	}
+	int error = look_up(&library, fault_out);
+	if (error < 0)
+		return error;
+	look_up_svm(&library);
+	*library_out = library;
+	return 0;
+}

@@ -1,0 +1,70 @@
+#include "opencl/lane/begin.h"
+
+#include "clock.h"
+#include "opencl/lane/lane.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* Half the lane's, half the driver's, which may call when the lane has gone. One that never calls keeps it. */
+struct opencl_begin {
+	_Atomic uint32_t references;
+	_Atomic uint64_t begun_ns; /* CLOCK_MONOTONIC; 0: not yet */
+};
+
+void opencl_begin_drop(struct opencl_begin *begin)
+{
+	if (begin && atomic_fetch_sub_explicit(&begin->references, 1, memory_order_acq_rel) == 1)
+		free(begin);
+}
+
+static void CL_CALLBACK begun(cl_event event, cl_int status, void *user_data)
+{
+	struct opencl_begin *begin = user_data;
+	(void)event;
+	(void)status;
+
+	atomic_store_explicit(&begin->begun_ns, clock_now_ns(), memory_order_release);
+	opencl_begin_drop(begin);
+}
+
+/* What tells that the command runs: a graph and a native command have a mark in front, which is complete then. */
+static cl_event mark_of(const struct opencl_flight *flight, cl_int *state_out)
+{
+	*state_out = flight->start ? CL_COMPLETE : CL_RUNNING;
+	return flight->start ? flight->start : flight->event;
+}
+
+void opencl_begin_watch(const struct backend_lane *lane, struct opencl_flight *flight)
+{
+	cl_int state = CL_RUNNING;
+	cl_event mark = mark_of(flight, &state);
+	struct opencl_begin *begin = calloc(1, sizeof(*begin));
+
+	if (!begin)
+		return;
+	atomic_init(&begin->references, 2);
+	if (lane->device->cl->SetEventCallback(mark, state, begun, begin) == CL_SUCCESS)
+		flight->begin = begin;
+	else
+		free(begin);
+}
+
+bool opencl_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_ns_out)
+{
+	const struct opencl_flight *flight = NULL;
+	cl_int wanted = CL_RUNNING, state = CL_QUEUED;
+
+	*begun_ns_out = 0;
+	if (opencl_lane_flight(lane, sequence, &flight) < 0)
+		return false;
+	if (!flight)
+		return true;
+	if (flight->begin)
+		*begun_ns_out = atomic_load_explicit(&flight->begin->begun_ns, memory_order_acquire);
+	if (*begun_ns_out)
+		return true;
+	cl_event mark = mark_of(flight, &wanted);
+	return lane->device->cl->GetEventInfo(mark, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL) == CL_SUCCESS &&
+	       state <= wanted;
+}

@@ -1,0 +1,23 @@
+/* Fills with patterns of any size at any offset; OpenCL's own fill wants powers of two, aligned to themselves. */
+#ifndef SYCL_BACKENDS_OPENCL_FILL_H
+#define SYCL_BACKENDS_OPENCL_FILL_H
+
+#include "opencl/driver/objects.h"
+
+struct opencl_fill_request {
+	struct backend_memory *memory;
+	uint64_t offset_bytes, size_bytes;
+	const void *pattern; /* read before the return */
+	size_t pattern_bytes;
+	const cl_event *waits;
+	cl_uint wait_count;
+};
+
+/*
+ * Enqueue it as one command or several; the event is the last one's. `staging_out`: memory to free when that is
+ * complete, or NULL.
+ */
+int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *request, cl_event *event_out,
+		void **staging_out, struct backend_fault *fault_out);
+
+#endif

@@ -1,0 +1,315 @@
+#include "opencl/lane/lane.h"
+
+#include "clock.h"
+#include "opencl/lane/begin.h"
+#include "opencl/driver/fault.h"
+#include "status.h"
+
+#define OPENCL_FIRST_CAPACITY 64u
+
+/* Lanes of every kind are alike here. */
+int opencl_lane_create(struct backend_device *device, enum backend_lane_kind kind, struct backend_lane **lane_out,
+		       struct backend_fault *fault_out)
+{
+	(void)kind;
+	cl_int code = CL_SUCCESS;
+	struct backend_lane *lane = calloc(1, sizeof(*lane));
+	if (!lane) {
+		opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
+		return -ENOMEM;
+	}
+	lane->device = device;
+	lane->profiling = device->profiling;
+	lane->queue = opencl_queue_create(device->cl, device->context, device->id, device->profiling, &code);
+	if (!lane->queue) {
+		free(lane);
+		return opencl_fault_code(fault_out, code, "make a command queue");
+	}
+	lane->next = device->lanes;
+	device->lanes = lane;
+	*lane_out = lane;
+	return 0;
+}
+
+static void unlink_lane(struct backend_lane *lane)
+{
+	struct backend_lane **at = &lane->device->lanes;
+
+	while (*at != lane)
+		at = &(*at)->next;
+	*at = lane->next;
+	if (!lane->is_unflushed)
+		return;
+	at = &lane->device->unflushed;
+	while (*at != lane)
+		at = &(*at)->next_unflushed;
+	*at = lane->next_unflushed;
+}
+
+static void end_flight(const struct opencl_library *cl, struct opencl_flight *flight)
+{
+	(void)cl->ReleaseEvent(flight->event);
+	if (flight->start)
+		(void)cl->ReleaseEvent(flight->start);
+	opencl_begin_drop(flight->begin);
+	opencl_kernel_drop(flight->kernel);
+	free(flight->staging);
+}
+
+void opencl_lane_free(struct backend_lane *lane)
+{
+	if (!lane)
+		return;
+	struct backend_device *device = lane->device;
+
+	/*
+	 * Idle by contract; but complete commands that nobody asked about keep their events, and a callback may be
+	 * late.
+	 */
+	if (lane->head != lane->tail && !lane->is_native) /* the application's queue may have more to do */
+		(void)device->cl->Finish(lane->queue);
+	for (; lane->head != lane->tail; lane->head++)
+		end_flight(device->cl, &lane->flights[lane->head & (lane->capacity - 1)]);
+	(void)pthread_mutex_lock(&device->lock);
+	while (lane->armed)
+		(void)pthread_cond_wait(&device->callback_ended, &device->lock);
+	(void)pthread_mutex_unlock(&device->lock);
+
+	unlink_lane(lane);
+	(void)device->cl->ReleaseCommandQueue(lane->queue);
+	free(lane->flights);
+	free(lane);
+}
+
+int opencl_lane_reserve(struct backend_lane *lane)
+{
+	if (lane->tail - lane->head < lane->capacity)
+		return 0;
+	size_t capacity = lane->capacity ? lane->capacity * 2 : OPENCL_FIRST_CAPACITY;
+	struct opencl_flight *flights = calloc(capacity, sizeof(*flights));
+	if (!flights)
+		return -ENOMEM;
+	for (size_t i = lane->head; i != lane->tail; i++)
+		flights[i & (capacity - 1)] = lane->flights[i & (lane->capacity - 1)];
+	free(lane->flights);
+	lane->flights = flights;
+	lane->capacity = capacity;
+	return 0;
+}
+
+void opencl_lane_push(struct backend_lane *lane, const struct opencl_flight *flight)
+{
+	lane->flights[lane->tail & (lane->capacity - 1)] = *flight;
+	lane->tail++;
+	lane->last_sequence = flight->sequence;
+	if (lane->is_unflushed)
+		return;
+	lane->is_unflushed = true;
+	lane->next_unflushed = lane->device->unflushed;
+	lane->device->unflushed = lane;
+}
+
+int opencl_lane_flight(const struct backend_lane *lane, uint64_t sequence, const struct opencl_flight **flight_out)
+{
+	size_t low = lane->head, high = lane->tail;
+
+	if (sequence > lane->last_sequence)
+		return -EINVAL;
+	/* The first one at or after it. Nothing in flight reaches so far back: it was reported. */
+	while (low != high) {
+		size_t middle = low + (high - low) / 2;
+		if (lane->flights[middle & (lane->capacity - 1)].sequence < sequence)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool reported = low == lane->head &&
+			(low == lane->tail || lane->flights[low & (lane->capacity - 1)].sequence > sequence);
+	*flight_out = reported ? NULL : &lane->flights[low & (lane->capacity - 1)];
+	return 0;
+}
+
+int opencl_lane_event(const struct backend_lane *lane, uint64_t sequence, cl_event *event_out)
+{
+	const struct opencl_flight *flight = NULL;
+	int error = opencl_lane_flight(lane, sequence, &flight);
+
+	if (error == 0)
+		*event_out = flight ? flight->event : NULL;
+	return error;
+}
+
+/* On a thread of the driver, or inside the call that asks for it. */
+static void CL_CALLBACK completed(cl_event event, cl_int status, void *user_data)
+{
+	struct backend_lane *lane = user_data;
+	struct backend_device *device = lane->device;
+	(void)event;
+	(void)status;
+
+	/* Not armed first, woken then: the other way round, progress() could run in between and ask for no next one. */
+	(void)pthread_mutex_lock(&device->lock);
+	lane->armed = false;
+	(void)pthread_cond_broadcast(&device->callback_ended);
+	(void)pthread_mutex_unlock(&device->lock);
+
+	device->wake(device->token); /* the lane may be gone by now; the device waits for its callbacks */
+
+	(void)pthread_mutex_lock(&device->lock);
+	device->callbacks--;
+	(void)pthread_cond_broadcast(&device->callback_ended);
+	(void)pthread_mutex_unlock(&device->lock);
+}
+
+static uint64_t period_of(const struct opencl_flight *flight)
+{
+	return flight->kernel ? flight->kernel->period_ns : flight->period_ns;
+}
+
+/*
+ * The first command, and those behind it as long as all together stay within the window. One that is long, or of which nothing is known,
+ * is not waited for by those before it.
+ */
+static const struct opencl_flight *window_end(const struct backend_lane *lane)
+{
+	size_t at = lane->head;
+	uint64_t sum = period_of(&lane->flights[at & (lane->capacity - 1)]);
+
+	for (size_t count = 1; at + 1 != lane->tail && count < OPENCL_WINDOW_COMMANDS && sum < OPENCL_WINDOW_NS; count++, at++) {
+		uint64_t next = period_of(&lane->flights[(at + 1) & (lane->capacity - 1)]);
+		if (next > OPENCL_WINDOW_NS - sum)
+			break;
+		sum += next;
+	}
+	return &lane->flights[at & (lane->capacity - 1)];
+}
+
+/* Ask for a callback if there is something to learn and none is to come. */
+static void arm(struct backend_lane *lane)
+{
+	struct backend_device *device = lane->device;
+
+	if (lane->head == lane->tail)
+		return;
+	(void)pthread_mutex_lock(&device->lock);
+	bool armed = lane->armed;
+	if (!armed) {
+		lane->armed = true;
+		device->callbacks++;
+	}
+	(void)pthread_mutex_unlock(&device->lock);
+	if (armed)
+		return;
+	if (device->cl->SetEventCallback(window_end(lane)->event, CL_COMPLETE, completed, lane) == CL_SUCCESS)
+		return;
+	/* A driver that cannot: what is there is looked at on the next turn instead of being lost. */
+	completed(NULL, CL_COMPLETE, lane);
+}
+
+void opencl_flush(struct backend_device *device)
+{
+	struct backend_lane *lane = device->unflushed;
+
+	device->unflushed = NULL;
+	while (lane) {
+		struct backend_lane *next = lane->next_unflushed;
+		lane->is_unflushed = false;
+		lane->next_unflushed = NULL;
+		(void)device->cl->Flush(lane->queue);
+		arm(lane);
+		lane = next;
+	}
+}
+
+/* Of a command that has ended. False: the driver does not tell. */
+static bool read_times(const struct backend_lane *lane, const struct opencl_flight *flight, uint64_t *start_out,
+		       uint64_t *end_out)
+{
+	const struct opencl_library *cl = lane->device->cl;
+	const cl_profiling_info begin = flight->start ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START;
+	cl_ulong start = 0, end = 0;
+
+	if (!lane->profiling ||
+	    cl->GetEventProfilingInfo(flight->event, CL_PROFILING_COMMAND_END, sizeof(end), &end, NULL) != CL_SUCCESS ||
+	    cl->GetEventProfilingInfo(flight->start ? flight->start : flight->event, begin, sizeof(start), &start, NULL) !=
+		    CL_SUCCESS)
+		return false;
+	*start_out = start;
+	*end_out = end;
+	return true;
+}
+
+/* Long launches count at once, short ones little by little: a late report is worse than one too many. */
+static void learn_period(const struct backend_lane *lane, const struct opencl_flight *flight, uint64_t end_ns)
+{
+	struct backend_kernel *kernel = flight->kernel;
+	uint64_t from = lane->last_end_ns > flight->submit_ns ? lane->last_end_ns : flight->submit_ns;
+	uint64_t period = end_ns > from ? end_ns - from : 0;
+
+	if (kernel->period_ns == UINT64_MAX || period > kernel->period_ns)
+		kernel->period_ns = period;
+	else
+		kernel->period_ns -= (kernel->period_ns - period) / 4;
+}
+
+static void complete(struct backend_lane *lane, struct opencl_flight *flight, struct backend_completion *completion_out)
+{
+	end_flight(lane->device->cl, flight);
+	completion_out->lane = lane;
+	completion_out->sequence = flight->sequence;
+	lane->head++;
+}
+
+/* What a command was, by the driver's clock, and from then on by CLOCK_MONOTONIC. A lane's commands begin in order. */
+static void tell_times(struct backend_lane *lane, const struct opencl_flight *flight, uint64_t start, uint64_t end,
+		       struct backend_completion *completion)
+{
+	opencl_clock_convert(&lane->device->clock, flight->submit_ns, &start, &end);
+	if (flight->kernel)
+		learn_period(lane, flight, end);
+	lane->last_start_ns = start > lane->last_start_ns ? start : lane->last_start_ns;
+	lane->last_end_ns = end > lane->last_end_ns ? end : lane->last_end_ns;
+	completion->start_ns = lane->last_start_ns;
+	completion->end_ns = lane->last_end_ns;
+}
+
+/* Report the first flight if it has ended. */
+static bool report_first(struct backend_lane *lane, struct backend_completion *completion_out)
+{
+	struct backend_device *device = lane->device;
+	struct opencl_flight *flight = &lane->flights[lane->head & (lane->capacity - 1)];
+	struct backend_completion completion = {.start_ns = 0};
+	uint64_t start = 0, end = 0;
+	cl_int state = CL_QUEUED;
+
+	/* Not by its times, though there are none before: a driver may tell some of a command that waits for a user event. */
+	cl_int code = device->cl->GetEventInfo(flight->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state, NULL);
+	if (code != CL_SUCCESS)
+		state = code;
+	if (state > CL_COMPLETE)
+		return false;
+	if (state < 0)
+		(void)opencl_fault_code(&completion.fault, state, "complete the command");
+	else if (read_times(lane, flight, &start, &end))
+		tell_times(lane, flight, start, end, &completion);
+	complete(lane, flight, &completion);
+	*completion_out = completion;
+	return true;
+}
+
+uint32_t opencl_progress(struct backend_device *device, struct backend_completion *completions, uint32_t capacity)
+{
+	uint32_t count = 0;
+
+	opencl_clock_rebase(&device->clock, clock_now_ns());
+	for (struct backend_lane *lane = device->lanes; lane; lane = lane->next) {
+		while (count < capacity && lane->head != lane->tail) {
+			if (!report_first(lane, &completions[count]))
+				break;
+			count++;
+		}
+		if (!lane->is_unflushed) /* else flush() asks for the callback */
+			arm(lane);
+	}
+	return count;
+}

@@ -1,0 +1,245 @@
+/* What the application's OpenCL objects are. Asks the driver, and keeps nothing. */
+#include "opencl/lane/native.h"
+
+#include "image_format.h"
+#include "opencl/driver/fault.h"
+#include "opencl/memory/image.h"
+#include "opencl/device/sub_device.h"
+#include "status.h"
+
+#include <stdio.h>
+
+#define NATIVE_DEVICES_MAX 64u
+
+/* The handle's type, whichever it is. */
+static void *handle(uint64_t native)
+{
+	return (void *)(uintptr_t)native;
+}
+
+static int no_such(struct backend_fault *fault_out, const char *what)
+{
+	opencl_fault_words(fault_out, STATUS_INVALID, "there is no such OpenCL %s here", what);
+	return -EINVAL;
+}
+
+static uint64_t bit_of(const struct backend *backend, cl_device_id id)
+{
+	for (uint32_t i = 0; i < backend->device_count && i < NATIVE_DEVICES_MAX; i++)
+		if (backend->device_ids[i] == id)
+			return 1ull << i;
+	return 0;
+}
+
+static uint64_t of_platform(const struct backend *backend, cl_platform_id id)
+{
+	uint64_t devices = 0;
+	for (uint32_t i = 0; i < backend->device_count && i < NATIVE_DEVICES_MAX; i++) {
+		cl_platform_id platform = NULL;
+		if (backend->cl.GetDeviceInfo(backend->device_ids[i], CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &platform,
+					      NULL) == CL_SUCCESS &&
+		    platform == id)
+			devices |= 1ull << i;
+	}
+	return devices;
+}
+
+/* Of a part of a device: the whole. A handle that is none is undefined, as everywhere. */
+static uint64_t of_device(const struct backend *backend, cl_device_id id)
+{
+	uint32_t root = opencl_device_root(backend, id);
+	return root < backend->device_count && root < NATIVE_DEVICES_MAX ? 1ull << root : 0;
+}
+
+/* All of a context's devices must be known, or it would be another context. */
+static int of_context(const struct backend *backend, cl_context context, uint64_t *devices_out,
+		      struct backend_fault *fault_out)
+{
+	cl_device_id ids[NATIVE_DEVICES_MAX];
+	size_t bytes = 0;
+	uint64_t devices = 0;
+
+	cl_int code = backend->cl.GetContextInfo(context, CL_CONTEXT_DEVICES, sizeof(ids), ids, &bytes);
+	if (code != CL_SUCCESS)
+		return opencl_fault_code(fault_out, code, "ask a context for its devices");
+	for (size_t i = 0; i < bytes / sizeof(cl_device_id); i++) {
+		uint64_t bit = bit_of(backend, ids[i]);
+		if (!bit)
+			return no_such(fault_out, "device as one of the context's (a part of a device is none)");
+		devices |= bit;
+	}
+	*devices_out = devices;
+	return 0;
+}
+
+int opencl_native_devices(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t *devices_out,
+			  struct backend_fault *fault_out)
+{
+	uint64_t devices;
+	switch (kind) {
+	case BACKEND_NATIVE_PLATFORM:
+		devices = of_platform(backend, handle(native));
+		if (!devices)
+			return no_such(fault_out, "platform");
+		*devices_out = devices;
+		return 0;
+	case BACKEND_NATIVE_DEVICE:
+		devices = of_device(backend, handle(native));
+		if (!devices)
+			return no_such(fault_out, "device");
+		*devices_out = devices;
+		return 0;
+	case BACKEND_NATIVE_CONTEXT:
+		return of_context(backend, handle(native), devices_out, fault_out);
+	default:
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "kind %d has no devices", (int)kind);
+		return -EOPNOTSUPP;
+	}
+}
+
+static int check_context(cl_context is, uint64_t wanted, struct backend_fault *fault_out)
+{
+	if (!wanted || is == handle(wanted))
+		return 0;
+	opencl_fault_words(fault_out, STATUS_INVALID, "it belongs to another OpenCL context");
+	return -EINVAL;
+}
+
+static int describe_queue(const struct backend *backend, cl_command_queue queue, uint64_t context,
+			  struct backend_native_facts *facts, struct backend_fault *fault_out)
+{
+	cl_context of = NULL;
+	cl_device_id device = NULL;
+	cl_command_queue_properties properties = 0;
+
+	cl_int code = backend->cl.GetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &of, NULL);
+	if (code == CL_SUCCESS)
+		code = backend->cl.GetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &device, NULL);
+	if (code == CL_SUCCESS)
+		code = backend->cl.GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties), &properties, NULL);
+	if (code != CL_SUCCESS)
+		return opencl_fault_code(fault_out, code, "ask a command queue what it is");
+	if (properties & CL_QUEUE_ON_DEVICE) {
+		opencl_fault_words(fault_out, STATUS_INVALID, "a queue on the device takes no commands from the host");
+		return -EINVAL;
+	}
+	facts->devices = of_device(backend, device);
+	facts->out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+	facts->profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+	return facts->devices ? check_context(of, context, fault_out) : no_such(fault_out, "device as the queue's");
+}
+
+static int describe_image(const struct backend *backend, cl_mem memory, cl_mem_object_type type,
+			  struct backend_native_facts *facts, struct backend_fault *fault_out)
+{
+	static const cl_image_info parts[] = {CL_IMAGE_WIDTH, CL_IMAGE_HEIGHT, CL_IMAGE_DEPTH};
+	cl_image_format format;
+	size_t size[3] = {0};
+
+	cl_int code = backend->cl.GetImageInfo(memory, CL_IMAGE_FORMAT, sizeof(format), &format, NULL);
+	for (int i = 0; code == CL_SUCCESS && i < 3; i++)
+		code = backend->cl.GetImageInfo(memory, parts[i], sizeof(size[i]), &size[i], NULL);
+	if (code != CL_SUCCESS)
+		return opencl_fault_code(fault_out, code, "ask an image what it is");
+	if (!opencl_image_describe(type, &format, size, &facts->image) ||
+	    image_bytes(facts->image.format, false, facts->image.dimensions, facts->image.size, &facts->size_bytes) < 0) {
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "SYCL has no image of this type or format");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static int describe_memory(const struct backend *backend, cl_mem memory, uint64_t context,
+			   struct backend_native_facts *facts, struct backend_fault *fault_out)
+{
+	cl_context of = NULL;
+	cl_mem_object_type type = 0;
+	size_t bytes = 0;
+
+	cl_int code = backend->cl.GetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(cl_context), &of, NULL);
+	if (code == CL_SUCCESS)
+		code = backend->cl.GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, NULL);
+	if (code == CL_SUCCESS)
+		code = backend->cl.GetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
+	if (code != CL_SUCCESS)
+		return opencl_fault_code(fault_out, code, "ask a memory object what it is");
+	if (check_context(of, context, fault_out) < 0)
+		return -EINVAL;
+	facts->size_bytes = bytes;
+	return type == CL_MEM_OBJECT_BUFFER ? 0 : describe_image(backend, memory, type, facts, fault_out);
+}
+
+static int describe_kernel(const struct backend *backend, cl_kernel kernel, uint64_t context,
+			   struct backend_native_facts *facts, struct backend_fault *fault_out)
+{
+	cl_context of = NULL;
+	cl_program program = NULL;
+
+	cl_int code = backend->cl.GetKernelInfo(kernel, CL_KERNEL_CONTEXT, sizeof(cl_context), &of, NULL);
+	if (code == CL_SUCCESS)
+		code = backend->cl.GetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(cl_program), &program, NULL);
+	if (code == CL_SUCCESS)
+		code = backend->cl.GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(facts->name) - 1, facts->name, NULL);
+	if (code != CL_SUCCESS)
+		return opencl_fault_code(fault_out, code, "ask a kernel what it is");
+	facts->program = (uint64_t)(uintptr_t)program;
+	return check_context(of, context, fault_out);
+}
+
+/* Executable if any device has it so: then it is for good. */
+static int describe_program(const struct backend *backend, cl_program program, uint64_t context,
+			    struct backend_native_facts *facts, struct backend_fault *fault_out)
+{
+	cl_context of = NULL;
+	cl_device_id ids[NATIVE_DEVICES_MAX];
+	size_t bytes = 0;
+
+	cl_int code = backend->cl.GetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(cl_context), &of, NULL);
+	if (code == CL_SUCCESS)
+		code = backend->cl.GetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(ids), ids, &bytes);
+	for (size_t i = 0; code == CL_SUCCESS && i < bytes / sizeof(cl_device_id); i++) {
+		cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+		code = backend->cl.GetProgramBuildInfo(program, ids[i], CL_PROGRAM_BINARY_TYPE, sizeof(type), &type, NULL);
+		enum backend_program_state state = type == CL_PROGRAM_BINARY_TYPE_NONE	       ? BACKEND_PROGRAM_INPUT
+						   : type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE ? BACKEND_PROGRAM_EXECUTABLE
+											       : BACKEND_PROGRAM_OBJECT;
+		if (state > facts->state)
+			facts->state = state;
+		facts->devices |= bit_of(backend, ids[i]);
+	}
+	if (code != CL_SUCCESS)
+		return opencl_fault_code(fault_out, code, "ask a program what it is");
+	return check_context(of, context, fault_out);
+}
+
+int opencl_native_describe(struct backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t context,
+			   struct backend_native_facts *facts_out, struct backend_fault *fault_out)
+{
+	struct backend_native_facts facts = {.devices = 0};
+	int error;
+	switch (kind) {
+	case BACKEND_NATIVE_DEVICE:
+		facts.devices = of_device(backend, handle(native));
+		facts.is_sub_device = facts.devices && !bit_of(backend, handle(native));
+		error = facts.devices ? 0 : no_such(fault_out, "device");
+		break;
+	case BACKEND_NATIVE_QUEUE:
+		error = describe_queue(backend, handle(native), context, &facts, fault_out);
+		break;
+	case BACKEND_NATIVE_MEMORY:
+		error = describe_memory(backend, handle(native), context, &facts, fault_out);
+		break;
+	case BACKEND_NATIVE_KERNEL:
+		error = describe_kernel(backend, handle(native), context, &facts, fault_out);
+		break;
+	case BACKEND_NATIVE_PROGRAM:
+		error = describe_program(backend, handle(native), context, &facts, fault_out);
+		break;
+	default:
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "kind %d is not described", (int)kind);
+		error = -EOPNOTSUPP;
+	}
+	if (error == 0)
+		*facts_out = facts;
+	return error;
+}

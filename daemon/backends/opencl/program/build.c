@@ -1,0 +1,403 @@
+/*
+ * Building in the helper's child: source to binary. A portable source is compiled once per number of dimensions (see
+ * opencl_binary.h), unless it asks for nothing that depends on it.
+ */
+#include "opencl/program/build.h"
+
+#include "opencl/program/argument_types.h"
+#include "opencl/driver/fault.h"
+#include "opencl/program/kernel_name.h"
+#include "opencl/driver/log.h"
+#include "opencl/driver/missing.h"
+#include "opencl/program/program.h"
+#include "opencl/program/spirv.h"
+#include "portable_names.h"
+#include "portable_prelude.h"
+#include "status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void opencl_build_fini(struct opencl_build *build)
+{
+	opencl_binary_fini(&build->binary);
+	if (build->program)
+		(void)build->cl->ReleaseProgram(build->program);
+	free(build->own_source);
+}
+
+static int out_of_memory(struct backend_fault *fault_out)
+{
+	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION, "no memory");
+	return -ENOMEM;
+}
+
+static const char *prelude_of(const struct opencl_build *build)
+{
+	return build->kind == BACKEND_SOURCE_PORTABLE ? portable_prelude_opencl : "";
+}
+
+/* "#line" so that the compiler's line numbers are the user's own, whatever comes before. */
+int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out)
+{
+	static const char line[] = "#line 1 \"kernel\"\n";
+	const char *prelude = prelude_of(build);
+	const char *parts[] = {prelude, line, build->source};
+	const size_t sizes[] = {strlen(prelude), sizeof(line) - 1, build->source_bytes};
+	cl_int code = CL_SUCCESS;
+
+	if (build->kind == BACKEND_SOURCE_SPIRV) {
+		build->program =
+			build->cl->CreateProgramWithIL(build->context, build->source, build->source_bytes, &code);
+		return build->program ? 0 : opencl_fault_code(fault_out, code, "take the module");
+	}
+	build->program = build->cl->CreateProgramWithSource(build->context, 3, parts, sizes, &code);
+	return build->program ? 0 : opencl_fault_code(fault_out, code, "take the source");
+}
+
+/* Of what goes before the user's text, with the "#line" itself. */
+static unsigned long lines_before(const struct opencl_build *build)
+{
+	unsigned long lines = 1;
+
+	for (const char *at = prelude_of(build); (at = strchr(at, '\n')); at++)
+		lines++;
+	return lines;
+}
+
+/* The compiler's words, cut off, unless there are some already. */
+static void take_log(struct opencl_build *build)
+{
+	size_t size = 0;
+
+	if (build->log ||
+	    build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) !=
+		    CL_SUCCESS ||
+	    size <= 1)
+		return;
+	char *log = calloc(1, size + 1);
+	if (!log)
+		return;
+	if (build->cl->GetProgramBuildInfo(build->program, build->device, CL_PROGRAM_BUILD_LOG, size, log, NULL) !=
+	    CL_SUCCESS)
+		log[0] = '\0';
+	if (size > BACKEND_LOG_BYTES_MAX)
+		log[BACKEND_LOG_BYTES_MAX - 1] = '\0';
+	if (build->kind != BACKEND_SOURCE_SPIRV)
+		opencl_log_renumber(log, lines_before(build));
+	build->log = log;
+}
+
+/*
+ * With arg-info: without, a driver keeps nothing of the arguments, and a wrong one could not be told from a right one.
+ * Scratch memory of group functions has a word for each work-item: portable_opencl_groups.cl of the prelude. Sub-groups
+ * are what the facts say, so that what a program was told and what its kernels may do are the same. Whether a version of
+ * the language was asked for is said, too: compilers are stricter then (portable_opencl_stream.cl).
+ */
+int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,
+			 struct backend_fault *fault_out)
+{
+	bool portable = build->kind == BACKEND_SOURCE_PORTABLE;
+	bool sub_groups = portable && build->facts->sub_group_size_count > 0;
+	bool version = portable && build->options && strstr(build->options, "-cl-std=");
+	char define[96] = "";
+
+	if (dimensions > 0)
+		(void)snprintf(define, sizeof(define), "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu", dimensions,
+			       (unsigned long long)build->facts->max_work_group_size);
+	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s %s", define,
+		     sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "", version ? "-DSYCL_VERSION_ASKED_" : "",
+		     build->options ? build->options : "") >= 0)
+		return 0;
+	*options_out = NULL;
+	return out_of_memory(fault_out);
+}
+
+int opencl_build_result(struct opencl_build *build, cl_int code, const char *what, struct backend_fault *fault_out)
+{
+	take_log(build);
+	if (code == CL_SUCCESS)
+		return 0;
+	int error = opencl_fault_code(fault_out, code, what);
+	if (code != CL_BUILD_PROGRAM_FAILURE && code != CL_COMPILE_PROGRAM_FAILURE && code != CL_LINK_PROGRAM_FAILURE)
+		return error;
+	const char *missing = opencl_missing(build->log);
+	if (missing) {
+		opencl_fault_words(fault_out, STATUS_KERNEL_NOT_SUPPORTED, "the source needs %s, which %.100s has not",
+				   missing, build->facts->name);
+		fault_out->native_code = code;
+		return -EOPNOTSUPP;
+	}
+	(void)snprintf(fault_out->text, sizeof(fault_out->text), "%s; see the build log",
+		       code == CL_LINK_PROGRAM_FAILURE ? "the objects do not link" : "the source does not compile");
+	return error;
+}
+
+static int compile(struct opencl_build *build, uint32_t dimensions, struct backend_fault *fault_out)
+{
+	CLEANUP(free_pointer) char *options = NULL;
+
+	int error = opencl_build_options(build, dimensions, &options, fault_out);
+	if (error < 0)
+		return error;
+	cl_int code = build->cl->BuildProgram(build->program, 1, &build->device, options, NULL, NULL);
+	return opencl_build_result(build, code, "build the program", fault_out);
+}
+
+static int take_payload(struct opencl_build *build, struct backend_fault *fault_out)
+{
+	struct opencl_payload *payload = &build->binary.payloads[build->binary.payload_count];
+	size_t size = 0;
+
+	cl_int code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL);
+	if (code != CL_SUCCESS || size == 0)
+		return opencl_fault_code(fault_out, code ? code : CL_INVALID_PROGRAM_EXECUTABLE, "get the binary");
+	payload->bytes = malloc(size);
+	if (!payload->bytes)
+		return out_of_memory(fault_out);
+	payload->count = size;
+	build->binary.payload_count++;
+	code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARIES, sizeof(payload->bytes), &payload->bytes,
+					 NULL);
+	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "get the binary");
+}
+
+/* Of what was linked the sources are elsewhere: then the driver must have told. */
+static int describe_module(const struct opencl_build *build, struct opencl_binary_kernel *described)
+{
+	uint32_t count = 0;
+	int error = opencl_spirv_arguments(build->source, build->source_bytes, described->name, described->arguments,
+					   described->argument_count, &count);
+
+	return error < 0 ? error : count == described->argument_count ? 0 : -EINVAL;
+}
+
+static int describe_kernel(const struct opencl_build *build, cl_kernel kernel, struct opencl_binary_kernel *described)
+{
+	size_t size = 0;
+	cl_uint count = 0;
+
+	if (build->cl->GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size) != CL_SUCCESS ||
+	    build->cl->GetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL) != CL_SUCCESS)
+		return -EIO;
+	described->name = calloc(1, size + 1);
+	described->arguments = calloc(count ? count : 1, sizeof(*described->arguments));
+	if (!described->name || !described->arguments)
+		return -ENOMEM;
+	if (build->cl->GetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, described->name, NULL) != CL_SUCCESS)
+		return -EIO;
+	opencl_kernel_name_restore(described->name);
+	described->argument_count = count;
+	for (cl_uint i = 0; i < count; i++) {
+		opencl_argument_facts(build->cl, kernel, i, build->facts->address_bits, &described->arguments[i]);
+		opencl_kernel_name_restore(described->arguments[i].name);
+	}
+	return build->kind == BACKEND_SOURCE_SPIRV ? describe_module(build, described) : 0;
+}
+
+static int describe_kernels(struct opencl_build *build, struct backend_fault *fault_out)
+{
+	cl_uint count = 0;
+	int error = 0;
+
+	if (build->cl->CreateKernelsInProgram(build->program, 0, NULL, &count) != CL_SUCCESS || count == 0)
+		return 0; /* functions only: a binary without kernels */
+	if (count > OPENCL_BINARY_KERNELS_MAX) {
+		opencl_fault_words(fault_out, STATUS_BUILD, "%u kernels; %u are allowed", count,
+				   OPENCL_BINARY_KERNELS_MAX);
+		return -EINVAL;
+	}
+	CLEANUP(free_pointer) cl_kernel *kernels = calloc(count, sizeof(cl_kernel));
+	build->binary.kernels = calloc(count, sizeof(*build->binary.kernels));
+	if (!kernels || !build->binary.kernels)
+		return out_of_memory(fault_out);
+	cl_int code = build->cl->CreateKernelsInProgram(build->program, count, kernels, NULL);
+	if (code != CL_SUCCESS)
+		return opencl_fault_code(fault_out, code, "make the kernels");
+	build->binary.kernel_count = count;
+	for (cl_uint i = 0; i < count; i++) {
+		if (error == 0)
+			error = describe_kernel(build, kernels[i], &build->binary.kernels[i]);
+		(void)build->cl->ReleaseKernel(kernels[i]);
+	}
+	if (error < 0)
+		opencl_fault_words(fault_out, status_from_errno(error), "the kernels cannot be described");
+	return error;
+}
+
+/*
+ * PoCL makes built-in kernels of a program only when it is built; the standard has them ready and lets that fail, with
+ * another code than that of a build. PoCL as Debian 12 packages it lists kernels whose sources it does not install.
+ */
+static int build_builtin(struct opencl_build *build, struct backend_fault *fault_out)
+{
+	cl_int code = CL_SUCCESS;
+	char *names = strndup(build->source, build->source_bytes);
+	if (!names)
+		return out_of_memory(fault_out);
+
+	build->binary.is_builtin = true;
+	build->binary.payload_count = 1;
+	build->binary.payloads[0] = (struct opencl_payload){.bytes = names, .count = strlen(names)};
+	build->program = build->cl->CreateProgramWithBuiltInKernels(build->context, 1, &build->device, names, &code);
+	if (build->program)
+		code = build->cl->BuildProgram(build->program, 1, &build->device, "-cl-kernel-arg-info", NULL, NULL);
+	if (build->program && code != CL_BUILD_PROGRAM_FAILURE)
+		return describe_kernels(build, fault_out);
+	int error = opencl_fault_code(fault_out, code, "make these built-in kernels");
+	fault_out->status = STATUS_BUILD;
+	return error;
+}
+
+/*
+ * May it use a name of the prelude whose meaning depends on the number of dimensions? A name that is put together in
+ * some other way does not compile then.
+ */
+bool opencl_build_asks_for_dimensions(const struct opencl_build *build)
+{
+	return build->kind == BACKEND_SOURCE_PORTABLE &&
+	       (memmem(build->source, build->source_bytes, "sycl_", 5) ||
+		memmem(build->source, build->source_bytes, "SYCL_DIMENSIONS", 15));
+}
+
+int opencl_build_take(struct opencl_build *build, struct backend_fault *fault_out)
+{
+	int error = build->binary.kernels ? 0 : describe_kernels(build, fault_out);
+	return error < 0 ? error : take_payload(build, fault_out);
+}
+
+static int build_variant(struct opencl_build *build, uint32_t dimensions, struct backend_fault *fault_out)
+{
+	int error = opencl_build_create(build, fault_out);
+
+	if (error == 0)
+		error = compile(build, dimensions, fault_out);
+	if (error == 0)
+		error = opencl_build_take(build, fault_out);
+	if (build->program)
+		(void)build->cl->ReleaseProgram(build->program);
+	build->program = NULL;
+	return error;
+}
+
+static int build_variants(struct opencl_build *build, struct backend_fault *fault_out)
+{
+	int error = 0;
+
+	if (!opencl_build_asks_for_dimensions(build))
+		return build_variant(build, 0, fault_out);
+	for (uint32_t dimensions = 1; error == 0 && dimensions <= OPENCL_VARIANTS; dimensions++)
+		error = build_variant(build, dimensions, fault_out);
+	return error;
+}
+
+int opencl_build_try(struct opencl_build *build, int (*make)(struct opencl_build *build, struct backend_fault *fault_out),
+		     struct backend_fault *fault_out)
+{
+	struct backend_fault second = {0};
+	size_t bytes = 0;
+
+	int error = make(build, fault_out);
+	if (error == 0 || build->kind != BACKEND_SOURCE_PORTABLE || fault_out->status != STATUS_BUILD)
+		return error;
+	CLEANUP(free_pointer) char *log = NULL;
+	char *own = portable_names_own(build->source, build->source_bytes, &bytes);
+	if (!own)
+		return error;
+	const char *first = build->source;
+	size_t first_bytes = build->source_bytes;
+	log = TAKE(build->log);
+	opencl_binary_fini(&build->binary);
+	build->source = build->own_source = own;
+	build->source_bytes = bytes;
+	if (make(build, &second) == 0) {
+		if (build->log)
+			portable_names_restore(build->log);
+		return 0;
+	}
+	/* What the compiler said of the source as it is. */
+	free(build->log);
+	build->log = TAKE(log);
+	build->source = first;
+	build->source_bytes = first_bytes;
+	return error;
+}
+
+static int build_source(struct opencl_build *build, struct backend_fault *fault_out)
+{
+	if (build->source_bytes > 0)
+		return opencl_build_try(build, build_variants, fault_out);
+	/* OpenCL takes a length of 0 for "ended by 0", which it is not. */
+	opencl_fault_words(fault_out, STATUS_BUILD, "the source is empty");
+	return -EINVAL;
+}
+
+/*
+ * Kept until the backend is closed: with its last context PoCL gives back the library of built-in functions, piece by piece, which is a
+ * tenth of a cold build, and the helper's child would only answer after it. It ends without.
+ */
+static int open_context(struct opencl_build *build, struct backend *backend, uint32_t device,
+			struct backend_fault *fault_out)
+{
+	cl_int code = CL_SUCCESS;
+
+	if (backend->build_context && backend->build_device != device)
+		opencl_build_close(backend);
+	if (!backend->build_context)
+		backend->build_context = build->cl->CreateContext(NULL, 1, &build->device, NULL, NULL, &code);
+	backend->build_device = device;
+	build->context = backend->build_context;
+	return build->context ? 0 : opencl_fault_code(fault_out, code, "open the device");
+}
+
+void opencl_build_close(struct backend *backend)
+{
+	if (backend->build_context)
+		(void)backend->cl.ReleaseContext(backend->build_context);
+	backend->build_context = NULL;
+}
+
+int opencl_build_open(struct opencl_build *build, struct backend *backend, uint32_t device,
+		      struct backend_fault *fault_out)
+{
+	if (!backend->enumerated || device >= backend->device_count) {
+		opencl_fault_words(fault_out, STATUS_INVALID, "OpenCL has no device %u", device);
+		return -EINVAL;
+	}
+	build->cl = &backend->cl;
+	build->facts = &backend->devices[device];
+	build->device = backend->device_ids[device];
+	if (build->kind == BACKEND_SOURCE_SPIRV && !(build->facts->features & BACKEND_FEATURE_SPIRV)) {
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED, "%.100s takes no SPIR-V",
+				   build->facts->name);
+		return -EOPNOTSUPP;
+	}
+	if (build->kind != BACKEND_SOURCE_OPENCL_C && build->kind != BACKEND_SOURCE_PORTABLE &&
+	    build->kind != BACKEND_SOURCE_BUILTIN && build->kind != BACKEND_SOURCE_SPIRV) {
+		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
+				   "an OpenCL device builds OpenCL C, portable sources and SPIR-V only");
+		return -EINVAL;
+	}
+	return open_context(build, backend, device, fault_out);
+}
+
+int opencl_build(struct backend *backend, uint32_t device, enum backend_source_kind kind, const char *source,
+		 size_t source_bytes, const char *options, void **binary_out, size_t *binary_bytes_out, char **log_out,
+		 struct backend_fault *fault_out)
+{
+	CLEANUP(opencl_build_fini)
+	struct opencl_build build = {.kind = kind, .source = source, .options = options, .source_bytes = source_bytes};
+
+	*log_out = NULL;
+	int error = opencl_build_open(&build, backend, device, fault_out);
+	if (error == 0)
+		error = kind == BACKEND_SOURCE_BUILTIN ? build_builtin(&build, fault_out)
+						       : build_source(&build, fault_out);
+	*log_out = build.log;
+	if (error == 0) {
+		error = opencl_binary_pack(&build.binary, binary_out, binary_bytes_out);
+		if (error < 0)
+			(void)out_of_memory(fault_out);
+	}
+	return error;
+}

@@ -1,0 +1,68 @@
+/* The flight page: who is on a device now (shared/flight_page.h). */
+#include "scheduler/internal.h"
+
+#include <string.h>
+
+void sched_flight_init(struct sched_flight *flight, void *page)
+{
+	flight->page = page;
+	flight->free_count = 0;
+	if (!page)
+		return;
+	flight->page->magic = FLIGHT_MAGIC;
+	flight->page->layout = FLIGHT_LAYOUT;
+	flight->page->entry_count = FLIGHT_ENTRIES;
+	for (uint32_t i = FLIGHT_ENTRIES; i > 0; i--)
+		flight->free[flight->free_count++] = i - 1;
+}
+
+uint32_t sched_flight_take(struct sched_flight *flight)
+{
+	return flight->free_count > 0 ? flight->free[--flight->free_count] : SCHED_NO_FLIGHT;
+}
+
+void sched_flight_give(struct sched_flight *flight, uint32_t entry)
+{
+	flight->free[flight->free_count++] = entry;
+}
+
+void sched_flight_device_open(struct sched_flight *flight, uint32_t device)
+{
+	if (flight->page && device < 64)
+		atomic_fetch_or(&flight->page->open_devices, 1ull << device);
+}
+
+void sched_flight_enter(struct sched_flight *flight, const struct task_send *send)
+{
+	if (!flight->page || send->flight_session == 0)
+		return;
+	uint32_t more = sched_launches(send) - (send->flight != SCHED_NO_FLIGHT);
+	if (more > 0)
+		atomic_fetch_add(&flight->page->more, more);
+	if (send->flight == SCHED_NO_FLIGHT)
+		return;
+	struct flight_entry *entry = &flight->page->entries[send->flight];
+	entry->queue = send->flight_queue;
+	entry->group = send->flight_group;
+	memcpy(entry->what, send->what, sizeof(entry->what));
+	atomic_store_explicit(&entry->session, send->flight_session, memory_order_release);
+}
+
+void sched_flight_leave(struct sched_flight *flight, const struct task_send *send)
+{
+	if (!flight->page || send->flight_session == 0)
+		return;
+	/* Of a burst that is suspect those that are over are not. */
+	uint32_t less = send->suspect ? (send->burst ? send->burst->over : 0)
+				      : sched_launches(send) - (send->flight != SCHED_NO_FLIGHT);
+	if (less > 0)
+		atomic_fetch_sub(&flight->page->more, less);
+	if (!send->suspect && send->flight != SCHED_NO_FLIGHT)
+		atomic_store_explicit(&flight->page->entries[send->flight].session, 0, memory_order_release);
+}
+
+void sched_flight_advance(struct sched_flight *flight, const struct task_send *send)
+{
+	if (flight->page && send->flight_session != 0 && send->flight != SCHED_NO_FLIGHT)
+		flight->page->entries[send->flight].group = send->flight_group + send->burst->over;
+}

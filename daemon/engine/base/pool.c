@@ -1,0 +1,175 @@
+#include "base/pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
+#include <sanitizer/asan_interface.h> /* empty where there is no AddressSanitizer */
+#else
+#define ASAN_POISON_MEMORY_REGION(address, bytes)   ((void)(address), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#endif
+
+/* But for the link: memory that is reached through poisoned memory only counts as leaked. */
+static void hide(const struct pool *pool, struct pool_spare *spare)
+{
+	ASAN_POISON_MEMORY_REGION(spare + 1, pool->bytes - sizeof(*spare));
+}
+
+static void show(const struct pool *pool, struct pool_spare *spare)
+{
+	ASAN_UNPOISON_MEMORY_REGION(spare, pool->bytes);
+}
+
+void pool_init(struct pool *pool, size_t bytes, size_t alignment, uint32_t few)
+{
+	*pool = (struct pool){
+		.limit = few, .few = few, .bytes = (bytes + alignment - 1) & ~(alignment - 1), .alignment = alignment};
+}
+
+static void keep(struct pool *pool, void *object)
+{
+	struct pool_spare *spare = object;
+	spare->next = pool->first;
+	hide(pool, spare);
+	pool->first = spare;
+	pool->spare++;
+}
+
+static struct pool_spare *take_spare(struct pool *pool)
+{
+	struct pool_spare *spare = pool->first;
+	show(pool, spare);
+	pool->first = spare->next;
+	pool->spare--;
+	return spare;
+}
+
+static void *allocate(const struct pool *pool)
+{
+	return pool->alignment > _Alignof(max_align_t) ? aligned_alloc(pool->alignment, pool->bytes)
+						       : malloc(pool->bytes);
+}
+
+/* Frees `most` at most. */
+static void keep_only(struct pool *pool, uint32_t count, uint32_t most)
+{
+	for (; most > 0 && pool->spare > 0 && pool->spare + pool->used > count; most--)
+		free(take_spare(pool));
+}
+
+void pool_fini(struct pool *pool)
+{
+	while (pool->spare > 0)
+		free(take_spare(pool));
+}
+
+static void need(struct pool *pool, uint32_t count)
+{
+	if (count <= pool->peak)
+		return;
+	pool->peak = count;
+	if (count > pool->limit)
+		pool->limit = count;
+}
+
+void *pool_take_slowly(struct pool *pool)
+{
+	void *object = pool->spare > 0 ? take_spare(pool) : allocate(pool);
+	if (object)
+		need(pool, ++pool->used);
+	return object;
+}
+
+/* A stretch between two rests is over. */
+static void note_peak(struct pool *pool)
+{
+	struct pool_window *window = &pool->windows[0];
+	if (pool->peak > window->most) {
+		window->again = window->most;
+		window->most = pool->peak;
+	} else if (pool->peak > window->again) {
+		window->again = pool->peak;
+	}
+	pool->peak = pool->used;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static void end_window(struct pool *pool)
+{
+	pool->windows[1] = pool->windows[0];
+	pool->windows[0] = (struct pool_window){0, 0};
+	pool->returns = 0;
+	pool->limit = larger(larger(pool->windows[1].most, pool->peak), pool->few);
+}
+
+void pool_give_slowly(struct pool *pool, void *object)
+{
+	if (++pool->returns >= POOL_WINDOW_RETURNS) {
+		note_peak(pool);
+		end_window(pool);
+	}
+	/* One after the other, as they come back, until there are no more than were needed lately. */
+	if (pool->spare + pool->used > pool->limit && pool->spare >= pool->few)
+		free(object);
+	else
+		keep(pool, object);
+	pool->used--;
+}
+
+int pool_reserve_slowly(struct pool *pool, uint32_t count)
+{
+	while (pool->spare < count) {
+		void *object = allocate(pool);
+		if (!object)
+			return -ENOMEM;
+		keep(pool, object);
+	}
+	/* A caller that reserved that much may do so again. */
+	need(pool, pool->used + smaller(count, POOL_RESERVE_FACTOR * pool->few));
+	return 0;
+}
+
+void pool_trim_slowly(struct pool *pool)
+{
+	keep_only(pool, larger(pool->limit, pool->used + POOL_RESERVE_FACTOR * pool->few), UINT32_MAX);
+}
+
+/*
+ * What was needed more than once: the highest count of both windows, if there was another one like it. Like it is a
+ * quarter: how much of a stream is open at a time depends on who is faster, and swings.
+ */
+static uint32_t needed_again(const struct pool *pool)
+{
+	const struct pool_window *now = &pool->windows[0], *before = &pool->windows[1];
+	uint32_t second = larger(smaller(now->most, before->most), larger(now->again, before->again));
+	return second > UINT32_MAX / POOL_ALIKE ? second
+						: smaller(larger(now->most, before->most), POOL_ALIKE * second);
+}
+
+bool pool_rest(struct pool *pool, uint64_t now_ns)
+{
+	/* With most of it in use that is no rest, but waiting for devices. */
+	if (!pool_is_large(pool) || pool->used > pool->limit / 4)
+		return false;
+	uint64_t age_ns = now_ns - pool->window_ns;
+	if (age_ns >= POOL_WINDOW_NS) {
+		end_window(pool);
+		if (age_ns >= 2 * POOL_WINDOW_NS)
+			end_window(pool);
+		pool->window_ns = now_ns;
+	}
+	note_peak(pool); /* of the new window, if one has just begun */
+	uint32_t count = smaller(larger(needed_again(pool), pool->few), POOL_REST_FACTOR * pool->few);
+	keep_only(pool, count, POOL_REST_AT_ONCE);
+	return pool->spare > 0 && pool->spare + pool->used > count;
+}

@@ -1,0 +1,43 @@
+#include "base/trace_ring.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+int trace_ring_init(struct trace_ring *ring, uint32_t room)
+{
+	/* Not the heap's: it may keep what it has got, and this is not to be seen any more once the trace is over. */
+	void *records = mmap(NULL, room * sizeof(*ring->records), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (records == MAP_FAILED)
+		return -ENOMEM;
+	*ring = (struct trace_ring){.records = records, .room = room};
+	return 0;
+}
+
+void trace_ring_fini(struct trace_ring *ring)
+{
+	if (ring->records)
+		(void)munmap(ring->records, ring->room * sizeof(*ring->records));
+	*ring = (struct trace_ring){.records = NULL};
+}
+
+void trace_ring_note(struct trace_ring *ring, const struct trace_record *record)
+{
+	ring->noted++;
+	if (ring->count == ring->room)
+		return;
+	uint32_t at = ring->first + ring->count++;
+	ring->records[at < ring->room ? at : at - ring->room] = *record;
+}
+
+uint32_t trace_ring_take(struct trace_ring *ring, struct trace_record *records_out, uint32_t most)
+{
+	uint32_t count = ring->count < most ? ring->count : most;
+	for (uint32_t i = 0; i < count; i++) {
+		records_out[i] = ring->records[ring->first++];
+		if (ring->first == ring->room)
+			ring->first = 0;
+	}
+	ring->count -= count;
+	return count;
+}

@@ -1,0 +1,360 @@
+/*
+ * The build helper: one thread, no vendor library, one child per build. It ends a build at its limits, and with it
+ * whatever the compiler has started (linkers), because each build is a process group of its own.
+ */
+#include "build/child.h"
+#include "build/file.h"
+#include "build/internal.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "private_folder.h"
+#include "protocol_limits.h"
+#include "packet.h"
+#include "status.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define HELPER_JOBS_MAX 16u
+
+struct helper_job {
+	uint64_t number;
+	pid_t pid; /* also its process group */
+	int pidfd, log, binary, report;
+	uint64_t start_ns, deadline_ns, memory_limit_bytes, time_limit_ns;
+	bool timed_out;
+	struct private_folder folder; /* where the compiler may write */
+};
+
+struct helper {
+	int socket;
+	struct decode_arena decode;
+	struct helper_job jobs[HELPER_JOBS_MAX];
+	unsigned count;
+};
+
+static volatile sig_atomic_t told_to_end;
+
+static void on_signal(int signal_number)
+{
+	(void)signal_number;
+	told_to_end = 1;
+}
+
+static void answer(const struct helper *helper, uint64_t number, const struct build_report *report, uint64_t build_ns,
+		   const int *fds, unsigned fd_count)
+{
+	Sycl__V1__BuildPacket packet = SYCL__V1__BUILD_PACKET__INIT;
+	Sycl__V1__BuildDone done = SYCL__V1__BUILD_DONE__INIT;
+	char text[BACKEND_TEXT_BYTES];
+
+	(void)snprintf(text, sizeof(text), "%.*s", (int)sizeof(text) - 1, report->text);
+	done.job = number;
+	done.code = report->status;
+	done.native_code = report->native_code;
+	done.text = text;
+	done.build_ns = build_ns;
+	packet.descriptor_count = fd_count;
+	packet.body_case = SYCL__V1__BUILD_PACKET__BODY_DONE;
+	packet.done = &done;
+	(void)message_send(helper->socket, &packet.base, fds, fd_count, 0);
+}
+
+static void close_job(struct helper *helper, struct helper_job *job)
+{
+	close_fd(&job->pidfd);
+	close_fd(&job->log);
+	close_fd(&job->binary);
+	close_fd(&job->report);
+	private_folder_remove(&job->folder);
+	*job = helper->jobs[--helper->count];
+}
+
+/* Everything of this build, before its leader is collected: its number cannot be another's until then. */
+static void kill_job(const struct helper_job *job)
+{
+	(void)kill(-job->pid, SIGKILL);
+	(void)kill(job->pid, SIGKILL);
+}
+
+static int collect(const struct helper_job *job, struct rusage *usage_out)
+{
+	int status = 0;
+
+	while (wait4(job->pid, &status, 0, usage_out) < 0)
+		if (errno != EINTR)
+			return 0;
+	return status;
+}
+
+/* How a child ended that did not report. */
+static void explain(const struct helper_job *job, int status, const struct rusage *usage, struct build_report *report)
+{
+	bool much_memory = (uint64_t)usage->ru_maxrss * 1024u > job->memory_limit_bytes / 2;
+
+	report->status = STATUS_BUILD;
+	report->native_code = 0;
+	if (job->timed_out || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
+		(void)snprintf(report->text, sizeof(report->text), "the build was stopped: it took longer than %llu ms",
+			       (unsigned long long)(job->time_limit_ns / 1000000u));
+	else if (WIFSIGNALED(status) && much_memory)
+		(void)snprintf(report->text, sizeof(report->text),
+			       "the compiler crashed (signal %d); it was near its limit of %llu MiB of memory",
+			       WTERMSIG(status), (unsigned long long)(job->memory_limit_bytes >> 20));
+	else if (WIFSIGNALED(status))
+		(void)snprintf(report->text, sizeof(report->text), "the compiler crashed (signal %d)",
+			       WTERMSIG(status));
+	else
+		(void)snprintf(report->text, sizeof(report->text),
+			       "the compiler ended without a result (exit status %d)", WEXITSTATUS(status));
+}
+
+static void finish_job(struct helper *helper, struct helper_job *job)
+{
+	struct build_report report = {0};
+	struct rusage usage = {0};
+	uint64_t build_ns = clock_now_ns() - job->start_ns;
+
+	kill_job(job);
+	int status = collect(job, &usage);
+	bool whole = read(job->report, &report, sizeof(report)) == (ssize_t)sizeof(report);
+	report.text[sizeof(report.text) - 1] = '\0';
+	/* A report counts only from a child that ended as it should. */
+	if (!whole || job->timed_out || !WIFEXITED(status))
+		explain(job, status, &usage, &report);
+	const int fds[] = {job->log, job->binary};
+	private_folder_remove(&job->folder); /* first: who has the answer finds nothing of the build any more */
+	answer(helper, job->number, &report, build_ns, fds, report.status == STATUS_SUCCESS ? 2 : 1);
+	close_job(helper, job);
+}
+
+static void refuse(const struct helper *helper, uint64_t number, const char *text)
+{
+	struct build_report report = {.status = STATUS_RUNTIME};
+
+	(void)snprintf(report.text, sizeof(report.text), "%s", text);
+	answer(helper, number, &report, 0, NULL, 0);
+}
+
+static int make_files(struct helper_job *job, int *report_end_out)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	job->report = ends[0];
+	*report_end_out = ends[1];
+	(void)fcntl(job->report, F_SETFL, O_NONBLOCK); /* an absent report must not be waited for */
+	job->log = memfd_create("sycl-build-log", MFD_CLOEXEC);
+	job->binary = memfd_create("sycl-build-binary", MFD_CLOEXEC);
+	return job->log < 0 || job->binary < 0 ? -errno : 0;
+}
+
+/*
+ * A cache of this build's own. In one that is shared PoCL would read back what it has compiled while others, which have the same
+ * source, compile more there or remove it: the binary would be broken. Without a folder the backend does without a cache.
+ */
+static void make_folder(struct helper_job *job, const char *cache_directory)
+{
+	if (private_folder_make(cache_directory[0] ? cache_directory : NULL, "sycld-compiler", &job->folder) < 0)
+		job->folder = PRIVATE_FOLDER_NONE;
+}
+
+static int fork_job(struct helper_job *job, const Sycl__V1__BuildJob *message, const struct build_child_files *files)
+{
+	pid_t helper = getpid();
+
+	job->pid = fork();
+	if (job->pid < 0)
+		return -errno;
+	if (job->pid == 0) {
+		(void)setpgid(0, 0);
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != helper)
+			_exit(1);
+		build_child_run(message, files);
+	}
+	(void)setpgid(job->pid, job->pid); /* both do it: whoever comes first */
+	job->pidfd = pidfd_open(job->pid, 0);
+	if (job->pidfd < 0) {
+		int error = -errno;
+		struct rusage usage;
+		kill_job(job);
+		(void)collect(job, &usage);
+		return error;
+	}
+	return 0;
+}
+
+static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message, struct packet_fds *fds)
+{
+	CLEANUP(close_fd) int source = packet_fds_take(fds, 0);
+	CLEANUP(close_fd) int report_end = -1;
+
+	if (source < 0 || helper->count == HELPER_JOBS_MAX) {
+		refuse(helper, message->job,
+		       source < 0 ? "no source came with the build" : "too many builds at one time");
+		return;
+	}
+	struct helper_job *job = &helper->jobs[helper->count++];
+	*job = (struct helper_job){
+		.number = message->job,
+		.pid = -1,
+		.pidfd = -1,
+		.log = -1,
+		.binary = -1,
+		.report = -1,
+		.start_ns = clock_now_ns(),
+		.deadline_ns = clock_deadline_ns(message->time_limit_ns),
+		.time_limit_ns = message->time_limit_ns,
+		.memory_limit_bytes = message->memory_limit_bytes,
+		.folder = PRIVATE_FOLDER_NONE,
+	};
+	int error = make_files(job, &report_end);
+	if (error == 0) {
+		make_folder(job, message->cache_directory);
+		const struct build_child_files files = {source, job->log, job->binary, report_end, job->folder.path};
+		error = fork_job(job, message, &files);
+	}
+	if (error < 0) {
+		refuse(helper, message->job, "the build could not be started");
+		close_job(helper, job);
+	}
+}
+
+static struct helper_job *find_job(struct helper *helper, uint64_t number)
+{
+	for (unsigned i = 0; i < helper->count; i++)
+		if (helper->jobs[i].number == number)
+			return &helper->jobs[i];
+	return NULL;
+}
+
+static void cancel_job(struct helper *helper, uint64_t number)
+{
+	struct helper_job *job = find_job(helper, number);
+	struct rusage usage;
+
+	if (!job)
+		return;
+	kill_job(job);
+	(void)collect(job, &usage);
+	close_job(helper, job);
+}
+
+/* One packet. False: the engine is gone. */
+static bool take_packet(struct helper *helper)
+{
+	ProtobufCMessage *message = NULL;
+	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
+
+	int got = message_receive(helper->socket, &sycl__v1__build_packet__descriptor, &helper->decode, &message, &fds,
+				  MSG_DONTWAIT);
+	if (got == -EAGAIN || got == -EINTR)
+		return true;
+	if (got <= 0)
+		return false;
+	const Sycl__V1__BuildPacket *packet = (const Sycl__V1__BuildPacket *)message;
+	if (packet->body_case == SYCL__V1__BUILD_PACKET__BODY_JOB)
+		start_job(helper, packet->job, &fds);
+	else if (packet->body_case == SYCL__V1__BUILD_PACKET__BODY_CANCEL)
+		cancel_job(helper, packet->cancel->job);
+	return true;
+}
+
+static int next_timeout_ms(const struct helper *helper)
+{
+	uint64_t first = UINT64_MAX, now = clock_now_ns();
+
+	for (unsigned i = 0; i < helper->count; i++)
+		if (!helper->jobs[i].timed_out && helper->jobs[i].deadline_ns < first)
+			first = helper->jobs[i].deadline_ns;
+	if (first == UINT64_MAX)
+		return -1;
+	if (first <= now)
+		return 0;
+	uint64_t milliseconds = (first - now) / 1000000u + 1;
+	return milliseconds > 1000000 ? 1000000 : (int)milliseconds;
+}
+
+static void stop_late_jobs(struct helper *helper)
+{
+	uint64_t now = clock_now_ns();
+
+	for (unsigned i = 0; i < helper->count; i++) {
+		if (helper->jobs[i].timed_out || helper->jobs[i].deadline_ns > now)
+			continue;
+		helper->jobs[i].timed_out = true;
+		kill_job(&helper->jobs[i]); /* its end is then noticed as any other */
+	}
+}
+
+static void serve(struct helper *helper)
+{
+	while (!told_to_end) {
+		struct pollfd fds[HELPER_JOBS_MAX + 1];
+		unsigned count = helper->count;
+		fds[0] = (struct pollfd){.fd = helper->socket, .events = POLLIN};
+		for (unsigned i = 0; i < count; i++)
+			fds[i + 1] = (struct pollfd){.fd = helper->jobs[i].pidfd, .events = POLLIN};
+		if (poll(fds, count + 1, next_timeout_ms(helper)) < 0 && errno != EINTR)
+			return;
+		/* From the last: closing one moves the last into its place. */
+		for (unsigned i = count; i > 0; i--)
+			if (fds[i].revents)
+				finish_job(helper, &helper->jobs[i - 1]);
+		stop_late_jobs(helper);
+		if (fds[0].revents && !take_packet(helper))
+			return;
+	}
+}
+
+/* Nothing of the engine but its socket; no terminal; ends with the engine. */
+int build_helper_settle(int *socket)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	(void)prctl(PR_SET_NAME, "sycl-build");
+	(void)setsid();
+	for (int signal_number = 1; signal_number < NSIG; signal_number++)
+		(void)signal(signal_number, SIG_DFL);
+	(void)sigaction(SIGTERM, &action, NULL);
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)signal(SIGHUP, SIG_IGN);
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (*socket != 3) {
+		int moved = dup3(*socket, 3, O_CLOEXEC);
+		if (moved < 0)
+			return -errno;
+		*socket = moved;
+	} else {
+		(void)fcntl(3, F_SETFD, FD_CLOEXEC);
+	}
+	return close_range(4, ~0u, 0) < 0 ? -errno : 0;
+}
+
+int build_helper_main(int socket)
+{
+	struct helper helper = {.socket = socket};
+
+	if (build_helper_settle(&helper.socket) < 0 || decode_arena_init(&helper.decode, DECODE_BYTES_MAX) < 0)
+		return 1;
+	serve(&helper);
+	while (helper.count > 0) {
+		struct rusage usage;
+		kill_job(&helper.jobs[0]);
+		(void)collect(&helper.jobs[0], &usage);
+		close_job(&helper, &helper.jobs[0]);
+	}
+	decode_arena_fini(&helper.decode);
+	return 0;
+}

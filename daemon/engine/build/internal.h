@@ -1,0 +1,81 @@
+/* Inside the build service, on the engine's side: all on the loop's thread. */
+#ifndef SYCL_ENGINE_BUILD_INTERNAL_H
+#define SYCL_ENGINE_BUILD_INTERNAL_H
+
+#include "build/cache.h"
+#include "build/service.h"
+#include "base/intrusive_list.h"
+#include "packet.h"
+
+/* How much longer than its own limit a build is waited for, in case the helper itself hangs. */
+#define BUILD_GRACE_NS 10000000000ull
+
+enum build_state {
+	BUILD_NEW,     /* not looked up in the cache yet */
+	BUILD_WAITING, /* for its turn */
+	BUILD_RUNNING, /* with the helper */
+};
+
+/* One compile; identical requests share it. */
+struct build_work {
+	struct list link; /* in service->works */
+	struct list jobs; /* who waits for it */
+	enum build_state state;
+	uint64_t number; /* in packets */
+	struct build_key key;
+	struct build_request request; /* its strings are ours */
+	uint64_t deadline_ns;         /* while running */
+};
+
+struct build_job {
+	struct list link; /* in work->jobs */
+	struct build_service *service;
+	struct build_work *work; /* NULL: its callback is being called */
+	build_done *done;
+	void *owner;
+};
+
+/* What libuv keeps until the loop has closed it; outlives the service. */
+struct build_handles {
+	uv_poll_t poll;
+	uv_timer_t timer;
+	uv_idle_t turn;
+	unsigned open;
+};
+
+struct build_service {
+	int socket;
+	pid_t helper;
+	bool helper_gone;
+	int told_fd; /* what is built is said there; -1: nowhere */
+	struct build_handles *handles; /* NULL: not attached */
+	struct build_cache *cache;     /* NULL: nothing is kept */
+	char *cache_directory;
+	char **backend_options; /* NULL: none */
+	struct decode_arena decode;
+	struct list works;
+	uint64_t next_number;
+	unsigned running, running_max;
+	struct build_service_counters counters;
+};
+
+/*
+ * build_helper.c: in the helper, nothing of the engine's is open any more but the socket, which becomes descriptor 3. Also
+ * called by build_helper_main. 0 or a negative errno.
+ */
+int build_helper_settle(int *socket);
+
+/* build_channel.c: send it to the helper; 0 or a negative errno. */
+int build_channel_send(struct build_service *service, struct build_work *work);
+/* Stop it; nothing comes back for it. */
+void build_channel_cancel(struct build_service *service, const struct build_work *work);
+/* Take what the helper has answered: calls build_work_done and build_helper_lost. */
+void build_channel_receive(struct build_service *service);
+
+/* build_service.c: call the callbacks, then forget it. */
+void build_work_done(struct build_service *service, struct build_work *work, const struct build_result *result);
+void build_work_failed(struct build_service *service, struct build_work *work, int32_t status, const char *text);
+struct build_work *build_work_find(struct build_service *service, uint64_t number);
+void build_helper_lost(struct build_service *service);
+
+#endif

@@ -1,0 +1,79 @@
+#include "build/name.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The word that begins a kernel, in each language that has a text. */
+static const char *kernel_word(enum backend_source_kind kind)
+{
+	switch (kind) {
+	case BACKEND_SOURCE_PORTABLE:
+		return "SYCL_KERNEL";
+	case BACKEND_SOURCE_OPENCL_C:
+		return "kernel"; /* and so __kernel */
+	case BACKEND_SOURCE_CUDA_CPP:
+		return "__global__";
+	case BACKEND_SOURCE_PTX:
+		return ".entry";
+	default:
+		return NULL;
+	}
+}
+
+static bool is_of_name(char character)
+{
+	return isalnum((unsigned char)character) || character == '_';
+}
+
+static bool is_space(char character)
+{
+	return isspace((unsigned char)character) != 0;
+}
+
+/* Behind the bracket that closes this one, or `end`. */
+static const char *behind_brackets(const char *at, const char *end)
+{
+	size_t depth = 0;
+	for (; at < end; at++) {
+		depth += *at == '(';
+		depth -= *at == ')';
+		if (depth == 0)
+			return at + 1;
+	}
+	return end;
+}
+
+/* The word before the first '(', but for words of the compiler's own: __attribute__((...)), __launch_bounds__(...). */
+static bool find_name(const char *from, const char *end, char out[BUILD_NAME_BYTES])
+{
+	const char *bracket;
+	while ((bracket = memchr(from, '(', (size_t)(end - from))) != NULL) {
+		const char *behind = bracket, *begin;
+		while (behind > from && is_space(behind[-1]))
+			behind--;
+		for (begin = behind; begin > from && is_of_name(begin[-1]);)
+			begin--;
+		size_t size = (size_t)(behind - begin);
+		if (size == 0)
+			return false;
+		if (size < 2 || strncmp(begin, "__", 2) != 0) {
+			size = size < BUILD_NAME_BYTES ? size : BUILD_NAME_BYTES - 1;
+			memcpy(out, begin, size);
+			out[size] = '\0';
+			return true;
+		}
+		from = behind_brackets(bracket, end);
+	}
+	return false;
+}
+
+void build_name(enum backend_source_kind kind, const char *source, size_t source_bytes, char out[BUILD_NAME_BYTES])
+{
+	const char *word = kernel_word(kind), *end = source + source_bytes, *at = source;
+	out[0] = '\0';
+	while (word && (at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL) {
+		at += strlen(word);
+		if (at < end && is_space(*at) && find_name(at, end, out))
+			return;
+	}
+}

@@ -1,0 +1,545 @@
+#include "build/service.h"
+
+#include "build/internal.h"
+#include "build/name.h"
+#include "clock.h"
+#include "base/option_list.h"
+#include "processors.h"
+#include "protocol_limits.h"
+#include "status.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define BUILD_HELPER_END_MS 2000
+
+/*
+ * So many compilers at a time, as there are processors: not one, or a source that keeps its compiler busy until its limit would hold up all
+ * others on a machine of one processor; and few, as each may use a gigabyte.
+ */
+#define BUILD_RUNNING_MIN 2
+#define BUILD_RUNNING_MAX 4
+
+static struct build_service *new_service(int *socket)
+{
+	const uint32_t processors = processors_here();
+	struct build_service *service = calloc(1, sizeof(*service));
+	if (!service)
+		return NULL;
+	service->socket = take_fd(socket);
+	service->helper = service->told_fd = -1;
+	service->next_number = 1;
+	service->running_max = processors < BUILD_RUNNING_MAX ? processors : BUILD_RUNNING_MAX;
+	if (service->running_max < BUILD_RUNNING_MIN)
+		service->running_max = BUILD_RUNNING_MIN;
+	list_init(&service->works);
+	if (decode_arena_init(&service->decode, DECODE_BYTES_MAX) < 0) {
+		close_fd(&service->socket);
+		free(service);
+		return NULL;
+	}
+	return service;
+}
+
+/* A pair: [0] the engine's, [1] the helper's. */
+static int make_sockets(int *ours, int *theirs)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	*ours = pair[0];
+	*theirs = pair[1];
+	return 0;
+}
+
+/*
+ * Besides the hang-up. Not in a spawned helper: the kernel means the thread that made it, and an application's threads
+ * come and go.
+ */
+static void end_with_engine(void)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+static _Noreturn void run_helper(int socket, build_helper_gate *gate)
+{
+	end_with_engine();
+	if (gate && (build_helper_settle(&socket) < 0 || gate(socket) < 0))
+		_exit(1);
+	if (gate)
+		end_with_engine(); /* forgotten by a process that becomes another user */
+	_exit(build_helper_main(socket));
+}
+
+int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out)
+{
+	CLEANUP(close_fd) int ours = -1;
+	CLEANUP(close_fd) int theirs = -1;
+
+	int error = make_sockets(&ours, &theirs);
+	if (error < 0)
+		return error;
+	struct build_service *service = new_service(&ours);
+	if (!service)
+		return -ENOMEM;
+	service->helper = fork();
+	if (service->helper < 0) {
+		error = -errno;
+		(void)build_service_free(service);
+		return error;
+	}
+	if (service->helper == 0) {
+		close_fd(&service->socket); /* or the helper would never see the engine hang up */
+		run_helper(theirs, gate);
+	}
+	*service_out = service;
+	return 0;
+}
+
+int build_service_fork(struct build_service **service_out)
+{
+	return build_service_fork_gated(NULL, service_out);
+}
+
+int build_service_socket(const struct build_service *service)
+{
+	return service->socket;
+}
+
+static int spawn(const char *program, char *const *environment, int socket, pid_t *pid_out)
+{
+	char option[] = "--build-helper";
+	char *arguments[] = {(char *)(uintptr_t)program, option, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none, all;
+
+	(void)sigemptyset(&none);
+	(void)sigfillset(&all);
+	if (posix_spawn_file_actions_init(&actions) != 0)
+		return -ENOMEM;
+	if (posix_spawnattr_init(&attributes) != 0) {
+		(void)posix_spawn_file_actions_destroy(&actions);
+		return -ENOMEM;
+	}
+	/* The application's signal settings are not the helper's. */
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
+	(void)posix_spawnattr_setsigdefault(&attributes, &all);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	int error = posix_spawn_file_actions_adddup2(&actions, socket, 3);
+	if (error == 0)
+		error = posix_spawn(pid_out, program, &actions, &attributes, arguments, environment);
+	(void)posix_spawnattr_destroy(&attributes);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	return -error;
+}
+
+int build_service_spawn(const char *program, char *const *environment, struct build_service **service_out)
+{
+	CLEANUP(close_fd) int ours = -1;
+	CLEANUP(close_fd) int theirs = -1;
+
+	int error = make_sockets(&ours, &theirs);
+	if (error < 0)
+		return error;
+	struct build_service *service = new_service(&ours);
+	if (!service)
+		return -ENOMEM;
+	error = spawn(program, environment, theirs, &service->helper);
+	if (error < 0) {
+		service->helper = -1;
+		(void)build_service_free(service);
+		return error;
+	}
+	*service_out = service;
+	return 0;
+}
+
+static void free_work(struct build_work *work)
+{
+	list_remove(&work->link);
+	while (!list_empty(&work->jobs)) {
+		struct build_job *job = list_entry(work->jobs.next, struct build_job, link);
+		list_remove(&job->link);
+		free(job);
+	}
+	free((char *)(uintptr_t)work->request.device_key);
+	free((char *)(uintptr_t)work->request.device_name);
+	free((char *)(uintptr_t)work->request.source);
+	free((char *)(uintptr_t)work->request.options);
+	free(work);
+}
+
+/* It may have ended; give it a moment to stop its compilers by itself when its socket hangs up. */
+static void end_helper(struct build_service *service)
+{
+	if (service->helper <= 0)
+		return;
+	int pidfd = pidfd_open(service->helper, 0);
+	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+	if (pidfd >= 0)
+		while (poll(&ended, 1, BUILD_HELPER_END_MS) < 0 && errno == EINTR)
+			;
+	close_fd(&pidfd);
+	if (!(ended.revents & POLLIN))
+		(void)kill(service->helper, SIGKILL);
+	/* In an application, other code may have reaped it already. */
+	while (waitpid(service->helper, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void handle_closed(uv_handle_t *handle)
+{
+	struct build_handles *handles = handle->data;
+	if (--handles->open == 0)
+		free(handles);
+}
+
+struct build_service *build_service_free(struct build_service *service)
+{
+	if (!service)
+		return NULL;
+	while (!list_empty(&service->works))
+		free_work(list_entry(service->works.next, struct build_work, link));
+	if (service->handles) {
+		struct build_handles *handles = service->handles;
+		handles->poll.data = handles->timer.data = handles->turn.data = handles;
+		uv_close((uv_handle_t *)&handles->poll, handle_closed);
+		uv_close((uv_handle_t *)&handles->timer, handle_closed);
+		uv_close((uv_handle_t *)&handles->turn, handle_closed);
+	}
+	close_fd(&service->socket);
+	end_helper(service);
+	service->cache = build_cache_free(service->cache);
+	decode_arena_fini(&service->decode);
+	free(service->cache_directory);
+	option_list_free(service->backend_options);
+	free(service);
+	return NULL;
+}
+
+static void set_timer(struct build_service *service);
+
+/* A cold build takes a second and more, which looks like an engine that does nothing. */
+static void say(const struct build_service *service, const struct build_work *work)
+{
+	static const char *const kinds[] = {
+		[BACKEND_SOURCE_OPENCL_C] = "OpenCL C", [BACKEND_SOURCE_PORTABLE] = "portable", [BACKEND_SOURCE_BUILTIN] = "built-in",
+		[BACKEND_SOURCE_PTX] = "PTX",		[BACKEND_SOURCE_CUBIN] = "cubin",	[BACKEND_SOURCE_CUDA_CPP] = "CUDA C++",
+		[BACKEND_SOURCE_SPIRV] = "SPIR-V",
+	};
+	const struct build_request *request = &work->request;
+	const char *what = request->action == BUILD_ACTION_LINK ? "objects to link" : kinds[request->kind];
+	char name[BUILD_NAME_BYTES];
+	unsigned waiting = 0;
+	if (service->told_fd < 0)
+		return;
+	build_name(request->kind, request->source, request->action == BUILD_ACTION_LINK ? 0 : request->source_bytes, name);
+	for (const struct list *link = service->works.next; link != &service->works; link = link->next)
+		waiting += list_entry(link, struct build_work, link)->state == BUILD_WAITING;
+	(void)dprintf(service->told_fd, "builds %s%s%s%zu bytes of %s%s for %.100s; %u others are being built, %u wait\n",
+		      *name ? "kernel '" : "", name, *name ? "' (" : "", request->source_bytes, what, *name ? ")" : "",
+		      request->device_name, service->running - 1, waiting);
+}
+
+void build_service_tell(struct build_service *service, int fd)
+{
+	service->told_fd = fd;
+}
+
+static void start_waiting(struct build_service *service)
+{
+	struct list *next;
+
+	for (struct list *link = service->works.next;
+	     link != &service->works && service->running < service->running_max; link = next) {
+		struct build_work *work = list_entry(link, struct build_work, link);
+		next = link->next;
+		if (work->state != BUILD_WAITING)
+			continue;
+		int error = service->helper_gone ? -EPIPE : build_channel_send(service, work);
+		if (error == 0) {
+			work->state = BUILD_RUNNING;
+			work->deadline_ns = clock_deadline_ns(work->request.time_limit_ns + BUILD_GRACE_NS);
+			service->running++;
+			service->counters.builds++;
+			say(service, work);
+			continue;
+		}
+		const char *text = error == -EPIPE || error == -ECONNRESET
+					   ? "the build helper has ended: this engine cannot build any more"
+					   : "the build could not be handed to the build helper";
+		build_work_failed(service, work, STATUS_RUNTIME, text);
+		next = service->works.next; /* the callback may have changed the list */
+	}
+	set_timer(service);
+}
+
+static void turn(uv_idle_t *idle)
+{
+	struct build_service *service = idle->data;
+	uint64_t end = service->next_number; /* what callbacks submit has its turn later */
+	struct list *next;
+
+	(void)uv_idle_stop(idle);
+	for (struct list *link = service->works.next; link != &service->works; link = next) {
+		struct build_work *work = list_entry(link, struct build_work, link);
+		struct build_cache_entry entry = {0};
+		next = link->next;
+		if (work->state != BUILD_NEW || work->number >= end)
+			continue;
+		if (!service->cache || !build_may_keep(&work->request) ||
+		    build_cache_load(service->cache, &work->key, &entry) < 0) {
+			work->state = BUILD_WAITING;
+			continue;
+		}
+		const struct build_result result = {
+			.binary = entry.binary,
+			.binary_bytes = entry.binary_bytes,
+			.log = entry.log,
+			.from_cache = true,
+		};
+		service->counters.cache_hits++;
+		build_work_done(service, work, &result);
+		build_cache_entry_fini(&entry);
+		next = service->works.next; /* the callback may have changed the list */
+	}
+	start_waiting(service);
+}
+
+static void readable(uv_poll_t *poll_handle, int status, int events)
+{
+	struct build_service *service = poll_handle->data;
+	(void)events;
+
+	if (status < 0) {
+		build_helper_lost(service);
+		return;
+	}
+	build_channel_receive(service);
+	start_waiting(service);
+}
+
+/* The helper ends builds in time; this is for a helper that does not. */
+static void too_late(uv_timer_t *timer)
+{
+	struct build_service *service = timer->data;
+	uint64_t now = clock_now_ns();
+	struct list *next;
+
+	for (struct list *link = service->works.next; link != &service->works; link = next) {
+		struct build_work *work = list_entry(link, struct build_work, link);
+		next = link->next;
+		if (work->state != BUILD_RUNNING || work->deadline_ns > now)
+			continue;
+		build_channel_cancel(service, work);
+		build_work_failed(service, work, STATUS_RUNTIME, "the build helper did not answer in time");
+		next = service->works.next;
+	}
+	start_waiting(service);
+}
+
+static void set_timer(struct build_service *service)
+{
+	uint64_t first = UINT64_MAX, now = clock_now_ns();
+
+	for (struct list *link = service->works.next; link != &service->works; link = link->next) {
+		const struct build_work *work = list_entry(link, struct build_work, link);
+		if (work->state == BUILD_RUNNING && work->deadline_ns < first)
+			first = work->deadline_ns;
+	}
+	if (first == UINT64_MAX)
+		(void)uv_timer_stop(&service->handles->timer);
+	else
+		(void)uv_timer_start(&service->handles->timer, too_late, first > now ? (first - now) / 1000000 + 1 : 0,
+				     0);
+}
+
+int build_service_set_options(struct build_service *service, const char *const *backend_options)
+{
+	char **copy = option_list_copy(backend_options);
+	if (!copy)
+		return -ENOMEM;
+	option_list_free(service->backend_options);
+	service->backend_options = copy;
+	return 0;
+}
+
+int build_service_attach(struct build_service *service, uv_loop_t *loop, const char *cache_directory)
+{
+	if (cache_directory) {
+		service->cache_directory = strdup(cache_directory);
+		if (!service->cache_directory)
+			return -ENOMEM;
+		/* A folder that cannot be used costs time at each build, but no build. */
+		if (build_cache_open(cache_directory, 0, &service->cache) < 0)
+			free_pointer(&service->cache_directory);
+	}
+	struct build_handles *handles = calloc(1, sizeof(*handles));
+	if (!handles)
+		return -ENOMEM;
+	int error = uv_poll_init(loop, &handles->poll, service->socket);
+	if (error < 0) {
+		free(handles);
+		return error;
+	}
+	(void)uv_timer_init(loop, &handles->timer);
+	(void)uv_idle_init(loop, &handles->turn);
+	handles->poll.data = handles->timer.data = handles->turn.data = service;
+	handles->open = 3;
+	service->handles = handles;
+	return uv_poll_start(&handles->poll, UV_READABLE | UV_DISCONNECT, readable);
+}
+
+void build_helper_lost(struct build_service *service)
+{
+	service->helper_gone = true;
+	(void)uv_poll_stop(&service->handles->poll);
+	for (struct list *link = service->works.next; link != &service->works;) {
+		struct build_work *work = list_entry(link, struct build_work, link);
+		link = link->next;
+		if (work->state != BUILD_RUNNING)
+			continue;
+		build_work_failed(service, work, STATUS_RUNTIME, "the build helper ended while it built this");
+		link = service->works.next;
+	}
+}
+
+struct build_work *build_work_find(struct build_service *service, uint64_t number)
+{
+	for (struct list *link = service->works.next; link != &service->works; link = link->next) {
+		struct build_work *work = list_entry(link, struct build_work, link);
+		if (work->number == number && work->state == BUILD_RUNNING)
+			return work;
+	}
+	return NULL;
+}
+
+void build_work_done(struct build_service *service, struct build_work *work, const struct build_result *result)
+{
+	if (work->state == BUILD_RUNNING)
+		service->running--;
+	list_remove(&work->link); /* not found by requests and cancels of the callbacks */
+	while (!list_empty(&work->jobs)) {
+		struct build_job *job = list_entry(work->jobs.next, struct build_job, link);
+		list_remove(&job->link);
+		job->work = NULL;
+		job->done(job->owner, result);
+		free(job);
+	}
+	free_work(work);
+}
+
+void build_work_failed(struct build_service *service, struct build_work *work, int32_t status, const char *text)
+{
+	struct build_result result = {.log = "", .fault = {.status = status}};
+
+	(void)snprintf(result.fault.text, sizeof(result.fault.text), "%s", text);
+	build_work_done(service, work, &result);
+}
+
+static struct build_work *find_equal(struct build_service *service, const struct build_key *key, uint64_t time_limit_ns,
+				     uint64_t memory_limit_bytes)
+{
+	for (struct list *link = service->works.next; link != &service->works; link = link->next) {
+		struct build_work *work = list_entry(link, struct build_work, link);
+		if (memcmp(work->key.bytes, key->bytes, sizeof(key->bytes)) == 0 &&
+		    work->request.time_limit_ns == time_limit_ns &&
+		    work->request.memory_limit_bytes == memory_limit_bytes)
+			return work;
+	}
+	return NULL;
+}
+
+static int new_work(struct build_service *service, const struct build_request *request, struct build_work **work_out)
+{
+	struct build_work *work = calloc(1, sizeof(*work));
+	if (!work)
+		return -ENOMEM;
+	list_init(&work->link);
+	list_init(&work->jobs);
+	char *source = malloc(request->source_bytes + 1);
+	work->request = *request;
+	work->request.source = source;
+	work->request.device_key = strdup(request->device_key);
+	work->request.device_name = strdup(request->device_name ? request->device_name : "a device");
+	work->request.options = strdup(request->options ? request->options : "");
+	if (!source || !work->request.device_key || !work->request.device_name || !work->request.options) {
+		free_work(work);
+		return -ENOMEM;
+	}
+	if (request->source_bytes > 0)
+		memcpy(source, request->source, request->source_bytes);
+	source[request->source_bytes] = '\0';
+	work->number = service->next_number++;
+	list_push_back(&service->works, &work->link);
+	*work_out = work;
+	return 0;
+}
+
+int build_service_submit(struct build_service *service, const struct build_request *request, build_done *done,
+			 void *owner, struct build_job **job_out)
+{
+	struct build_request limited = *request;
+	struct build_key key;
+
+	if (!service->handles)
+		return -EINVAL;
+	if (!limited.time_limit_ns)
+		limited.time_limit_ns = LIMIT_BUILD_NS;
+	if (!limited.memory_limit_bytes)
+		limited.memory_limit_bytes = LIMIT_BUILD_MEMORY_BYTES;
+	int error = build_key_make(&limited, &key);
+	if (error < 0)
+		return error;
+	struct build_job *job = calloc(1, sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	struct build_work *work = find_equal(service, &key, limited.time_limit_ns, limited.memory_limit_bytes);
+	if (!work) {
+		error = new_work(service, &limited, &work);
+		if (error < 0) {
+			free(job);
+			return error;
+		}
+		work->key = key;
+	}
+	*job = (struct build_job){.service = service, .work = work, .done = done, .owner = owner};
+	list_push_back(&work->jobs, &job->link);
+	(void)uv_idle_start(&service->handles->turn, turn);
+	*job_out = job;
+	return 0;
+}
+
+void build_job_cancel(struct build_job *job)
+{
+	if (!job)
+		return;
+	struct build_service *service = job->service;
+	struct build_work *work = job->work;
+
+	list_remove(&job->link);
+	free(job);
+	if (list_empty(&work->link) || !list_empty(&work->jobs))
+		return; /* being answered now, or others still want it */
+	if (work->state == BUILD_RUNNING) {
+		build_channel_cancel(service, work);
+		service->running--;
+		(void)uv_idle_start(&service->handles->turn, turn); /* its place is free */
+	}
+	free_work(work);
+}
+
+void build_service_counters(const struct build_service *service, struct build_service_counters *counters_out)
+{
+	*counters_out = service->counters;
+}

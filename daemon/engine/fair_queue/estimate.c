@@ -1,0 +1,143 @@
+#include "fair_queue/estimate.h"
+
+#include <stddef.h>
+
+static uint32_t set_of(uint64_t key)
+{
+	/* Keys may be addresses or small numbers. */
+	return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (GATE_SHAPE_SETS - 1);
+}
+
+static const struct gate_shape *find(const struct gate_estimates *estimates, uint64_t key)
+{
+	const struct gate_shape *set = estimates->shapes[set_of(key)];
+	for (uint32_t i = 0; i < GATE_SHAPE_WAYS && key != 0; i++)
+		if (set[i].key == key)
+			return &set[i];
+	return NULL;
+}
+
+/* Made if it is new, in the place of the one in its set that was not used for longest. */
+static struct gate_shape *need(struct gate_estimates *estimates, uint64_t key)
+{
+	struct gate_shape *set = estimates->shapes[set_of(key)], *place = &set[0];
+	estimates->uses++;
+	for (uint32_t i = 0; i < GATE_SHAPE_WAYS; i++) {
+		if (set[i].key == key) {
+			set[i].seen = estimates->uses;
+			return &set[i];
+		}
+		if (estimates->uses - set[i].seen > estimates->uses - place->seen || set[i].key == 0)
+			place = &set[i];
+	}
+	*place = (struct gate_shape){.key = key, .seen = estimates->uses};
+	return place;
+}
+
+uint64_t gate_estimate_ns(const struct gate_estimates *estimates, uint64_t key)
+{
+	const struct gate_shape *shape = find(estimates, key);
+	return shape ? shape->mean_ns : 0;
+}
+
+bool gate_estimate_is_exact(const struct gate_estimates *estimates, uint64_t key)
+{
+	const struct gate_shape *shape = find(estimates, key);
+	return shape && shape->exact > 0;
+}
+
+bool gate_estimate_wants(struct gate_estimates *estimates, uint64_t key)
+{
+	if (key == 0)
+		return true;
+	struct gate_shape *shape = need(estimates, key);
+	return shape->asked++ % GATE_SAMPLE_EVERY == 0 || shape->exact < GATE_SAMPLE_FIRST;
+}
+
+bool gate_estimate_is_alone(const struct gate_estimates *estimates, uint64_t key)
+{
+	const struct gate_shape *shape = find(estimates, key);
+	return shape && shape->word >= GATE_SEEN_ALONE;
+}
+
+bool gate_estimate_is_due(const struct gate_estimates *estimates, uint64_t key, uint64_t least_ns, uint64_t most_ns,
+			  uint64_t now_ns)
+{
+	const struct gate_shape *shape = find(estimates, key);
+	return shape && shape->mean_ns > 0 && (shape->mean_ns >= least_ns || shape->raised) && shape->mean_ns <= most_ns &&
+	       now_ns >= shape->due_ns;
+}
+
+/*
+ * Of those that had the device to themselves there are few: the mean is of all of them, until there are enough for a moving one. One that is
+ * far off begins it anew.
+ */
+static uint64_t slowness(struct gate_shape *shape, uint64_t took_ns, enum gate_word word)
+{
+	if (word < GATE_SEEN_ALONE)
+		return GATE_SHAPE_SLOW;
+	if (word > shape->word || took_ns / 2 > shape->mean_ns || took_ns < shape->mean_ns / 2)
+		shape->alone = 0;
+	if (shape->alone < GATE_SHAPE_SLOW)
+		shape->alone++;
+	return shape->alone;
+}
+
+static void learn(struct gate_shape *shape, uint64_t took_ns, enum gate_word word)
+{
+	bool exact = word == GATE_EXACT || word == GATE_EXACT_ALONE;
+	shape->exact += exact && shape->exact < UINT32_MAX;
+	if (took_ns == 0)
+		took_ns = 1;
+	if (word < shape->word)
+		return;
+	uint64_t slow = slowness(shape, took_ns, word);
+	if (shape->mean_ns == 0 || word > shape->word)
+		shape->mean_ns = took_ns;
+	else if (took_ns >= shape->mean_ns)
+		shape->mean_ns += (took_ns - shape->mean_ns + slow - 1) / slow;
+	else
+		shape->mean_ns -= (shape->mean_ns - took_ns) / slow;
+	shape->word = word;
+}
+
+void gate_estimate_learn(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns, enum gate_word word)
+{
+	if (key != 0)
+		learn(need(estimates, key), took_ns, word);
+}
+
+static bool is_as_expected(const struct gate_shape *shape, uint64_t took_ns)
+{
+	uint64_t off_ns = took_ns > shape->mean_ns ? took_ns - shape->mean_ns : shape->mean_ns - took_ns;
+	return shape->word >= GATE_SEEN_ALONE && off_ns <= shape->mean_ns / 32;
+}
+
+void gate_estimate_hear(struct gate_estimates *estimates, uint64_t key, uint64_t took_ns, enum gate_word word,
+			uint64_t now_ns)
+{
+	if (key == 0)
+		return;
+	struct gate_shape *shape = need(estimates, key);
+	if (word >= GATE_SEEN_ALONE) {
+		shape->raised = false;
+		uint32_t pace_ns = is_as_expected(shape, took_ns) ? shape->pace_ns : GATE_ALONE_SOON;
+		shape->due_ns = now_ns + pace_ns;
+		shape->pace_ns = pace_ns < GATE_ALONE_LATE / 2 ? 2 * pace_ns : GATE_ALONE_LATE;
+	}
+	learn(shape, took_ns, word);
+}
+
+void gate_estimate_raise(struct gate_estimates *estimates, uint64_t key, uint64_t least_ns, uint64_t now_ns)
+{
+	if (key == 0)
+		return;
+	struct gate_shape *shape = need(estimates, key);
+	/* What others had of its time may be more than is known of them, too: a little is looked at first. */
+	if (least_ns / 2 > shape->mean_ns)
+		learn(shape, least_ns, shape->word);
+	if (shape->due_ns > now_ns)
+		shape->due_ns = now_ns;
+	shape->pace_ns = GATE_ALONE_SOON;
+	shape->raised = true;
+}

@@ -1,0 +1,230 @@
+#include "session/session.h"
+#include "clock.h"
+#include "graph/run.h"
+#include "stage_clock.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Does the session, and does the queue, take so many more? */
+static int admit(struct session *session, struct queue *queue, uint32_t count, struct backend_fault *fault)
+{
+	uint64_t most = session->limits.groups_in_flight;
+	if (session->groups_open >= most || count > most - session->groups_open)
+		return fault_set(fault, STATUS_QUOTA,
+				 "%" PRIu64 " command groups are in flight, and no more are allowed", most);
+	if (!failure_list_open(&queue->failures, queue->window.last + 1))
+		return fault_set(fault, STATUS_QUOTA, "too many groups of this queue have failed: it takes no more");
+	return 0;
+}
+
+int group_check_action(struct session *session, const struct queue *queue, const Sycl__V1__CommandGroup *message,
+		       struct task_request *request, struct backend_fault *fault)
+{
+	switch (message->action_case) {
+	case SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH:
+		return group_check_launch(session, queue, message->launch, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_COPY:
+		return group_check_copy(session, queue, message->copy, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_FILL:
+		return group_check_fill(session, message->fill, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE:
+		return group_check_host_update(session, message->host_update, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK:
+		return group_check_host_task(session, queue, message->host_task, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_COPY:
+		return group_check_usm_copy(session, queue, message->usm_copy, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_FILL:
+		return group_check_usm_fill(session, queue, message->usm_fill, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_PREFETCH:
+		return group_check_usm_prefetch(session, queue, message->usm_prefetch, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_USM_ADVISE:
+		return group_check_usm_advise(session, queue, message->usm_advise, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_NATIVE:
+		return group_check_native_command(session, queue, message->native, BACKEND_FEATURE_NATIVE, request,
+						  fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_RECORD_EVENT:
+		return group_check_event(session, queue, message->record_event, TASK_EVENT_RECORD, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_WAIT_EVENT:
+		return group_check_event(session, queue, message->wait_event, TASK_EVENT_WAIT, request, fault);
+	case SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION:
+		return session_violation(session, "an IF or WHILE node in no graph");
+	default:
+		break;
+	}
+	/* An action that a later version added would look like none. */
+	if (message->base.n_unknown_fields)
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED, "this version knows no such command group");
+	request->action = TASK_BARRIER;
+	request->what = "barrier";
+	return 0;
+}
+
+int group_submit_fault(int error, const char *what, struct backend_fault *fault)
+{
+	if (error == -EDQUOT)
+		return fault_set(fault, STATUS_QUOTA,
+				 "%s needs more memory than there is for a session's work in flight", what);
+	if (error == -ENOSPC)
+		return fault_set(fault, STATUS_QUOTA, "%s needs more memory on the device than this session, or all of this user's, may have", what);
+	if (error == -E2BIG)
+		return fault_set(fault, STATUS_QUOTA, "%s names too many parts of buffers", what);
+	return fault_set(fault, STATUS_MEMORY_ALLOCATION, "%s could not be submitted: %s", what, strerror(-error));
+}
+
+static int submit(struct session *session, struct queue *queue, struct task_request *request, const struct group *slots,
+		  struct backend_fault *fault)
+{
+	struct group *group = pool_take(&session->engine->groups);
+	if (!group)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a command group");
+	*group = *slots;
+	group->work.kind = WORK_GROUP;
+	list_init(&group->held_link);
+	group->queue = queue;
+	group->arena = session->engine->scratch.arena;
+	/* Reading the clock takes a tenth of what a group takes here. */
+	group->submit_ns = queue->profiling ? clock_now_ns() : 0;
+	request->owner = &group->work;
+	STAGE_MARK_ALL(request->flight_group, slots->entry.count, STAGE_DECODED);
+	int r = task_submit(session->engine->scheduler, request, &group->task);
+	if (r < 0) {
+		pool_give(&session->engine->groups, group);
+		return group_submit_fault(r, "the command group", fault);
+	}
+	group_window_open_burst(&queue->window, &group->entry, slots->entry.count);
+	(void)object_ref(&queue->object);
+	session->groups_open += slots->entry.count;
+	group->session_number = ++session->group_count;
+	list_push_back(&session->open_groups, &group->session_link);
+	if (group->arena)
+		group->arena->users++;
+	session->host_tasks_open += group->is_host_task;
+	if (session->engine->scratch.waits_for_all)
+		queue->barrier = &group->entry;
+	return 0;
+}
+
+static int check(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
+		 const struct group_burst *burst, const struct group *slots, struct backend_fault *fault)
+{
+	session->engine->scratch.arena = NULL;
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		return graph_launch(session, queue, message, slots, fault);
+	struct task_request request = {
+		.device = queue->device,
+		.home_lane = queue->home_lane,
+		.home_is_fixed = queue->lane_is_known,
+		.timed = queue->profiling,
+		.account = session->work,
+		.flight_session = session->peer.session,
+		.flight_queue = message->queue,
+		.flight_group = message->group,
+	};
+	if (burst) {
+		request.launch.count = burst->count;
+		request.launch.values = burst->values;
+		request.launch.value_bytes = burst->value_bytes;
+	}
+	int r = group_check_requirements(session, message, &request, fault);
+	if (r == 0)
+		r = group_check_action(session, queue, message, &request, fault);
+	if (r == 0)
+		r = group_check_dependencies(session, queue, message, &request, fault);
+	if (r == 0)
+		r = submit(session, queue, &request, slots, fault);
+	return r;
+}
+
+/* A queue beyond the session's limit never was: all that can be said goes to the group's own slot. */
+static void refuse_without_queue(struct session *session, const Sycl__V1__CommandGroup *message,
+				 const struct group *slots, const struct backend_fault *fault)
+{
+	reply_group_failed(session, message->queue, message->group, fault);
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		graph_launch_refuse(session, message->graph_launch);
+	group_poison(session, message, fault);
+	group_write_slots(session, slots, 1);
+}
+
+static void refuse(struct session *session, struct queue *queue, const Sycl__V1__CommandGroup *message,
+		   const struct group *slots, const struct backend_fault *fault)
+{
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH)
+		graph_launch_refuse(session, message->graph_launch);
+	group_poison(session, message, fault);
+	group_refuse(queue, slots, fault);
+}
+
+/* What the client wants to be told through. Negative: no slots of its. */
+static int read_slots(struct session *session, const Sycl__V1__CommandGroup *message, struct group *slots_out)
+{
+	*slots_out = (struct group){
+		.wants_slot = message->wants_slot, .slot = message->slot, .slot_value = message->slot_value, .entry.count = 1};
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK) {
+		slots_out->is_host_task = true;
+		slots_out->host_slot = message->host_task->slot;
+		slots_out->host_slot_value = message->host_task->slot_value;
+	}
+	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH &&
+	    graph_launch_check_slots(session, message->graph_launch) < 0)
+		return -EPROTO;
+	if (slots_out->wants_slot && session_check_slot(session, slots_out->slot) < 0)
+		return -EPROTO;
+	return slots_out->is_host_task ? session_check_slot(session, slots_out->host_slot) : 0;
+}
+
+/* *taken_out: a task was made of it. `burst`: or NULL; 1: it is refused, and nobody has been told. */
+static int take(struct session *session, const Sycl__V1__CommandGroup *message, const struct group_burst *burst, bool *taken_out)
+{
+	struct queue *queue;
+	struct backend_fault fault;
+	/* First: whatever becomes of this group, others of its shape are on their way. */
+	int r = message->shape ? command_define_shape(session, message) : 0;
+	if (r < 0)
+		return r;
+	r = object_get(session, message->queue, OBJECT_QUEUE, &queue, &fault);
+	if (r < 0)
+		return r;
+	struct group slots;
+	if (read_slots(session, message, &slots) < 0)
+		return -EPROTO;
+	if (!queue && burst)
+		return 1;
+	if (!queue) {
+		refuse_without_queue(session, message, &slots, &fault);
+		return 0;
+	}
+	if (message->group != queue->window.last + 1)
+		return session_violation(session,
+					 "command group %" PRIu64 " of a queue came where %" PRIu64 " was expected",
+					 message->group, queue->window.last + 1);
+	if (burst)
+		slots.entry.count = burst->count;
+	if (r == 0)
+		r = admit(session, queue, slots.entry.count, &fault);
+	if (r == 0)
+		r = check(session, queue, message, burst, &slots, &fault);
+	*taken_out = r == 0;
+	if (r > 0 && burst)
+		return 1;
+	session->usage.groups_submitted += slots.entry.count;
+	if (r > 0)
+		refuse(session, queue, message, &slots, &fault);
+	return r < 0 ? r : 0;
+}
+
+int command_group(struct session *session, const Sycl__V1__CommandGroup *message)
+{
+	bool taken = false;
+	int r = take(session, message, NULL, &taken);
+	if (!taken)
+		group_native_command_refused(session, message);
+	return r;
+}
+
+int command_burst(struct session *session, const Sycl__V1__CommandGroup *message, const struct group_burst *burst)
+{
+	bool taken = false;
+	return take(session, message, burst, &taken);
+}

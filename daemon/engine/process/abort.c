@@ -1,0 +1,74 @@
+#include "process/abort.h"
+
+#include "flight_page.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef void aborter(void);
+
+static struct flight_page *_Atomic told;
+static aborter *_Atomic next_abort; /* the C library's */
+
+void engine_abort_tells(struct flight_page *page)
+{
+	void *found = dlsym(RTLD_NEXT, "abort");
+	aborter *next = NULL;
+	memcpy(&next, &found, sizeof(next));
+	atomic_store(&next_abort, next);
+	atomic_store(&told, page);
+}
+
+static void record(struct flight_page *page, const char *words)
+{
+	uint32_t unknown = 0;
+	/* Two threads may fail at one time; a device that has failed was said before. */
+	if (!atomic_compare_exchange_strong(&page->fault.known, &unknown, FLIGHT_FAULT_WRITING))
+		return;
+	memcpy(page->fault.text, words, strnlen(words, sizeof(page->fault.text) - 1));
+	atomic_store_explicit(&page->fault.known, FLIGHT_FAULT_ABORTED, memory_order_release);
+}
+
+/*
+ * In place of the C library's: what a library has loaded finds this program's first. The prototype is the library's, which has it only where
+ * assertions are compiled.
+ */
+__attribute__((noreturn, visibility("default"))) void __assert_fail(const char *assertion, const char *file, unsigned line,
+								    const char *function);
+
+void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
+{
+	char words[FLIGHT_FAULT_TEXT_BYTES];
+	const char *slash = strrchr(file, '/');
+	(void)snprintf(words, sizeof(words), "%s:%u: %s: Assertion `%s' failed.", slash ? slash + 1 : file, line,
+		       function ? function : "?", assertion);
+	struct flight_page *page = atomic_load(&told);
+	if (page)
+		record(page, words);
+	(void)dprintf(STDERR_FILENO, "%s\n", words);
+	abort();
+}
+
+/*
+ * The same, where a library ends the process in another way than by an assertion: C++ without a handler for what was thrown, LLVM and PoCL
+ * themselves. What they say on standard error is in the service's log. A heap that the C library finds broken does not come here, and
+ * rightly: that may be what a kernel has done.
+ */
+__attribute__((noreturn, visibility("default"))) void abort(void);
+
+void abort(void)
+{
+	struct flight_page *page = atomic_load(&told);
+	aborter *next = atomic_load(&next_abort);
+	if (page)
+		record(page, "a library has called abort(); what it said is in the service's log");
+	if (next)
+		next();
+	(void)signal(SIGABRT, SIG_DFL);
+	(void)raise(SIGABRT);
+	_exit(128 + SIGABRT);
+}

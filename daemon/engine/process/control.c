@@ -1,0 +1,487 @@
+#include "process/control.h"
+#include "process/orders.h"
+#include "process/trace.h"
+#include "base/outbox.h"
+#include "packet.h"
+#include "process/reconnect.h"
+#include "scheduler/scheduler.h"
+
+#include "control.pb-c.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define CONTROL_DECODE_BYTES (64u << 10)
+
+enum link {
+	LINK_NONE,    /* nobody is there: one that follows is looked for, or is not to be */
+	LINK_NEW,     /* connected to one that follows: it has the first word */
+	LINK_SHOWN,   /* it has been shown what is here */
+	LINK_SERVING, /* sessions come */
+};
+
+struct control {
+	struct engine *engine;
+	enum link link;
+	int socket;      /* -1: LINK_NONE */
+	uv_poll_t *poll; /* NULL: LINK_NONE */
+	int reserve[2]; /* closed while a message is received */
+	struct outbox outbox;
+	struct decode_arena decode;
+
+	uid_t owner;      /* whose the supervisor is */
+	bool page_wanted; /* by the supervisor that is there or to which it returns */
+	bool told_to_end;
+	bool may_return;  /* it has an identity, and was not told to end, nor refused */
+	uint8_t token[ENGINE_TOKEN_BYTES];
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct reconnect *reconnect;
+};
+
+static void on_socket(uv_poll_t *poll, int status, int events);
+static void on_connected(void *context, int socket);
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static void unlink_socket(struct control *control)
+{
+	control->link = LINK_NONE;
+	if (control->poll)
+		uv_close((uv_handle_t *)control->poll, on_poll_closed);
+	control->poll = NULL;
+	outbox_fini(&control->outbox);
+	outbox_init(&control->outbox, -1);
+	close_fd(&control->socket);
+}
+
+/* Takes the socket. */
+static int link_socket(struct control *control, int socket, enum link link)
+{
+	CLEANUP(close_fd) int fd = socket;
+	uv_poll_t *poll = calloc(1, sizeof(*poll));
+	if (!poll)
+		return -ENOMEM;
+	int r = uv_poll_init(engine_loop(control->engine), poll, fd);
+	if (r < 0) {
+		free(poll);
+		return r;
+	}
+	poll->data = control;
+	control->poll = poll;
+	control->socket = take_fd(&fd);
+	control->link = link;
+	outbox_init(&control->outbox, control->socket);
+	return 0;
+}
+
+/* Nobody is at the other end any more: no session comes, nothing is to be told, until another one is there. */
+static void lose(struct control *control)
+{
+	if (control->link == LINK_NONE)
+		return;
+	unlink_socket(control);
+	engine_divide_no_more(control->engine);
+	engine_trace_end(control->engine);
+	engine_drain(control->engine);
+	if (!control->may_return || engine_is_lost(control->engine))
+		return;
+	if (control->reconnect)
+		reconnect_again(control->reconnect);
+	else if (reconnect_create(engine_loop(control->engine), control->path, on_connected, control,
+				  &control->reconnect) < 0)
+		control->may_return = false;
+}
+
+static void watch(struct control *control)
+{
+	int events = UV_READABLE | UV_DISCONNECT | (outbox_waiting(&control->outbox) ? UV_WRITABLE : 0);
+	if (control->poll && uv_poll_start(control->poll, events, on_socket) < 0)
+		lose(control);
+}
+
+/* The folder is its owner's alone; whose the socket in it is, is looked at all the same. */
+static void on_connected(void *context, int socket)
+{
+	struct control *control = context;
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+	CLEANUP(close_fd) int fd = socket;
+	if (packet_socket_peer(fd, &pid, &uid, &gid) < 0 || uid != control->owner ||
+	    link_socket(control, take_fd(&fd), LINK_NEW) < 0)
+		reconnect_again(control->reconnect);
+	else
+		watch(control);
+}
+
+static int send_control(void *context, const ProtobufCMessage *message)
+{
+	struct control *control = context;
+	if (control->link < LINK_SHOWN)
+		return -EPIPE;
+	/* If nobody is there any more, the hang-up is seen behind what they have left to be read. */
+	int r = outbox_send(&control->outbox, message, -1);
+	if (outbox_waiting(&control->outbox))
+		watch(control);
+	return r;
+}
+
+static void tell_state(struct control *control, Sycl__V1__SessionState *state)
+{
+	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
+	message.body_case = SYCL__V1__CONTROL__BODY_SESSION_STATE;
+	message.session_state = state;
+	(void)send_control(control, &message.base);
+}
+
+static void on_session_open(void *context, uint64_t session, const char *command)
+{
+	Sycl__V1__SessionState state = SYCL__V1__SESSION_STATE__INIT;
+	state.session = session;
+	state.state = SYCL__V1__SESSION_STATE__STATE__STATE_OPEN;
+	state.command = (char *)(uintptr_t)command;
+	tell_state(context, &state);
+}
+
+static void on_session_closed(void *context, uint64_t session, const char *command, const char *reason,
+			      const Sycl__V1__Usage *usage, const struct device_usages *devices)
+{
+	Sycl__V1__SessionState state = SYCL__V1__SESSION_STATE__INIT;
+	Sycl__V1__DeviceUsage *list[SESSION_DEVICES_TOLD];
+	state.session = session;
+	state.state = SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED;
+	state.command = (char *)(uintptr_t)command;
+	state.reason = (char *)(uintptr_t)reason;
+	state.usage = (Sycl__V1__Usage *)(uintptr_t)usage;
+	state.devices = list;
+	for (uint32_t i = 0; i < devices->count && i < SESSION_DEVICES_TOLD; i++)
+		list[state.n_devices++] = (Sycl__V1__DeviceUsage *)(uintptr_t)&devices->rows[i];
+	tell_state(context, &state);
+}
+
+/* Of each backend that can open devices ahead: which of its devices are open here. 0: none of them. */
+static size_t list_devices(struct control *control, uint64_t open, Sycl__V1__BackendDevices *rows,
+			   Sycl__V1__BackendDevices **list)
+{
+	const struct scheduler_platform_info *platforms;
+	const struct scheduler_device_info *devices;
+	uint32_t platform_count, device_count;
+	size_t count = 0;
+	if (scheduler_discover(engine_scheduler(control->engine), &platforms, &platform_count, &devices,
+			       &device_count) < 0)
+		return 0;
+	for (uint32_t i = 0; i < device_count && i < 64; i++) {
+		const struct scheduler_device_info *info = &devices[i];
+		if (!(open >> i & 1) || !(info->facts->features & BACKEND_FEATURE_PRELOAD) || info->backend_index >= 64)
+			continue;
+		size_t at = 0;
+		while (at < count && rows[at].backend != (Sycl__V1__Backend)info->ops->kind)
+			at++;
+		if (at == count) {
+			sycl__v1__backend_devices__init(&rows[count]);
+			rows[count].backend = (Sycl__V1__Backend)info->ops->kind;
+			list[count] = &rows[count];
+			count++;
+		}
+		rows[at].devices |= 1ull << info->backend_index;
+	}
+	return count;
+}
+
+static void on_devices_opened(void *context, uint64_t devices)
+{
+	struct control *control = context;
+	Sycl__V1__BackendDevices rows[64], *list[64];
+	Sycl__V1__DevicesInUse in_use = SYCL__V1__DEVICES_IN_USE__INIT;
+	in_use.n_devices = list_devices(control, devices, rows, list);
+	in_use.devices = list;
+	if (in_use.n_devices == 0)
+		return;
+	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
+	message.body_case = SYCL__V1__CONTROL__BODY_DEVICES_IN_USE;
+	message.devices_in_use = &in_use;
+	(void)send_control(control, &message.base);
+}
+
+static void on_wants_device(void *context, uint32_t watch)
+{
+	Sycl__V1__EngineWants wants = SYCL__V1__ENGINE_WANTS__INIT;
+	wants.watch = watch;
+	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
+	message.body_case = SYCL__V1__CONTROL__BODY_WANTS;
+	message.wants = &wants;
+	(void)send_control(context, &message.base);
+}
+
+/*
+ * A session comes with two descriptors. Without room for them the message would be cut off, so room is kept, and whoever
+ * comes when it cannot be kept any longer is refused.
+ */
+static bool reserve_fill(struct control *control)
+{
+	for (int i = 0; i < 2; i++) {
+		if (control->reserve[i] < 0)
+			control->reserve[i] = fcntl(control->socket, F_DUPFD_CLOEXEC, 3);
+		if (control->reserve[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+static void reserve_drop(struct control *control)
+{
+	for (int i = 0; i < 2; i++)
+		close_fd(&control->reserve[i]);
+}
+
+static void hand_off(struct control *control, const Sycl__V1__SessionHandOff *message, struct packet_fds *fds)
+{
+	struct session_peer peer = {.session = message->session, .uid = message->uid, .gid = message->gid,
+				    .pid = (pid_t)message->pid, .since_ns = message->since_ns, .proof = message->proof};
+	int socket = packet_fds_take(fds, 0), pidfd = packet_fds_take(fds, 1);
+	int r = -EPROTO;
+	if (socket < 0)
+		close_fd(&pidfd);
+	else if (message->uid != geteuid()) /* what sessions share with each other stays in one uid */
+		r = engine_refuse_session(control->engine, socket, pidfd, &peer, "this engine serves another user");
+	else if (reserve_fill(control))
+		r = engine_add_session(control->engine, socket, pidfd, &peer);
+	else
+		r = engine_refuse_session(control->engine, socket, pidfd, &peer, "the engine has no descriptors left");
+	if (r < 0) {
+		Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
+		on_session_closed(control, message->session, "", "the engine could not take the session", &none,
+				  &(struct device_usages){.count = 0});
+	}
+}
+
+static void take_identity(struct control *control, const Sycl__V1__EngineIdentity *message)
+{
+	size_t length = strlen(message->socket);
+	if (message->token.len != sizeof(control->token) || length >= sizeof(control->path))
+		return;
+	memcpy(control->token, message->token.data, sizeof(control->token));
+	memcpy(control->path, message->socket, length + 1);
+	control->may_return = true;
+}
+
+static int send_return(void *context, const Sycl__V1__EngineReturn *part)
+{
+	struct control *control = context;
+	bool first = part->token.len > 0;
+	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
+	bool has_page = first && control->page_wanted;
+	message.descriptor_count = has_page;
+	message.body_case = SYCL__V1__CONTROL__BODY_ENGINE_RETURN;
+	message.engine_return = (Sycl__V1__EngineReturn *)(uintptr_t)part;
+	return outbox_send(&control->outbox, &message.base, has_page ? engine_flight_fd(control->engine) : -1);
+}
+
+/* Whether it is of another release is for it to say. */
+static void show(struct control *control)
+{
+	const struct show_options options = {control->token, sizeof(control->token), control, send_return};
+	control->link = LINK_SHOWN;
+	if (engine_show(control->engine, &options) < 0)
+		lose(control);
+	else
+		watch(control);
+}
+
+static void handle_taken(struct control *control, const Sycl__V1__EngineTaken *message, struct packet_fds *fds)
+{
+	CLEANUP(close_fd) int log = packet_fds_take(fds, 0);
+	if (log >= 0)
+		(void)dup2(log, STDERR_FILENO);
+	if (*message->refused) {
+		control->may_return = false;
+		lose(control);
+		return;
+	}
+	control->link = LINK_SERVING;
+	engine_resume(control->engine);
+	engine_tell_devices(control->engine);
+	control->reconnect = reconnect_free(control->reconnect);
+}
+
+/* Of a supervisor that did not start this engine. */
+static void handle_new(struct control *control, const Sycl__V1__Control *message, struct packet_fds *fds)
+{
+	if (message->body_case == SYCL__V1__CONTROL__BODY_GREETING && control->link == LINK_NEW) {
+		control->page_wanted = message->greeting->wants_page;
+		show(control);
+	} else if (message->body_case == SYCL__V1__CONTROL__BODY_TAKEN && control->link == LINK_SHOWN) {
+		handle_taken(control, message->taken, fds);
+	}
+}
+
+static void divide(struct control *control, struct packet_fds *fds)
+{
+	int grants = packet_fds_take(fds, 0), claims = packet_fds_take(fds, 1);
+	if (grants < 0 || claims < 0) {
+		close_fd(&grants);
+		close_fd(&claims);
+	} else {
+		(void)engine_divide(control->engine, grants, claims);
+	}
+}
+
+static void handle(struct control *control, const Sycl__V1__Control *message, struct packet_fds *fds)
+{
+	if (control->link != LINK_SERVING) {
+		handle_new(control, message, fds);
+		return;
+	}
+	switch (message->body_case) {
+	case SYCL__V1__CONTROL__BODY_SESSION_HAND_OFF:
+		hand_off(control, message->session_hand_off, fds);
+		break;
+	case SYCL__V1__CONTROL__BODY_IDENTITY:
+		take_identity(control, message->identity);
+		break;
+	case SYCL__V1__CONTROL__BODY_STOP:
+		control->may_return = false;
+		control->told_to_end = true;
+		engine_stop(control->engine, message->stop->drain ? message->stop->drain_ns : 0);
+		break;
+	case SYCL__V1__CONTROL__BODY_REPORT_REQUEST: {
+		struct report_options options = {
+			.request = message->report_request->request,
+			.discover = message->report_request->discover,
+			.context = control,
+			.send = send_control,
+		};
+		(void)engine_report(control->engine, &options);
+		break;
+	}
+	case SYCL__V1__CONTROL__BODY_TRACE_REQUEST:
+		(void)engine_trace(control->engine, message->trace_request,
+				   &(struct engine_trace_options){ .context = control, .send = send_control });
+		break;
+	case SYCL__V1__CONTROL__BODY_DIVISION:
+		divide(control, fds);
+		break;
+	case SYCL__V1__CONTROL__BODY_ORDER:
+		(void)engine_order(control->engine, message->order);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * All that lies there, or as much as there are descriptors for. What an engine that is lost leaves unread, the supervisor gives
+ * to the next one. When the connection has failed, what was sent before still counts, and there is nothing after it.
+ */
+static void receive(struct control *control, const uv_poll_t *poll, bool failed)
+{
+	while (control->poll == poll && !engine_is_lost(control->engine)) {
+		CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
+		ProtobufCMessage *message;
+		reserve_drop(control);
+		int r = message_receive(control->socket, &sycl__v1__control__descriptor, &control->decode, &message,
+					&fds, MSG_DONTWAIT);
+		if (r == 1) {
+			handle(control, (const Sycl__V1__Control *)message, &fds);
+		} else if (r == -EAGAIN ? failed : r != -ECONNRESET) { /* that one it says once, ahead of what is left */
+			/* The supervisor must not go on giving sessions to an engine that does not take them. */
+			(void)shutdown(control->socket, SHUT_RDWR);
+			lose(control);
+		}
+		/* A session that was just refused gives its two back at the end of this turn: go on then. */
+		if (!reserve_fill(control) || r == -EAGAIN)
+			return;
+	}
+	if (failed && control->poll == poll)
+		lose(control);
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+	struct control *control = poll->data;
+	bool failed = status < 0;
+	if (!failed && (events & UV_WRITABLE)) {
+		failed = outbox_flush(&control->outbox) < 0;
+		if (!failed)
+			watch(control);
+	}
+	if (failed || (events & (UV_READABLE | UV_DISCONNECT)))
+		receive(control, poll, failed);
+	/* libuv watches no longer what has failed. */
+	if (failed && control->poll == poll)
+		watch(control);
+}
+
+static int say_ready(struct control *control)
+{
+	Sycl__V1__EngineReady ready = SYCL__V1__ENGINE_READY__INIT;
+	ready.pid = (uint32_t)getpid();
+	ready.version = (char *)(uintptr_t)SYCLD_VERSION;
+	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
+	message.descriptor_count = 1;
+	message.body_case = SYCL__V1__CONTROL__BODY_READY;
+	message.ready = &ready;
+	return outbox_send(&control->outbox, &message.base, engine_flight_fd(control->engine));
+}
+
+int control_create(struct engine *engine, int socket, struct control **control_out)
+{
+	CLEANUP(close_fd) int fd = socket;
+	CLEANUP(control_cleanup) struct control *control = calloc(1, sizeof(*control));
+	if (!control)
+		return -ENOMEM;
+	pid_t pid;
+	gid_t gid;
+	control->engine = engine;
+	control->socket = control->reserve[0] = control->reserve[1] = -1;
+	outbox_init(&control->outbox, -1);
+	int r = decode_arena_init(&control->decode, CONTROL_DECODE_BYTES);
+	if (r == 0)
+		r = packet_socket_peer(fd, &pid, &control->owner, &gid);
+	if (r == 0)
+		r = link_socket(control, take_fd(&fd), LINK_SERVING);
+	if (r == 0)
+		r = say_ready(control);
+	if (r < 0)
+		return r;
+	struct engine_observer observer = {control, on_session_open, on_session_closed, on_devices_opened, on_wants_device};
+	engine_observe(engine, &observer);
+	control->page_wanted = true; /* and had */
+	watch(control);
+	*control_out = TAKE(control);
+	return 0;
+}
+
+bool control_is_followed(const struct control *control)
+{
+	struct pollfd here = {.fd = control->socket};
+	return control->link == LINK_SERVING && control->page_wanted && !control->told_to_end &&
+	       poll(&here, 1, 0) == 0; /* nor has it died unnoticed */
+}
+
+void control_hang_up(struct control *control)
+{
+	control->may_return = false;
+	if (control->socket >= 0)
+		(void)shutdown(control->socket, SHUT_RDWR);
+}
+
+struct control *control_free(struct control *control)
+{
+	if (!control)
+		return NULL;
+	engine_observe(control->engine, &(struct engine_observer){.context = NULL});
+	unlink_socket(control); /* what closes is run by engine_free */
+	control->reconnect = reconnect_free(control->reconnect);
+	decode_arena_fini(&control->decode);
+	reserve_drop(control);
+	free(control);
+	return NULL;
+}

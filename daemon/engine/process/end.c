@@ -1,0 +1,96 @@
+/* How an engine ends: by itself after its last session, or because it was told to. */
+#include "process/engine.h"
+#include "process/state.h"
+#include "session/session.h"
+#include "session/topology.h"
+
+/* Opening goes on in the devices' threads. What cannot be opened tells those who ask for it. */
+static void engine_warm(struct engine *engine)
+{
+	const struct scheduler_platform_info *platforms;
+	const struct scheduler_device_info *devices;
+	uint32_t platform_count, device_count;
+	struct scheduler_device *device;
+	if (topology_discover(engine->scheduler, &platforms, &platform_count, &devices, &device_count) < 0)
+		return;
+	for (uint32_t i = 0; i < device_count && i < 64; i++)
+		if (engine->options.warm_devices >> i & 1)
+			(void)scheduler_device(engine->scheduler, i, &device);
+}
+
+static void end_sessions(struct engine *engine)
+{
+	engine->end = ENGINE_END_STOP;
+	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next)
+		session_cut_off(list_entry(link, struct session, link), STATUS_CONNECTION_LOST, "the engine is stopping");
+}
+
+static void arm(struct engine *engine, uint64_t wait_ns);
+
+static void on_end_timer(uv_timer_t *timer)
+{
+	struct engine *engine = timer->data;
+	if (engine->end == ENGINE_END_STOP) {
+		engine->end = ENGINE_END_FORCED;
+		uv_stop(&engine->loop);
+		return;
+	}
+	end_sessions(engine);
+	arm(engine, ENGINE_GRACE_NS);
+}
+
+static void arm(struct engine *engine, uint64_t wait_ns)
+{
+	(void)uv_timer_start(&engine->end_timer, on_end_timer, wait_ns / 1000000, 0);
+}
+
+bool engine_finished(const struct engine *engine)
+{
+	return engine->end != ENGINE_END_NO && engine->session_count == 0 && scheduler_idle(engine->scheduler);
+}
+
+void engine_drain(struct engine *engine)
+{
+	if (engine->end == ENGINE_END_NO)
+		engine->end = ENGINE_END_DRAIN;
+}
+
+void engine_resume(struct engine *engine)
+{
+	if (engine->end == ENGINE_END_DRAIN)
+		engine->end = ENGINE_END_NO;
+}
+
+void engine_tell_devices(struct engine *engine)
+{
+	engine->told_devices = 0; /* with the next turn */
+}
+
+void engine_stop(struct engine *engine, uint64_t drain_ns)
+{
+	if (engine->end >= ENGINE_END_STOP)
+		return;
+	engine->end = ENGINE_END_DRAIN;
+	if (drain_ns) {
+		arm(engine, drain_ns);
+	} else {
+		end_sessions(engine);
+		arm(engine, ENGINE_GRACE_NS);
+	}
+}
+
+void engine_stop_from_anywhere(struct engine *engine)
+{
+	atomic_fetch_or(&engine->wanted, ENGINE_WANTED_STOP);
+	(void)uv_async_send(&engine->wake);
+}
+
+int engine_run(struct engine *engine)
+{
+	if (engine->options.warm_devices)
+		engine_warm(engine);
+	(void)uv_run(&engine->loop, UV_RUN_DEFAULT);
+	if (engine->end == ENGINE_END_LOST)
+		return -EIO;
+	return engine->end == ENGINE_END_FORCED ? -ETIMEDOUT : 0;
+}

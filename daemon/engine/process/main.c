@@ -1,0 +1,302 @@
+/* sycl-engine: started by sycld, one per tenant, and one ahead of the next; never by hand. */
+#include "process/control.h"
+#include "process/abort.h"
+#include "process/linger.h"
+#include "process/mps.h"
+#include "process/privileges.h"
+#include "process/signals.h"
+#include "process/standby.h"
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define BUILD_HELPER_SOCKET 3
+#define ENGINE_EXIT_LOST    4
+/* Of a standby: none of the devices can be prepared; those that are, are not for the user who was to have it. */
+#define ENGINE_EXIT_USELESS 5
+#define ENGINE_EXIT_NOT_FOR 6
+#define NO_ID               UINT32_MAX
+#define SLICE_US_MOST       1000000u
+#define BACKEND_OPTIONS_MAX 64
+
+struct arguments {
+	bool build_helper;
+	bool standby;     /* without a user yet */
+	bool change_user; /* that will be another than its own */
+	int control_fd;
+	uint32_t uid, gid;
+	struct engine_options engine;
+	const char *backend_options[BACKEND_OPTIONS_MAX + 1]; /* "BACKEND:NAME=VALUE" */
+	unsigned backend_option_count;
+};
+
+static int number(const char *text, uint32_t most, uint32_t *out)
+{
+	char *end;
+	errno = 0;
+	unsigned long value = strtoul(text, &end, 10);
+	if (errno || *end || end == text || *text == '-' || value > most)
+		return -EINVAL;
+	*out = (uint32_t)value;
+	return 0;
+}
+
+/* What the name and the value mean is for the backend to say. */
+static int backend_option(struct arguments *arguments, const char *value)
+{
+	const char *colon = strchr(value, ':'), *equals = strchr(value, '=');
+	if (!colon || colon == value || !equals || equals < colon ||
+	    arguments->backend_option_count == BACKEND_OPTIONS_MAX)
+		return -EINVAL;
+	arguments->backend_options[arguments->backend_option_count++] = value;
+	return 0;
+}
+
+static int mask(const char *text, uint64_t *out)
+{
+	char *end;
+	errno = 0;
+	unsigned long long value = strtoull(text, &end, 16);
+	if (errno || *end || end == text || *text == '-')
+		return -EINVAL;
+	*out = value;
+	return 0;
+}
+
+static int standby_kind(struct arguments *arguments, const char *value)
+{
+	arguments->standby = true;
+	arguments->change_user = strcmp(value, "any") == 0;
+	return arguments->change_user || strcmp(value, "own") == 0 ? 0 : -EINVAL;
+}
+
+static int apply(struct arguments *arguments, int option, const char *value)
+{
+	uint32_t fd, slice_us;
+	int r;
+	switch (option) {
+	case 'c':
+		r = number(value, INT32_MAX, &fd);
+		if (r == 0)
+			arguments->control_fd = (int)fd;
+		return r;
+	case 'u':
+		return number(value, NO_ID - 1, &arguments->uid);
+	case 'g':
+		return number(value, NO_ID - 1, &arguments->gid);
+	case 'd':
+		arguments->engine.cache_directory = value;
+		return 0;
+	case 'f':
+		arguments->engine.with_fake = true;
+		return 0;
+	case 'h':
+		arguments->engine.spills = true;
+		return 0;
+	case 'p':
+		r = number(value, SLICE_US_MOST, &slice_us);
+		if (r == 0)
+			arguments->engine.slice_us = slice_us;
+		return r;
+	case 'l':
+		return session_limits_set(&arguments->engine.limits, value);
+	case 'o':
+		return backend_option(arguments, value);
+	case 'w':
+		return mask(value, &arguments->engine.warm_devices);
+	case 'b':
+		arguments->build_helper = true;
+		return 0;
+	case 's':
+		return standby_kind(arguments, value);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int parse(int count, char **values, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{"control-fd", required_argument, NULL, 'c'}, {"uid", required_argument, NULL, 'u'},
+		{"gid", required_argument, NULL, 'g'},        {"cache-dir", required_argument, NULL, 'd'},
+		{"with-fake", no_argument, NULL, 'f'},        {"limit", required_argument, NULL, 'l'},
+		{"warm", required_argument, NULL, 'w'},       {"build-helper", no_argument, NULL, 'b'},
+		{"backend-option", required_argument, NULL, 'o'}, {"standby", required_argument, NULL, 's'},
+		{"slice-us", required_argument, NULL, 'p'},   {"spill", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	*arguments = (struct arguments){.control_fd = -1, .uid = NO_ID, .gid = NO_ID};
+	session_limits_init(&arguments->engine.limits);
+	arguments->engine.slice_us = ENGINE_SLICE_US;
+	arguments->engine.backend_options = arguments->backend_options;
+	int option;
+	while ((option = getopt_long(count, values, "", options, NULL)) != -1) {
+		if (apply(arguments, option, optarg) < 0) {
+			if (optarg)
+				(void)fprintf(stderr, "sycl-engine: not a good value: %s\n", optarg);
+			return -EINVAL;
+		}
+	}
+	if (optind != count || (arguments->uid == NO_ID) != (arguments->gid == NO_ID))
+		return -EINVAL;
+	if (arguments->standby && (arguments->build_helper || arguments->uid != NO_ID))
+		return -EINVAL;
+	return arguments->build_helper || arguments->control_fd >= 0 ? 0 : -EINVAL;
+}
+
+static int fail(const char *what, int error)
+{
+	(void)dprintf(STDERR_FILENO, "sycl-engine: %s: %s\n", what, strerror(-error));
+	return 1;
+}
+
+/* A session takes three descriptors; the soft limit is for programs that use select. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* What kernels print is not for the service's log; where the service is its user's own, it is that user's log. */
+static int silence_output(void)
+{
+	CLEANUP(close_fd) int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	return null < 0 || dup2(null, STDOUT_FILENO) < 0 ? -errno : 0;
+}
+
+/*
+ * The flight page says why; the supervisor and the clients read it there, in this order. With the control socket goes what lies
+ * unread in it: sessions that are the next engine's, whose hang-up is not to wait for this process.
+ */
+_Noreturn static void end_lost(struct engine *engine, struct control *control)
+{
+	bool is_followed = control_is_followed(control);
+	control_hang_up(control);
+	engine_hang_up(engine);
+	(void)control_free(control);
+	if (is_followed && engine_may_linger(engine))
+		engine_linger(engine);
+	_exit(ENGINE_EXIT_LOST);
+}
+
+static int serve(struct engine *engine, int control_fd)
+{
+	CLEANUP(engine_signals_cleanup) struct engine_signals *signals = NULL;
+	CLEANUP(control_cleanup) struct control *control = NULL;
+	int r = engine_signals_create(engine, &signals);
+	if (r == 0)
+		r = control_create(engine, control_fd, &control);
+	if (r < 0)
+		return fail("cannot serve", r);
+	r = engine_run(engine);
+	if (r == -EIO)
+		end_lost(engine, TAKE(control));
+	if (r < 0) {
+		/* Threads of a device still work on what would be freed. */
+		(void)fail("some work did not end in time", r);
+		_exit(1);
+	}
+	return 0;
+}
+
+/* From here on it is all the same, however the engine came to its user. Takes the build service. */
+static int run(const struct arguments *arguments, struct build_service *builds)
+{
+	struct engine *engine = NULL;
+	int r = engine_create(&arguments->engine, builds, &engine);
+	if (r < 0)
+		return fail("cannot start", r);
+	engine_abort_tells(engine_flight(engine));
+	build_service_tell(builds, STDERR_FILENO);
+	int status = serve(engine, arguments->control_fd);
+	engine_abort_tells(NULL);
+	(void)engine_free(engine);
+	return status;
+}
+
+static int start(const struct arguments *arguments)
+{
+	int r = arguments->uid == NO_ID ? 0 : engine_privileges_drop(arguments->uid, arguments->gid);
+	if (r == 0)
+		r = engine_privileges_limit();
+	if (r < 0)
+		return fail("cannot drop privileges", r);
+	if (arguments->uid != NO_ID)
+		r = silence_output();
+	if (r < 0)
+		return fail("cannot let go of the output", r);
+	if (arguments->build_helper)
+		return build_helper_main(BUILD_HELPER_SOCKET);
+
+	raise_descriptor_limit();
+	struct build_service *builds = NULL;
+	r = engine_mps_guard(ENGINE_MPS_FOLDER);
+	if (r < 0)
+		return fail("cannot choose where MPS may be", r);
+	r = build_service_fork(&builds);
+	if (r < 0)
+		return fail("cannot start the build helper", r);
+	return run(arguments, builds);
+}
+
+/*
+ * The same with the user last. Where it ends here, it ends with _exit: what a driver has begun is the kernel's to clean up,
+ * and takes less time so.
+ */
+static int stand_by(struct arguments *arguments)
+{
+	static struct standby_adoption adoption;
+	char what[PATH_MAX] = "the output";
+	struct build_service *builds = NULL;
+	const struct standby_settings settings = {
+		.control = arguments->control_fd,
+		.change_user = arguments->change_user,
+		.with_fake = arguments->engine.with_fake,
+		.backend_options = arguments->backend_options,
+		.cache_directory = arguments->engine.cache_directory,
+	};
+	int r = engine_privileges_standby(arguments->change_user);
+	if (r == 0)
+		r = engine_mps_guard(ENGINE_MPS_FOLDER);
+	if (r < 0)
+		return fail("cannot drop privileges", r);
+	raise_descriptor_limit();
+	r = standby_wait(&settings, &adoption, &builds);
+	if (r == 0)
+		_exit(0);
+	if (r == -EOPNOTSUPP)
+		_exit(ENGINE_EXIT_USELESS);
+	if (r < 0)
+		_exit(fail("cannot stand by", r));
+	r = adoption.change_user ? silence_output() : 0;
+	if (r == 0)
+		r = standby_become(&adoption, builds, what);
+	if (r < 0) {
+		(void)dprintf(STDERR_FILENO, "sycl-engine: cannot become an engine of user %lu: %s: %s\n",
+			      (unsigned long)adoption.uid, what, strerror(-r));
+		_exit(r == -EACCES ? ENGINE_EXIT_NOT_FOR : 1);
+	}
+	arguments->engine.cache_directory = adoption.cache_directory[0] ? adoption.cache_directory : NULL;
+	arguments->engine.warm_devices = adoption.open_devices;
+	return run(arguments, builds);
+}
+
+int main(int count, char **values)
+{
+	/* Its standard error is a socket, at whose other end nobody may be while one service follows another. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	struct arguments arguments;
+	if (parse(count, values, &arguments) < 0) {
+		(void)fputs("sycl-engine is started by sycld\n", stderr);
+		return 2;
+	}
+	return arguments.standby ? stand_by(&arguments) : start(&arguments);
+}

@@ -1,0 +1,104 @@
+#include "process/orders.h"
+#include "clock.h"
+#include "process/deadline.h"
+#include "process/state.h"
+#include "session/session.h"
+
+#include <errno.h>
+
+/* Also one that is closing already, of which something may still wait to be sent. */
+static int end(struct session *session, const Sycl__V1__SessionOrder *order)
+{
+	session_cut_off(session, STATUS_CONNECTION_LOST, "ended by the operator%s%.200s", *order->reason ? ": " : "", order->reason);
+	session_drop_rest(session, SESSION_REST_DROPPED);
+	if (session->orphan_ns == 0)
+		session->orphan_ns = clock_now_ns();
+	return 0;
+}
+
+/* Nothing of it is read any more; what has been read runs. */
+static int halt(struct session *session, const Sycl__V1__SessionOrder *order)
+{
+	(void)order;
+	session->paused = true;
+	return 0;
+}
+
+static int go_on(struct session *session, const Sycl__V1__SessionOrder *order)
+{
+	(void)order;
+	session->paused = false;
+	session_make_hot(session);
+	return 0;
+}
+
+/* Of this session alone, or of all: then it leaves what was said of one alone. 0 of one alone: what holds for all holds again. */
+static int limit(struct session *session, const Sycl__V1__SessionOrder *order)
+{
+	struct session_limits limits = session->limits;
+	int index = session_limits_find(order->limit);
+	uint32_t bit = 1u << index;
+	if (order->session == 0 && (session->own_limits & bit))
+		return 0;
+	bool taken_back = order->session != 0 && order->value == 0;
+	uint64_t value = taken_back ? session_limits_get(&session->engine->options.limits, index) : order->value;
+	int r = session_limits_put(&limits, index, value);
+	if (r == 0)
+		r = session_change_limits(session, &limits);
+	if (r == 0 && taken_back)
+		session->own_limits &= ~bit;
+	else if (r == 0 && order->session != 0)
+		session->own_limits |= bit;
+	return r;
+}
+
+/* For the sessions that come, and for what all have together. */
+static int limit_engine(struct engine *engine, const Sycl__V1__SessionOrder *order)
+{
+	int index = session_limits_find(order->limit);
+	if (index < 0)
+		return index;
+	if (order->session != 0)
+		return session_limits_put(&(struct session_limits){.objects = 0}, index, order->value);
+	int r = session_limits_put(&engine->options.limits, index, order->value);
+	engine->device_quota.most_bytes = engine->options.limits.tenant_device_bytes;
+	return r;
+}
+
+typedef int apply(struct session *session, const Sycl__V1__SessionOrder *order);
+
+static apply *apply_of(Sycl__V1__SessionOrder__Act act)
+{
+	switch (act) {
+	case SYCL__V1__SESSION_ORDER__ACT__ACT_END:
+		return end;
+	case SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE:
+		return halt;
+	case SYCL__V1__SESSION_ORDER__ACT__ACT_RESUME:
+		return go_on;
+	case SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT:
+		return limit;
+	default:
+		return NULL;
+	}
+}
+
+int engine_order(struct engine *engine, const Sycl__V1__SessionOrder *order)
+{
+	apply *act = apply_of(order->act);
+	if (!act)
+		return -EINVAL;
+	int r = act == limit ? limit_engine(engine, order) : 0;
+	int count = 0;
+	for (struct list *link = engine->sessions.next; link != &engine->sessions && r >= 0; link = link->next) {
+		struct session *session = list_entry(link, struct session, link);
+		/* One that has ended may still run something, for which limits hold. */
+		if ((session->state == SESSION_CLOSING && act != end && act != limit) ||
+		    (order->session != 0 && session->peer.session != order->session))
+			continue;
+		r = act(session, order);
+		count++;
+	}
+	engine_deadline_review(engine);
+	return r < 0 ? r : count;
+}

@@ -1,0 +1,110 @@
+#include "process/privileges.h"
+#include "cleanup.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#define OOM_SCORE         "500"
+#define OOM_SCORE_STANDBY "900"
+#define PASSWD_BYTES      16384
+
+/* A tenant's work goes before the services of the node. Not everywhere is there such a file. */
+static void set_oom_score(const char *score)
+{
+	CLEANUP(close_fd) int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && write(fd, score, strlen(score)) < 0)
+		return; /* a container may forbid it, and nothing depends on it */
+}
+
+static int set_groups(uid_t uid, gid_t gid)
+{
+	struct passwd entry, *found = NULL;
+	char text[PASSWD_BYTES];
+	if (getpwuid_r(uid, &entry, text, sizeof(text), &found) == 0 && found)
+		return initgroups(found->pw_name, gid) < 0 ? -errno : 0;
+	return setgroups(1, &gid) < 0 ? -errno : 0;
+}
+
+/* Have these and no others, in this thread; `kept`: bits, of the first 32. */
+static int keep_capabilities(uint32_t kept)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct wanted[2] = {{.effective = kept, .permitted = kept}, {0}};
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return -errno;
+	if (syscall(SYS_capset, &header, wanted) < 0)
+		return -errno;
+	struct __user_cap_data_struct left[2] = {{0}, {0}};
+	if (syscall(SYS_capget, &header, left) < 0)
+		return -errno;
+	for (int i = 0; i < 2; i++) {
+		if (left[i].effective != wanted[i].effective || left[i].permitted != wanted[i].permitted ||
+		    left[i].inheritable)
+			return -EPERM;
+	}
+	return 0;
+}
+
+/* The ids must be these and no others, and root must be out of reach. */
+static int verify(uid_t uid, gid_t gid)
+{
+	uid_t real, effective, saved;
+	gid_t real_gid, effective_gid, saved_gid;
+	if (getresuid(&real, &effective, &saved) < 0 || getresgid(&real_gid, &effective_gid, &saved_gid) < 0)
+		return -errno;
+	if (real != uid || effective != uid || saved != uid || real_gid != gid || effective_gid != gid ||
+	    saved_gid != gid)
+		return -EPERM;
+	if (uid != 0 && (setuid(0) == 0 || seteuid(0) == 0 || setresuid(0, 0, 0) == 0))
+		return -EPERM;
+	if (uid != 0 && gid != 0 && setresgid(0, 0, 0) == 0)
+		return -EPERM;
+	return 0;
+}
+
+static int limit(const char *oom_score)
+{
+	set_oom_score(oom_score);
+	struct rlimit none = {0, 0};
+	if (setrlimit(RLIMIT_CORE, &none) < 0)
+		return -errno;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+int engine_privileges_limit(void)
+{
+	return limit(OOM_SCORE);
+}
+
+int engine_privileges_standby(bool change_user)
+{
+	/* Both must be effective in every thread that a library starts: each changes its own ids. */
+	int r = change_user ? keep_capabilities(1u << CAP_SETUID | 1u << CAP_SETGID) : 0;
+	/* After that: a score that was set by the right of CAP_SYS_RESOURCE cannot be lowered without it. */
+	return r < 0 ? r : limit(OOM_SCORE_STANDBY);
+}
+
+int engine_privileges_drop(uid_t uid, gid_t gid)
+{
+	/* While the file is still writable. */
+	set_oom_score(OOM_SCORE);
+	int r = set_groups(uid, gid);
+	if (r < 0)
+		return r;
+	if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		return -errno;
+	r = keep_capabilities(0);
+	if (r < 0)
+		return r;
+	/* Its tenant could otherwise trace it and take its descriptors. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	return verify(uid, gid);
+}

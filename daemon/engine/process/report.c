@@ -1,0 +1,161 @@
+#include "process/engine.h"
+#include "process/process.h"
+#include "process/state.h"
+#include "session/session.h"
+#include "session/topology.h"
+
+#include "control.pb-c.h"
+
+#define SESSIONS_PER_REPORT   100u
+#define DEVICES_PER_REPORT    400u   /* of sessions; one has SESSION_DEVICES_TOLD at most */
+#define REPORT_SESSIONS_BYTES 42000u /* of a datagram. A session is at most 400, and 1100 for each of its devices */
+#define REPORT_TOPOLOGY_BYTES 20000u /* what is left of it */
+#define REPORT_PARTS_DEVICES  33u    /* of sessions in later parts devices are not told: 64 parts are the most, 3000 sessions are to find room */
+
+static_assert(400 + SESSION_DEVICES_TOLD * 1100 <= REPORT_SESSIONS_BYTES, "there is room for one");
+
+struct report_part {
+	uint32_t number; /* from 0 on */
+	size_t bytes;    /* of the sessions in it */
+	uint32_t device_count;
+	Sycl__V1__DeviceUsage devices[DEVICES_PER_REPORT];
+	Sycl__V1__DeviceUsage *device_list[DEVICES_PER_REPORT];
+	Sycl__V1__SessionReport sessions[SESSIONS_PER_REPORT];
+	Sycl__V1__SessionReport *list[SESSIONS_PER_REPORT];
+	Sycl__V1__Usage usages[SESSIONS_PER_REPORT];
+};
+
+static void fill_session(struct report_part *part, size_t index, const struct session *session)
+{
+	Sycl__V1__SessionReport *out = &part->sessions[index];
+	sycl__v1__session_report__init(out);
+	out->session = session->peer.session;
+	out->command = (char *)(uintptr_t)session->command;
+	out->queues = session->objects.counts[OBJECT_QUEUE];
+	out->buffers = session->objects.counts[OBJECT_BUFFER];
+	out->objects = session->objects.count;
+	uint32_t class;
+	out->paused = session->paused;
+	out->ended = session->state == SESSION_CLOSING;
+	session_rank(session, &class, &out->weight);
+	out->session_class = (Sycl__V1__SessionClass)class;
+	session_usage_fill(session, &part->usages[index]);
+	out->usage = &part->usages[index];
+	out->devices = &part->device_list[part->device_count];
+	if (part->number < REPORT_PARTS_DEVICES)
+		out->n_devices = session_devices_fill(session, &part->devices[part->device_count]);
+	for (size_t i = 0; i < out->n_devices; i++)
+		out->devices[i] = &part->devices[part->device_count + i];
+	part->list[index] = out;
+}
+
+/* False: another part is to have it. */
+static bool add_session(struct report_part *part, Sycl__V1__EngineReport *report, const struct session *session)
+{
+	size_t index = report->n_sessions;
+	if (index == SESSIONS_PER_REPORT || part->device_count > DEVICES_PER_REPORT - SESSION_DEVICES_TOLD)
+		return false;
+	fill_session(part, index, session);
+	size_t bytes = sycl__v1__session_report__get_packed_size(part->list[index]) + 4;
+	if (index > 0 && bytes > REPORT_SESSIONS_BYTES - part->bytes)
+		return false;
+	part->bytes += bytes;
+	part->device_count += (uint32_t)part->list[index]->n_devices;
+	report->n_sessions++;
+	return true;
+}
+
+static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *report)
+{
+	struct process_facts facts;
+	process_facts_read(&facts);
+	report->resident_bytes = facts.resident_bytes;
+	report->descriptors = facts.descriptors;
+	report->mappings = facts.mappings;
+	if (engine->builds) {
+		struct build_service_counters counters;
+		build_service_counters(engine->builds, &counters);
+		report->builds = counters.builds;
+		report->build_cache_hits = counters.cache_hits;
+	}
+	struct scheduler_counters counters;
+	scheduler_counters(engine->scheduler, &counters);
+	report->copies = counters.moves;
+	report->inline_launches = counters.inline_launches;
+	report->inline_completions = counters.inline_completions;
+	report->graphs_built = engine->graphs_built;
+	report->graph_launches = engine->graph_launches;
+	report->graph_replays_switch = engine->graph_replays[GRAPH_REPLAY_SWITCH];
+	report->graph_replays_device = engine->graph_replays[GRAPH_REPLAY_DEVICE];
+	report->graph_replays_host = engine->graph_replays[GRAPH_REPLAY_HOST];
+	report->graph_replays_size = engine->graph_replays[GRAPH_REPLAY_SIZE];
+	report->graph_replays_backend = engine->graph_replays[GRAPH_REPLAY_BACKEND];
+	report->graph_replays_queue = engine->graph_replays[GRAPH_REPLAY_QUEUE];
+	report->graph_replays_node = engine->graph_replays[GRAPH_REPLAY_NODE];
+	report->graph_replays_contents = engine->graph_replays[GRAPH_REPLAY_CONTENTS];
+	report->graph_replays_change = engine->graph_replays[GRAPH_REPLAY_CHANGE];
+	report->bursts = counters.bursts;
+	report->burst_launches = counters.burst_launches;
+	report->gate_bypassed = counters.gate_bypassed;
+	report->gate_admitted = counters.gate_admitted;
+	report->gate_held = counters.gate_held;
+	report->gate_waiting = counters.gate_waiting;
+	report->spills = counters.spill.spills;
+	report->spilled_bytes = counters.spill.spilled_bytes;
+	report->spill_returns = counters.spill.returns;
+	report->spill_returned_bytes = counters.spill.returned_bytes;
+	report->spilled_now_bytes = counters.spill.away_bytes;
+	report->chains = counters.chains;
+	report->chain_launches = counters.chain_launches;
+	report->chains_refused = counters.chains_refused;
+	report->latency_units = counters.latency_units;
+	report->graph_memories = counters.graph_memories;
+	report->splits = counters.splits;
+	report->split_parts = counters.split_parts;
+	report->commands_decoded = engine->commands_decoded;
+	report->wakes_sent = engine->wakes_sent;
+}
+
+static int send_part(const struct report_options *options, Sycl__V1__EngineReport *report)
+{
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_REPORT;
+	control.report = report;
+	return options->send(options->context, &control.base);
+}
+
+int engine_report(struct engine *engine, const struct report_options *options)
+{
+	CLEANUP(topology_cleanup) struct topology *topology = NULL;
+	CLEANUP(free_pointer) struct report_part *part = malloc(sizeof(*part));
+	if (!part)
+		return -ENOMEM;
+	part->number = part->device_count = 0;
+	part->bytes = 0;
+	Sycl__V1__EngineReport report = SYCL__V1__ENGINE_REPORT__INIT;
+	report.request = options->request;
+	fill_engine(engine, &report);
+	/* Without devices an answer is still an answer. */
+	if ((options->discover || scheduler_discovered(engine->scheduler)) &&
+	    topology_create(engine->scheduler, engine->options.in_application, &topology) == 0 &&
+	    sycl__v1__topology__get_packed_size(topology_message(topology)) <= REPORT_TOPOLOGY_BYTES)
+		report.topology = topology_message(topology);
+	report.sessions = part->list;
+	for (struct list *link = engine->sessions.next; link != &engine->sessions; link = link->next) {
+		const struct session *session = list_entry(link, struct session, link);
+		if (add_session(part, &report, session))
+			continue;
+		report.more = true;
+		int r = send_part(options, &report);
+		if (r < 0)
+			return r;
+		report.more = false;
+		report.topology = NULL;
+		report.n_sessions = 0;
+		part->bytes = 0;
+		part->device_count = 0;
+		part->number++;
+		(void)add_session(part, &report, session);
+	}
+	return send_part(options, &report);
+}

@@ -1,0 +1,261 @@
+/*
+ * The engine's turn, run before the loop sleeps: what devices finished, what clients wrote, then the wake-ups and the
+ * ends that follow from both. A session is looked at only while it is hot; an idle one costs nothing, and an idle
+ * engine does not wake up at all.
+ */
+#include "clock.h"
+#include "process/state.h"
+#include "flight_page.h"
+#include "session/session.h"
+#include "spin_pace.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define BELLS_AT_ONCE 64
+#define NS_PER_MS      1000000u
+#define LOOKS_AT_ONCE 32 /* without a call to the system: a bell that was rung meanwhile waits a few microseconds */
+#define TURN_RECORDS  256u /* of all sessions: then what they asked for is sent, and what is complete is told */
+
+/* Keeps the loop from sleeping; the turn itself is in prepare. */
+static void on_busy(uv_idle_t *idle)
+{
+	(void)idle;
+}
+
+/* The turn that follows looks at what there is. */
+static void on_look(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+static uint32_t run_session(struct engine *engine, struct session *session)
+{
+	bool shared = !engine->never_window && rivals_has_others(&engine->rivals, session, engine->now_ns);
+	uint32_t done = session_turn(session, shared);
+	if (done > 0)
+		rivals_note(&engine->rivals, session, engine->now_ns);
+	return done;
+}
+
+/* In the order in which they rang: what a program has submitted to two sessions is mostly read in that order. */
+static void take_woken(struct engine *engine)
+{
+	while (!list_empty(&engine->woken)) {
+		struct list *link = engine->woken.previous;
+		list_remove(link);
+		list_push_back(engine->hot.next, link);
+	}
+}
+
+/* Whose turn it was comes last in the next one: where there are too many for one, none is left out for good. */
+static bool run_sessions(struct engine *engine)
+{
+	uint32_t records = 0;
+	take_woken(engine);
+	const struct list *last = engine->hot.previous;
+	struct list *link = &engine->hot, *next = engine->hot.next;
+	while (link != last && next != &engine->hot && records < TURN_RECORDS) {
+		link = next;
+		next = link->next;
+		uint32_t done = run_session(engine, list_entry(link, struct session, hot_link));
+		records += done;
+		if (done == 0)
+			continue;
+		list_remove(link);
+		list_push_back(&engine->hot, link);
+	}
+	return records > 0;
+}
+
+static void send_wakes(struct engine *engine)
+{
+	while (!list_empty(&engine->notify)) {
+		struct session *session = list_entry(engine->notify.next, struct session, notify_link);
+		list_remove(&session->notify_link);
+		session_wake_client(session);
+	}
+}
+
+static void close_doomed(struct engine *engine)
+{
+	while (!list_empty(&engine->doomed))
+		session_close(list_entry(engine->doomed.next, struct session, doomed_link));
+}
+
+/* Some of their groups have ended, or enough time has. */
+static void go_on_with_held(struct engine *engine)
+{
+	struct list *next;
+	for (struct list *link = engine->held.next; link != &engine->held; link = next) {
+		struct session *session = list_entry(link, struct session, hot_link);
+		next = link->next;
+		if (session_is_held(session))
+			continue;
+		list_remove(link);
+		session_make_hot(session);
+	}
+}
+
+/* Send those to sleep that have nothing to read. False: some have something. */
+static bool sleep_sessions(struct engine *engine)
+{
+	struct list *next;
+	take_woken(engine);
+	for (struct list *link = engine->hot.next; link != &engine->hot; link = next) {
+		next = link->next;
+		(void)session_sleep(list_entry(link, struct session, hot_link));
+	}
+	return list_empty(&engine->hot);
+}
+
+static bool some_have_more(const struct engine *engine)
+{
+	for (const struct list *link = engine->hot.next; link != &engine->hot; link = link->next) {
+		if (list_entry(link, const struct session, hot_link)->more)
+			return true;
+	}
+	return false;
+}
+
+/* Devices' threads write it. It may wait until the next event. */
+static void tell_devices(struct engine *engine)
+{
+	const struct flight_page *page = engine->flight->address;
+	uint64_t open = atomic_load_explicit(&page->open_devices, memory_order_relaxed);
+	if (open == engine->told_devices)
+		return;
+	scheduler_devices_opened(engine->scheduler, open & ~engine->told_devices);
+	engine->told_devices = open;
+	if (engine->observer.devices_opened)
+		engine->observer.devices_opened(engine->observer.context, open);
+}
+
+/* As above: whoever divides devices' time would look now and then anyway. */
+static void tell_wants(struct engine *engine)
+{
+	uint32_t watch;
+	if (engine->grants && scheduler_wants_watch(engine->scheduler, &watch) && engine->observer.wants_device)
+		engine->observer.wants_device(engine->observer.context, watch);
+}
+
+/* True: there was something to do. `read_out`: a session had something to say. */
+static bool turn(struct engine *engine, bool *read_out)
+{
+	bool busy = scheduler_progress(engine->scheduler);
+	engine->now_ns = scheduler_now_ns(engine->scheduler);
+	tell_devices(engine);
+	if (!list_empty(&engine->held))
+		go_on_with_held(engine);
+	*read_out = run_sessions(engine);
+	close_doomed(engine);
+	scheduler_flush(engine->scheduler);
+	tell_wants(engine);
+	send_wakes(engine);
+	return busy || *read_out;
+}
+
+/*
+ * After a turn: is the next one to follow at once? It is where the last one found something, as answers bring forth the
+ * next questions, and for as long after that as has paid lately.
+ */
+static bool is_worth_a_look(struct engine *engine, bool busy)
+{
+	uint64_t now = engine->now_ns;
+	if (!engine->may_spin)
+		return false;
+	uint64_t most_ns = scheduler_spin_most_ns(engine->scheduler);
+	if (busy) {
+		if (engine->quiet_since_ns)
+			engine->spin_ns = spin_pace_learn(engine->spin_ns, now - engine->quiet_since_ns, most_ns);
+		engine->quiet_since_ns = 0;
+		return true;
+	}
+	if (!engine->quiet_since_ns)
+		engine->quiet_since_ns = now;
+	if (list_empty(&engine->hot) && scheduler_idle(engine->scheduler))
+		return false;
+	uint64_t quiet_ns = now - engine->quiet_since_ns;
+	return quiet_ns < engine->spin_ns && quiet_ns < most_ns;
+}
+
+/* Some wait at a device's gate, and nothing that comes back may say that their time has come. */
+static void set_gate_timer(struct engine *engine)
+{
+	uint64_t again_ns = scheduler_again_ns(engine->scheduler);
+	if (again_ns == UINT64_MAX)
+		return;
+	uint64_t now_ns = clock_now_ns(), rest_ns = again_ns > now_ns ? again_ns - now_ns : 0;
+	(void)uv_timer_start(&engine->gate_timer, on_look, rest_ns / NS_PER_MS + 1, 0);
+}
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+	struct engine *engine = prepare->data;
+	scheduler_awake(engine->scheduler);
+	bool busy, again, read;
+	int looks = 0;
+	/*
+	 * Who was told that something is over often has the next thing to say within a microsecond, which is what the loop takes; when
+	 * something was read, the devices have work meanwhile. After a loss there is no further turn: it would tell of what failed, before
+	 * the flight page says of what.
+	 */
+	do {
+		busy = turn(engine, &read);
+		again = is_worth_a_look(engine, busy);
+	} while (again && !read && !engine_is_lost(engine) && list_empty(&engine->doomed) && ++looks < LOOKS_AT_ONCE);
+
+	bool awake = again || some_have_more(engine);
+	if (!awake)
+		awake = !sleep_sessions(engine);
+	/* Falling asleep may have moved replies, and a violation may have been found. */
+	send_wakes(engine);
+	awake |= !list_empty(&engine->doomed);
+	if (!awake && pool_is_large(&engine->groups))
+		awake = pool_rest(&engine->groups, clock_now_ns());
+	/* From here on devices wake this thread; before, it would have been for nothing. */
+	if (!awake)
+		awake = !scheduler_sleep(engine->scheduler);
+	if (!awake && !list_empty(&engine->held))
+		(void)uv_timer_start(&engine->held_timer, on_look, READ_AHEAD_HELD_NS / 1000000, 0);
+	if (!awake)
+		set_gate_timer(engine);
+	if (awake)
+		(void)uv_idle_start(&engine->busy, on_busy);
+	else
+		(void)uv_idle_stop(&engine->busy);
+	if (engine_finished(engine))
+		uv_stop(&engine->loop);
+}
+
+static void on_bells(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	struct engine *engine = poll->data;
+	struct epoll_event rung[BELLS_AT_ONCE];
+	int count;
+	do {
+		count = epoll_wait(engine->bells, rung, BELLS_AT_ONCE, 0);
+		for (int i = 0; i < count; i++)
+			session_make_hot(rung[i].data.ptr);
+	} while (count == BELLS_AT_ONCE);
+}
+
+void engine_turn_start(struct engine *engine)
+{
+	(void)uv_prepare_start(&engine->prepare, on_prepare);
+	(void)uv_poll_start(&engine->bells_poll, UV_READABLE, on_bells);
+}
+
+/* Edge-triggered and never read: a peer could make a read of a shared eventfd block. */
+int engine_add_bell(struct engine *engine, int bell, struct session *session)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = session};
+	return epoll_ctl(engine->bells, EPOLL_CTL_ADD, bell, &event) < 0 ? -errno : 0;
+}
+
+void engine_remove_bell(struct engine *engine, int bell)
+{
+	(void)epoll_ctl(engine->bells, EPOLL_CTL_DEL, bell, NULL);
+}

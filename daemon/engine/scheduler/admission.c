@@ -1,0 +1,359 @@
+/*
+ * Which task may go to a device next, where several sessions want it. The decision is the gate's (gate/gate.h); here is who has
+ * to ask it, what it is told, and when it is asked.
+ *
+ * A task comes here when it could be sent: all that it waits for is over, or on a lane already. So nothing that is on a lane, or waits
+ * for room in one, can wait for what is held here by an edge, whatever the gate decides.
+ */
+#include "scheduler/graph.h"
+#include "scheduler/internal.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+static uint64_t bit_of(const struct scheduler_device *device)
+{
+	return 1ull << device->index;
+}
+
+/* --- flows --------------------------------------------------------------------------------------------------------- */
+
+static void join(struct sched_flow *flow)
+{
+	const struct sched_admission *admission = flow->device->admission;
+	enum gate_class class;
+	uint32_t weight;
+	sched_account_rank_of(flow->account, &class, &weight);
+	if (admission && !flow->at_gate)
+		flow->at_gate = gate_session_init(&flow->device->admission->gate, &flow->gate, class, weight) == 0;
+}
+
+void sched_admission_flow_made(struct sched_flow *flow)
+{
+	uint32_t weight;
+	sched_account_rank_of(flow->account, &flow->class, &weight);
+	flow->device->class_flows[flow->class]++;
+	sched_latency_review(flow->device);
+	join(flow);
+}
+
+void sched_admission_flow_changed(struct sched_flow *flow)
+{
+	enum gate_class class;
+	uint32_t weight;
+	sched_account_rank_of(flow->account, &class, &weight);
+	bool changes_lanes = (flow->class == GATE_LATENCY) != (class == GATE_LATENCY);
+	flow->device->class_flows[flow->class]--;
+	flow->class = class;
+	flow->device->class_flows[class]++;
+	sched_latency_review(flow->device);
+	if (flow->at_gate)
+		(void)gate_session_change(&flow->gate, class, weight);
+	flow->device->scheduler->gates_due |= bit_of(flow->device);
+	if (changes_lanes)
+		sched_lane_choose_anew(flow);
+}
+
+void sched_admission_flow_gone(struct sched_flow *flow)
+{
+	flow->device->class_flows[flow->class]--;
+	sched_latency_review(flow->device);
+	if (flow->at_gate)
+		gate_session_fini(&flow->gate);
+	flow->at_gate = false;
+}
+
+/*
+ * Where lanes do not go side by side each command costs its sender and its device about so much beside its own time, and what is in
+ * front of another one's next command is better a score of commands than a hundred short ones.
+ */
+#define PLAIN_WINDOW_NS  500000u
+#define PLAIN_COMMAND_NS 25000u
+
+static void configure(const struct scheduler_device *device, struct gate_config *config)
+{
+	gate_config_init(config);
+	if (device->features & BACKEND_FEATURE_SIDE_BY_SIDE)
+		return;
+	config->window_ns = config->session_ns = PLAIN_WINDOW_NS;
+	config->least_ns = PLAIN_COMMAND_NS;
+}
+
+/*
+ * The scheduler's own moves go at once: a command group waits for them, which may be another
+ * session's. So do waits for events, and what makes them happen: no time is theirs, and others may wait for it who are not
+ * known here.
+ */
+bool sched_admission_takes_time(const struct task *task)
+{
+	if (task->role != TASK_ROLE_GROUP || !task->flow->account)
+		return false;
+	switch (task->send.command.kind) {
+	case BACKEND_COMMAND_NOP:
+	case BACKEND_COMMAND_EVENT_RECORD:
+	case BACKEND_COMMAND_EVENT_WAIT:
+		return task->send.graph || task->send.native_command;
+	default:
+		return true;
+	}
+}
+
+/* It is on the device without having asked: what the device says of others meanwhile has its time in it. */
+static void tell_of_stranger(struct task *task)
+{
+	struct sched_admission *admission = task->device->admission;
+	if (!admission || task->is_stranger || !sched_admission_takes_time(task))
+		return;
+	task->is_stranger = true;
+	gate_strangers(&admission->gate, 1, 0, task->scheduler->now_ns);
+}
+
+static void strangers_end(struct task *task)
+{
+	if (task->is_stranger)
+		gate_strangers(&task->device->admission->gate, 0, 1, task->scheduler->now_ns);
+	task->is_stranger = false;
+}
+
+/* The device's gate, made with all its sessions when it is needed first. NULL: no memory; then nobody is held back. */
+static struct sched_admission *need(struct scheduler_device *device)
+{
+	if (device->admission)
+		return device->admission;
+	struct sched_admission *admission = malloc(sizeof(*admission));
+	struct gate_config config;
+	configure(device, &config);
+	if (!admission || gate_init(&admission->gate, &config) < 0) {
+		free(admission);
+		return NULL;
+	}
+	admission->again_ns = UINT64_MAX;
+	device->admission = admission;
+	gate_set_grant(&admission->gate, sched_grant_of(device), device->scheduler->now_ns);
+	for (struct list *link = device->flows.next; link != &device->flows; link = link->next)
+		join(list_entry(link, struct sched_flow, link));
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
+		for (struct task *task = device->lanes[i].first; task; task = task->lane_next)
+			tell_of_stranger(task);
+	return admission;
+}
+
+/* --- who has to ask ------------------------------------------------------------------------------------------------ */
+
+static uint64_t mix(uint64_t key, uint64_t value)
+{
+	key = (key ^ value) * 0x9e3779b97f4a7c15ull;
+	return key ^ key >> 32;
+}
+
+/* A power of two that is near enough for transfers to take as long. */
+static uint64_t size_class(uint64_t bytes)
+{
+	return bytes == 0 ? 0 : 64u - (uint64_t)__builtin_clzll(bytes);
+}
+
+uint64_t sched_admission_shape(const struct task_send *send)
+{
+	const struct backend_command *command = &send->command;
+	uint64_t key = mix(1, command->kind);
+	if (send->graph)
+		return mix(key, (uintptr_t)send->graph->graph);
+	if (send->native_command)
+		return 0;
+	switch (command->kind) {
+	case BACKEND_COMMAND_LAUNCH:
+		key = mix(mix(key, (uintptr_t)send->kernel), sched_launches(send));
+		for (uint32_t i = 0; i < command->launch.dimensions; i++)
+			key = mix(mix(key, command->launch.global[i]), command->launch.local[i]);
+		if (command->launch.part.of > 0)
+			key = mix(mix(key, command->launch.part.end - command->launch.part.first), command->launch.part.of);
+		return key;
+	case BACKEND_COMMAND_COPY:
+	case BACKEND_COMMAND_COPY_PEER:
+		return mix(key, size_class(command->copy.size_bytes));
+	case BACKEND_COMMAND_WRITE:
+	case BACKEND_COMMAND_READ:
+		return mix(key, size_class(command->transfer.size_bytes));
+	case BACKEND_COMMAND_FILL:
+		return mix(key, size_class(command->fill.size_bytes));
+	default:
+		return key;
+	}
+}
+
+static bool arrive(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	struct sched_flow *flow = task->flow;
+	if (!sched_admission_takes_time(task) || !need(task->device) || !flow->at_gate)
+		return false;
+	task->gate.shape = sched_admission_shape(&task->send);
+	task->gate.launches = sched_launches(&task->send);
+	task->state = TASK_PARKED;
+	(void)gate_arrive(&flow->gate, &task->gate, scheduler->now_ns);
+	scheduler->gates_due |= bit_of(task->device);
+	scheduler->counters.gate_waiting++;
+	return true;
+}
+
+bool sched_admission_pass(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	if (task->gate.in_flight)
+		return true;
+	if (scheduler->has_gates && arrive(task))
+		return false;
+	if (task->role == TASK_ROLE_GROUP)
+		scheduler->counters.gate_bypassed += sched_launches(&task->send);
+	return true;
+}
+
+/* --- what it is told ----------------------------------------------------------------------------------------------- */
+
+void sched_admission_sent(struct task *task)
+{
+	struct backend_command *command = &task->send.command;
+	if (!task->gate.in_flight) {
+		tell_of_stranger(task);
+		return;
+	}
+	gate_sent(&task->gate, task->send.lane, task->scheduler->now_ns);
+	if (task->gate.timed && !task->send.burst &&
+	    (command->kind == BACKEND_COMMAND_LAUNCH || command->kind == BACKEND_COMMAND_GRAPH))
+		command->timed = true;
+}
+
+void sched_admission_back(struct task *task)
+{
+	const struct task_send *send = &task->send;
+	if (!task->gate.in_flight) {
+		strangers_end(task);
+		return;
+	}
+	uint64_t took_ns = send->end_ns > send->start_ns ? send->end_ns - send->start_ns : 0;
+	/* What failed before it ran is not charged. What ran is, or failing would be the way to more than one's share. */
+	if (send->skipped || (send->cause && took_ns == 0)) {
+		sched_admission_refuse(task);
+		return;
+	}
+	if (send->estimated)
+		task->gate.seen_ns = took_ns;
+	task->gate.began_ns = send->start_ns;
+	gate_end(&task->gate, task->scheduler->now_ns, send->estimated ? 0 : took_ns);
+	task->scheduler->gates_due |= bit_of(task->device);
+}
+
+void sched_admission_refuse(struct task *task)
+{
+	if (!task->gate.in_flight)
+		return;
+	gate_return(&task->gate, task->scheduler->now_ns);
+	task->scheduler->gates_due |= bit_of(task->device);
+}
+
+/* --- when it is asked ---------------------------------------------------------------------------------------------- */
+
+static struct task *task_of(struct gate_group *group)
+{
+	return (struct task *)(void *)((char *)group - offsetof(struct task, gate));
+}
+
+static void leave(struct task *task)
+{
+	task->scheduler->counters.gate_waiting--;
+	task->state = TASK_PENDING;
+}
+
+struct task *sched_admission_withdraw(struct sched_flow *flow)
+{
+	if (!flow->at_gate || flow->gate.waiting == 0)
+		return NULL;
+	struct task *task = task_of(flow->gate.first);
+	gate_cancel(&task->gate);
+	leave(task);
+	task->scheduler->gates_due |= bit_of(flow->device);
+	return task;
+}
+
+void sched_admission_lost(struct scheduler_device *device)
+{
+	struct sched_admission *admission = device->admission;
+	if (!admission || admission->gate.waiting == 0)
+		return;
+	for (struct list *link = device->flows.next; link != &device->flows; link = link->next) {
+		struct task *task;
+		while ((task = sched_admission_withdraw(list_entry(link, struct sched_flow, link)))) {
+			task_doom(task, device->lost, true);
+			task->front_only = true; /* also if it was doomed while it waited */
+			task_consider(task);
+		}
+	}
+}
+
+/* It may go: to its lane, or to its end, if it has failed meanwhile. */
+static void let_in(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	leave(task);
+	scheduler->counters.gate_admitted += sched_launches(&task->send);
+	if (task->gate.arrived_ns < scheduler->now_ns)
+		scheduler->counters.gate_held += sched_launches(&task->send);
+	if (task->cause) {
+		sched_admission_refuse(task);
+		task->front_only = true;
+		task_consider(task);
+	} else {
+		sched_lane_dispatch(task);
+	}
+}
+
+bool sched_admission_step(struct scheduler *scheduler)
+{
+	while (scheduler->gates_due) {
+		uint32_t index = (uint32_t)__builtin_ctzll(scheduler->gates_due);
+		struct scheduler_device *device = scheduler->devices[index];
+		struct sched_admission *admission = device ? device->admission : NULL;
+		struct gate_group *group;
+		struct gate_decisions decisions = {.groups = &group, .room = 1};
+		if (admission && admission->gate.waiting > 0) {
+			gate_set_apart(&admission->gate, scheduler_latency_units(device) > 0);
+			gate_step(&admission->gate, scheduler->now_ns, &decisions);
+			admission->again_ns = decisions.again_ns;
+		}
+		if (decisions.count == 1) {
+			let_in(task_of(group));
+			return true;
+		}
+		scheduler->gates_due &= ~(1ull << index);
+		if (admission && admission->gate.waiting > 0)
+			scheduler->gates_held |= 1ull << index;
+		else
+			scheduler->gates_held &= ~(1ull << index);
+	}
+	return false;
+}
+
+void sched_admission_look(struct scheduler *scheduler)
+{
+	for (uint64_t held = scheduler->gates_held; held; held &= held - 1) {
+		uint32_t index = (uint32_t)__builtin_ctzll(held);
+		const struct scheduler_device *device = scheduler->devices[index];
+		if (!device || !device->admission)
+			scheduler->gates_held &= ~(1ull << index);
+		else if (scheduler->now_ns >= device->admission->again_ns)
+			scheduler->gates_due |= 1ull << index;
+	}
+}
+
+uint64_t scheduler_again_ns(const struct scheduler *scheduler)
+{
+	uint64_t again_ns = sched_grant_again_ns(scheduler), latency_ns = sched_latency_again_ns(scheduler);
+	if (latency_ns < again_ns)
+		again_ns = latency_ns;
+	for (uint64_t held = scheduler->gates_held; held; held &= held - 1) {
+		const struct scheduler_device *device = scheduler->devices[__builtin_ctzll(held)];
+		if (device && device->admission && device->admission->again_ns < again_ns)
+			again_ns = device->admission->again_ns;
+	}
+	return again_ns;
+}

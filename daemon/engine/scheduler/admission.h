@@ -1,0 +1,53 @@
+/*
+ * The dispatch gate in the way of tasks to a device's lanes (gate/gate.h; README.md "Classes, weights and the gate").
+ * All of it is the front thread's. A device has none until there is something to decide between.
+ */
+#ifndef SYCL_ENGINE_SCHED_ADMISSION_H
+#define SYCL_ENGINE_SCHED_ADMISSION_H
+
+#include "fair_queue/fair_queue.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct scheduler;
+struct scheduler_device;
+struct sched_flow;
+struct sched_cause;
+struct task_send;
+struct task;
+
+/* Of one device. */
+struct sched_admission {
+	struct gate gate;
+	uint64_t again_ns; /* then one may go that may not now, though nothing happens; UINT64_MAX: none */
+};
+
+/* A flow is there, its account's class or weight is another one, it goes. Nothing of it is open then. */
+void sched_admission_flow_made(struct sched_flow *flow);
+void sched_admission_flow_changed(struct sched_flow *flow);
+void sched_admission_flow_gone(struct sched_flow *flow);
+
+/* Its flow is known, and not alone. May it go to a lane now? Otherwise it waits at the gate, and is dispatched again when it may. */
+bool sched_admission_pass(struct task *task);
+/* A group that takes a device's time. Its flow is known. */
+bool sched_admission_takes_time(const struct task *task);
+/* What those have in common that take about as long; 0: nothing is known. */
+uint64_t sched_admission_shape(const struct task_send *send);
+/* It goes to its lane. */
+void sched_admission_sent(struct task *task);
+/* It was there. */
+void sched_admission_back(struct task *task);
+/* It may go, and will not. Nothing happens to what is not at that point. */
+void sched_admission_refuse(struct task *task);
+
+/* The first of what waits at the gate waits there no more, and is pending. NULL: nothing waits. */
+struct task *sched_admission_withdraw(struct sched_flow *flow);
+/* The device is lost: what waits at its gate will not run. */
+void sched_admission_lost(struct scheduler_device *device);
+/* Time has passed. */
+void sched_admission_look(struct scheduler *scheduler);
+/* Sends one that may go, on some device. False: there is none such now. */
+bool sched_admission_step(struct scheduler *scheduler);
+
+#endif

@@ -1,0 +1,310 @@
+/* The scheduler as a whole: made, turned, freed. */
+#include "scheduler/internal.h"
+
+#include "cleanup.h"
+#include "clock.h"
+#include "control_group.h"
+#include "processors.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CALLBACKS_PER_PROGRESS 1024u /* then the loop of the caller gets its turn */
+
+static void free_options(char **options)
+{
+	for (uint32_t i = 0; options && options[i]; i++)
+		free(options[i]);
+	free(options);
+}
+
+static void options_cleanup(char ***options)
+{
+	free_options(*options);
+}
+
+static int copy_options(const char *const *options, char ***options_out)
+{
+	uint32_t count = 0;
+	while (options && options[count])
+		count++;
+	CLEANUP(options_cleanup) char **copy = calloc(count + 1, sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		copy[i] = strdup(options[i]);
+		if (!copy[i])
+			return -ENOMEM;
+	}
+	*options_out = TAKE(copy);
+	return 0;
+}
+
+static int copy_backends(const struct backend_ops *const *tables, struct sched_backend **backends_out,
+			 uint32_t *count_out)
+{
+	uint32_t count = 0;
+	while (tables && tables[count])
+		count++;
+	struct sched_backend *backends = calloc(count + 1, sizeof(*backends));
+	if (!backends)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		backends[i].ops = tables[i];
+	*backends_out = backends;
+	*count_out = count;
+	return 0;
+}
+
+static uint64_t page_bytes(void)
+{
+	long bytes = sysconf(_SC_PAGESIZE);
+	return bytes > 0 ? (uint64_t)bytes : 4096;
+}
+
+/* Of the machine's, or of what the control group has where that is less: beyond that limit the engine would be killed. */
+static uint64_t half_of_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES);
+	uint64_t all = pages > 0 ? (uint64_t)pages * page_bytes() : 0;
+	uint64_t limit = control_group_least("memory.max", control_group_parse_bytes);
+	return (limit < all ? limit : all) / 2;
+}
+
+int scheduler_create(const struct scheduler_config *config, const struct scheduler_callbacks *callbacks, void *context,
+		     struct scheduler **scheduler_out)
+{
+	CLEANUP(free_pointer) struct scheduler *scheduler = aligned_alloc(64, (sizeof(*scheduler) + 63) & ~(size_t)63);
+	if (!scheduler)
+		return -ENOMEM;
+	memset(scheduler, 0, sizeof(*scheduler));
+	scheduler->callbacks = *callbacks;
+	scheduler->context = context;
+	scheduler->lanes_per_device = config->lanes_per_device;
+	scheduler->lane_choice = config->lane_choice;
+	scheduler->lane_random = config->lane_seed | 1;
+	scheduler->sends_inline = !config->never_inline;
+	scheduler->has_windows = !config->never_window;
+	scheduler->has_gates = !config->never_gate;
+	scheduler->spills = config->spills;
+	scheduler->slice_ns = config->slice_ns;
+	scheduler->page_bytes = page_bytes();
+	scheduler->spill_least_bytes = config->spill_least_bytes ? config->spill_least_bytes : SPILL_LEAST_BYTES;
+	scheduler->spill_most_bytes = config->spill_bytes ? config->spill_bytes : half_of_memory();
+	scheduler->clock_ns = config->clock_ns ? config->clock_ns : clock_now_ns;
+	scheduler->front_polls = config->front_polls;
+	scheduler->processors = config->processors ? config->processors : processors_here();
+	CLEANUP(free_pointer) char *directory = config->cache_directory ? strdup(config->cache_directory) : NULL;
+	CLEANUP(options_cleanup) char **options = NULL;
+	if (config->cache_directory && !directory)
+		return -ENOMEM;
+	int result = copy_options(config->backend_options, &options);
+	if (result == 0)
+		result = copy_backends(config->backends, &scheduler->backends, &scheduler->backend_count);
+	if (result < 0)
+		return result;
+	sched_flight_init(&scheduler->flight, config->flight_page);
+	sched_pool_init(scheduler);
+	(void)pthread_mutex_init(&scheduler->happened_lock, NULL);
+	scheduler->cache_directory = TAKE(directory);
+	scheduler->backend_options = TAKE(options);
+	*scheduler_out = TAKE(scheduler);
+	return 0;
+}
+
+static bool has_mail(const struct scheduler *scheduler)
+{
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i] && sched_device_has_mail(scheduler->devices[i]))
+			return true;
+	return false;
+}
+
+/* True: something had come back. */
+static bool drain(struct scheduler *scheduler)
+{
+	bool found = false;
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i])
+			found |= sched_device_drain(scheduler->devices[i]);
+	scheduler_run(scheduler);
+	for (uint32_t i = 0; i < scheduler->device_count; i++) {
+		while (scheduler->devices[i] && sched_lane_stalled(scheduler->devices[i])) {
+			sched_lane_unpark(scheduler->devices[i]);
+			scheduler_run(scheduler);
+		}
+	}
+	return found;
+}
+
+static void publish(struct scheduler *scheduler)
+{
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i])
+			sched_device_publish(scheduler->devices[i]);
+}
+
+void scheduler_flush(struct scheduler *scheduler)
+{
+	scheduler_run(scheduler);
+	publish(scheduler);
+	sched_grant_tell(scheduler);
+	if (sched_notice_due(scheduler))
+		sched_wake_front(scheduler);
+}
+
+bool scheduler_progress(struct scheduler *scheduler)
+{
+	/* One that nobody has set stays in this processor's cache. Who sets it after this look wakes the front once more. */
+	if (atomic_load(&scheduler->front_pending))
+		atomic_store(&scheduler->front_pending, 0);
+	scheduler->now_ns = scheduler->clock_ns();
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i])
+			sched_inline_collect(scheduler->devices[i]);
+	sched_event_collect(scheduler);
+	sched_early_collect(scheduler);
+	sched_grant_look(scheduler);
+	if (scheduler->gates_held)
+		sched_admission_look(scheduler);
+	if (scheduler->latency_leaving)
+		sched_latency_look(scheduler);
+	bool found = scheduler->runnable.first || scheduler->gates_due || sched_notice_due(scheduler);
+	/* What came back is counted as it is taken: a device's thread may put something there between a look and this. */
+	found |= drain(scheduler);
+	publish(scheduler);
+	(void)sched_notice_deliver(scheduler, CALLBACKS_PER_PROGRESS);
+	sched_native_retire(scheduler);
+	scheduler_flush(scheduler);
+	return found;
+}
+
+uint64_t scheduler_now_ns(const struct scheduler *scheduler)
+{
+	return scheduler->now_ns;
+}
+
+void scheduler_awake(struct scheduler *scheduler)
+{
+	atomic_store(&scheduler->front_awake, 1);
+}
+
+bool scheduler_sleep(struct scheduler *scheduler)
+{
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i])
+			sched_inline_hand_over(scheduler->devices[i]);
+	if (atomic_load(&scheduler->front_pending) == 0 && sched_pool_rest(scheduler))
+		return false;
+	atomic_store(&scheduler->front_awake, 0);
+	if (atomic_load(&scheduler->front_pending) == 0)
+		return true;
+	atomic_store(&scheduler->front_awake, 1);
+	return false;
+}
+
+bool scheduler_idle(const struct scheduler *scheduler)
+{
+	return scheduler->open_count == 0 && scheduler->away == 0 && !scheduler->notice_first;
+}
+
+void scheduler_device_spill(const struct scheduler *scheduler, uint32_t device, struct scheduler_spill *spill_out)
+{
+	*spill_out = (struct scheduler_spill){.spills = 0};
+	if (device >= scheduler->device_count || !scheduler->devices[device])
+		return;
+	const struct spill_counts *counts = &scheduler->devices[device]->spill_counts;
+	spill_out->spills = atomic_load(&counts->spills);
+	spill_out->spilled_bytes = atomic_load(&counts->spilled_bytes);
+	spill_out->returns = atomic_load(&counts->returns);
+	spill_out->returned_bytes = atomic_load(&counts->returned_bytes);
+	spill_out->away_bytes = atomic_load(&counts->away_bytes);
+}
+
+static void add_sendings(const struct scheduler_device *device, struct scheduler_counters *counters)
+{
+	struct backend_sendings sendings;
+	if (!device || atomic_load(&device->opened) != SCHED_OPENED || !device->ops->sendings)
+		return;
+	device->ops->sendings(device->handle, &sendings);
+	counters->chains += sendings.chains;
+	counters->chain_launches += sendings.chain_launches;
+	counters->chains_refused += sendings.refused;
+}
+
+void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out)
+{
+	*counters_out = scheduler->counters;
+	for (uint32_t i = 0; i < scheduler->device_count; i++) {
+		struct scheduler_spill spill;
+		scheduler_device_spill(scheduler, i, &spill);
+		counters_out->spill.spills += spill.spills;
+		counters_out->spill.spilled_bytes += spill.spilled_bytes;
+		counters_out->spill.returns += spill.returns;
+		counters_out->spill.returned_bytes += spill.returned_bytes;
+		counters_out->spill.away_bytes += spill.away_bytes;
+		add_sendings(scheduler->devices[i], counters_out);
+		if (!scheduler->devices[i])
+			continue;
+		counters_out->latency_units += scheduler_latency_units(scheduler->devices[i]);
+		counters_out->graph_memories += atomic_load_explicit(&scheduler->devices[i]->graph_memories, memory_order_relaxed);
+	}
+}
+
+uint64_t scheduler_visits(const struct scheduler *scheduler)
+{
+	return scheduler->visits;
+}
+
+/* Objects that were released are still on their way through the device threads. */
+static void wait_until_back(struct scheduler *scheduler)
+{
+	struct sched_sleeper *sleeper = &scheduler->front_sleeper;
+	sched_notice_discard(scheduler); /* a graph that nobody asks for any more goes to its device once more */
+	while (scheduler->away > 0) {
+		(void)drain(scheduler);
+		publish(scheduler);
+		sched_notice_discard(scheduler);
+		sched_sleeper_prepare(sleeper);
+		if (scheduler->away > 0 && !has_mail(scheduler))
+			sched_sleeper_sleep(sleeper, SCHED_SLEEP_UNTIL_WOKEN);
+		sched_sleeper_cancel(sleeper);
+	}
+	sched_notice_discard(scheduler);
+}
+
+static void close_backends(struct scheduler *scheduler)
+{
+	for (uint32_t i = 0; i < scheduler->backend_count; i++) {
+		struct sched_backend *backend = &scheduler->backends[i];
+		if (backend->handle)
+			backend->ops->close(backend->handle);
+		free(backend->unavailable.unavailable_reason);
+	}
+}
+
+struct scheduler *scheduler_free(struct scheduler *scheduler)
+{
+	if (!scheduler)
+		return NULL;
+	/* From here on no device thread finds the front in need of waking. */
+	atomic_store(&scheduler->front_pending, 1);
+	wait_until_back(scheduler);
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i])
+			sched_device_stop(scheduler->devices[i]);
+	close_backends(scheduler);
+	sched_pool_free(scheduler);
+	sched_cause_drop(scheduler->process_lost);
+	(void)pthread_mutex_destroy(&scheduler->happened_lock);
+	free_options(scheduler->backend_options);
+	scheduler_trace_end(scheduler);
+	free(scheduler->backends);
+	free(scheduler->platforms);
+	free(scheduler->infos);
+	free(scheduler->cache_directory);
+	free(scheduler);
+	return NULL;
+}

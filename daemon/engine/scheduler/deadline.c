@@ -1,0 +1,48 @@
+/*
+ * Commands that run for too long. Nothing is noted when they are sent or come back: whoever asks looks at the first command of each
+ * lane, and remembers since when it has been that. So one is noticed late by the time between two questions, and costs nothing.
+ */
+#include "scheduler/internal.h"
+
+/* On its device, with nothing before it that it would wait for, and with its memory there. */
+static const struct task *running(const struct scheduler_device *device, uint32_t lane)
+{
+	const struct task *first = device->lanes[lane].first;
+	bool runs = first && first->open_in == 0 && first->send.flight_session != 0 && !atomic_load(&first->is_aside);
+	return runs ? first : NULL;
+}
+
+static bool is_overdue(struct scheduler_device *device, uint32_t lane, uint64_t now_ns, scheduler_deadline *deadline,
+		       void *context)
+{
+	const struct task *task = running(device, lane);
+	struct sched_gate_head *head = &device->deadline_heads[lane];
+	uint64_t sequence = task ? task->send.sequence : 0;
+	if (head->sequence != sequence)
+		*head = (struct sched_gate_head){.sequence = sequence, .since_ns = now_ns};
+	uint64_t most_ns = task ? deadline(context, task->send.flight_session) : 0;
+	uint64_t before_ns = task ? task->split.took_ns : 0; /* in its earlier parts; what came between them is others' */
+	return most_ns > 0 && now_ns - head->since_ns + before_ns > most_ns;
+}
+
+bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_deadline *deadline, void *context,
+		       struct scheduler_overdue *overdue_out)
+{
+	const struct task *late = NULL;
+	for (uint32_t i = 0; i < scheduler->device_count; i++) {
+		struct scheduler_device *device = scheduler->devices[i];
+		for (uint32_t lane = 0; device && lane < device->lane_end; lane++)
+			if (is_overdue(device, lane, now_ns, deadline, context))
+				late = device->lanes[lane].first;
+	}
+	if (!late)
+		return false;
+	*overdue_out = (struct scheduler_overdue){
+		.session = late->send.flight_session,
+		.queue = late->send.flight_queue,
+		.group = late->send.flight_group,
+		.what = late->send.what,
+		.backend = late->device->ops->kind,
+	};
+	return true;
+}

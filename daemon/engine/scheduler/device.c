@@ -1,0 +1,220 @@
+/* A device as the front thread sees it: start, messages out and in, stop. */
+#include "scheduler/graph.h"
+#include "scheduler/internal.h"
+
+#include "cleanup.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the backend's own context has registered is pinned for all, and what others share is not the application's context's. */
+#define NOT_OF_NATIVE_CONTEXTS                                                                                         \
+	(BACKEND_FEATURE_HOST_REGISTER | BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC)
+
+void sched_device_publish(struct scheduler_device *device)
+{
+	bool woken = false;
+	/* Most looks find nothing that was to be sent. */
+	if (device->port.unpublished == 0 && device->loader.port.unpublished == 0)
+		return;
+	if (!sched_inline_send(device)) {
+		/* Its thread gets something to do: it does the rest, too. */
+		if (device->port.unpublished > 0)
+			sched_inline_hand_over(device);
+		woken = sched_port_publish(&device->port);
+	}
+	woken |= sched_port_publish(&device->loader.port);
+	device->scheduler->counters.device_wakes += woken;
+}
+
+void sched_device_post(struct scheduler_device *device, struct sched_message *message)
+{
+	device->scheduler->away++;
+	device->scheduler->counters.device_wakes += sched_port_post(&device->port, message);
+}
+
+void sched_device_post_load(struct scheduler_device *device, struct sched_message *message)
+{
+	struct sched_loader *loader = &device->loader;
+	/* Without a second thread once, without one for good: programs and their kernels go the same way. */
+	if (device->features & BACKEND_FEATURE_LOADER && !loader->started && !loader->failed)
+		loader->failed = sched_loader_start(device) < 0;
+	if (!loader->started) {
+		sched_device_post(device, message);
+		return;
+	}
+	device->scheduler->away++;
+	device->scheduler->counters.device_wakes += sched_port_post(&device->loader.port, message);
+}
+
+bool sched_device_has_mail(struct scheduler_device *device)
+{
+	return sched_mailbox_has_mail(&device->port.back) || sched_mailbox_has_mail(&device->loader.port.back);
+}
+
+static void handle(struct scheduler_device *device, struct sched_message *message)
+{
+	void *object = message; /* it begins with the message */
+	switch (message->kind) {
+	case SCHED_MESSAGE_SEND:
+		sched_lane_return(object);
+		break;
+	case SCHED_MESSAGE_FORGET:
+		sched_give_task(device->scheduler, object);
+		break;
+	case SCHED_MESSAGE_MEMORY_PREPARE:
+	case SCHED_MESSAGE_MEMORY_EXPORT:
+		sched_shared_returned(object);
+		break;
+	case SCHED_MESSAGE_MEMORY_FREE:
+		sched_memory_freed(object);
+		break;
+	case SCHED_MESSAGE_PROGRAM_LOAD:
+		sched_program_returned(object);
+		break;
+	case SCHED_MESSAGE_PROGRAM_FREE:
+		sched_program_destroy(object);
+		break;
+	case SCHED_MESSAGE_KERNEL_CREATE:
+		sched_kernel_returned(object);
+		break;
+	case SCHED_MESSAGE_KERNEL_FREE:
+		sched_kernel_destroy(object);
+		break;
+	case SCHED_MESSAGE_OCCUPANCY:
+		sched_occupancy_returned(object);
+		break;
+	case SCHED_MESSAGE_EVENT_MAKE:
+		sched_event_returned(object);
+		break;
+	case SCHED_MESSAGE_EVENT_FREE:
+		sched_event_destroy(object);
+		break;
+	case SCHED_MESSAGE_NATIVE:
+		sched_native_returned(object);
+		break;
+	case SCHED_MESSAGE_GRAPH:
+		sched_graph_returned(object);
+		break;
+	case SCHED_MESSAGE_HOST_REGISTER:
+	case SCHED_MESSAGE_HOST_UNREGISTER:
+		sched_registration_returned(object);
+		break;
+	case SCHED_MESSAGE_USM_ALLOCATE:
+	case SCHED_MESSAGE_USM_FREE:
+		sched_usm_returned(object);
+		break;
+	case SCHED_MESSAGE_LOSE:
+		sched_loss_returned(object);
+		break;
+	}
+}
+
+static bool drain(struct scheduler_device *device, struct sched_port *port)
+{
+	struct sched_message *message;
+	bool found = false;
+	while ((message = sched_port_take(port))) {
+		device->scheduler->away--;
+		handle(device, message);
+		found = true;
+	}
+	sched_port_refill(port);
+	return found;
+}
+
+bool sched_device_drain(struct scheduler_device *device)
+{
+	uint32_t sent = device->sent;
+	bool found = drain(device, &device->loader.port);
+	found |= drain(device, &device->port);
+	if (device->sent < sent)
+		sched_lane_unpark(device);
+	return found;
+}
+
+/* Signals are the front thread's. */
+static int start_thread(struct scheduler_device *device)
+{
+	sigset_t all, before;
+	(void)sigfillset(&all);
+	int result = pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (result != 0)
+		return -result;
+	result = pthread_create(&device->thread, NULL, sched_worker_main, device);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -result;
+}
+
+static void choose_lanes(struct scheduler_device *device, const struct backend_device_facts *facts)
+{
+	uint32_t count = device->scheduler->lanes_per_device;
+	if (count == 0)
+		count = facts->preferred_lanes;
+	if (count == 0)
+		count = SCHED_LANES_DEFAULT;
+	device->lane_count = count < SCHED_LANES_MAX ? count : SCHED_LANES_MAX;
+	device->latency_first = device->lane_count + (facts->features & BACKEND_FEATURE_COPY_LANES ? 2 : 0);
+	device->latency_count = device->lane_count < SCHED_LANES_LATENCY ? device->lane_count : SCHED_LANES_LATENCY;
+	device->all_lane_count = device->latency_first + device->latency_count;
+	device->lane_end = device->all_lane_count;
+}
+
+uint32_t scheduler_home_lane(struct scheduler_device *device)
+{
+	return device->next_home++ % device->lane_count + 1;
+}
+
+int sched_device_start(struct scheduler *scheduler, uint32_t index, uint64_t native_context,
+		       struct scheduler_device **device_out)
+{
+	const struct scheduler_device_info *info = &scheduler->infos[index];
+	size_t bytes = (sizeof(struct scheduler_device) + 63) & ~(size_t)63;
+	CLEANUP(free_pointer) struct scheduler_device *device = aligned_alloc(64, bytes);
+	if (!device)
+		return -ENOMEM;
+	memset(device, 0, sizeof(*device));
+	device->scheduler = scheduler;
+	device->index = index;
+	device->backend_index = info->backend_index;
+	device->features = info->facts->features;
+	device->memory_bytes = info->facts->global_mem_bytes;
+	device->native_context = native_context;
+	device->root = info->is_sub_device ? scheduler->devices[info->root] : NULL;
+	if (native_context || device->root)
+		device->features &= ~(uint32_t)NOT_OF_NATIVE_CONTEXTS;
+	device->unified = info->facts->host_unified_memory;
+	device->place = device->unified ? SCHED_HOST_PLACE : index + 1;
+	device->ops = info->ops;
+	sched_flow_init(device);
+	sched_grant_review(device);
+	choose_lanes(device, info->facts);
+	for (uint32_t i = 0; i < scheduler->backend_count; i++)
+		if (scheduler->backends[i].ops == info->ops)
+			device->backend = scheduler->backends[i].handle;
+
+	(void)pthread_mutex_init(&device->ownership, NULL);
+	int result = start_thread(device);
+	if (result < 0) {
+		(void)pthread_mutex_destroy(&device->ownership);
+		return result;
+	}
+	*device_out = TAKE(device);
+	return 0;
+}
+
+void sched_device_stop(struct scheduler_device *device)
+{
+	atomic_store(&device->quit, 1);
+	sched_loader_stop(device);
+	(void)sched_sleeper_wake(&device->port.sleeper);
+	(void)pthread_join(device->thread, NULL);
+	(void)pthread_mutex_destroy(&device->ownership);
+	sched_cause_drop(device->lost);
+	sched_flow_fini(device);
+	free(device->admission);
+	sched_split_free(device);
+	free(device);
+}

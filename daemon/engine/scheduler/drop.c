@@ -1,0 +1,155 @@
+/*
+ * What a session that has ended still had to be sent. What is on a device ends there, as no device gives anything back; the rest
+ * fails here, each in its turn: others rely on its place in the order, and are told as of any command that has failed.
+ *
+ * The device's thread has what is on its way there, or set aside for want of room. It skips what is marked before it begins; what it has
+ * begun by then comes back as ever.
+ *
+ * Moves were made for one task, and may be another session's way to good contents by now: only those are dropped that nobody needs
+ * who goes on. What takes home what a task was to write fails with it.
+ */
+#include "scheduler/dependencies.h"
+#include "scheduler/internal.h"
+#include "scheduler/residency.h"
+
+struct dropping {
+	struct sched_account *account;
+	enum scheduler_drop what;
+	struct sched_cause *cause;
+};
+
+static struct sched_account *payer_of(const struct task *task)
+{
+	return task->beneficiary ? task->beneficiary->account : task->account;
+}
+
+static bool is_dropped(const struct task *task)
+{
+	return atomic_load_explicit(&task->is_dropped, memory_order_relaxed);
+}
+
+/* --- which --------------------------------------------------------------------------------------------------------- */
+
+/* Not what has run and only waits for what it was behind, nor what holds others up, or is about to be told. */
+static bool has_not_run(const struct task *task)
+{
+	if (task->state == TASK_PENDING)
+		return !task->front_only || !task->flow;
+	return task->state == TASK_PARKED || (task->state == TASK_SENT && task->role == TASK_ROLE_GROUP);
+}
+
+/* Can another session, or process, find out whether it has run? */
+static bool is_seen(const struct task *task)
+{
+	if (task->send.command.kind == BACKEND_COMMAND_EVENT_RECORD)
+		return true;
+	for (uint32_t i = 0; i < task->use_count; i++)
+		if (task->uses[i].kind == TASK_USE_WRITE && task->uses[i].buffer->contents->home)
+			return true;
+	return false;
+}
+
+/*
+ * Does somebody come behind it who goes on? Of others that is who needs what it leaves. Of its own session whoever there is: by addresses
+ * nothing is ordered, so what one leaves there for the next is known to nobody here.
+ */
+static bool is_awaited(const struct task *task, const struct dropping *dropping)
+{
+	for (const struct task_edge *edge = task->out; edge; edge = edge->next_out) {
+		const struct task *to = edge->to;
+		bool is_own = payer_of(to) == dropping->account && to->role != TASK_ROLE_HOST_ACCESS;
+		if (!is_dropped(to) && (edge->data || is_own))
+			return true;
+	}
+	return false;
+}
+
+static bool is_needed(const struct task *task)
+{
+	for (const struct task_edge *edge = task->out; edge; edge = edge->next_out)
+		if (edge->data && !is_dropped(edge->to))
+			return true;
+	return false;
+}
+
+static bool is_to_be_dropped(const struct task *task, const struct dropping *dropping)
+{
+	if (payer_of(task) != dropping->account || is_dropped(task) || !has_not_run(task))
+		return false;
+	if (task->role == TASK_ROLE_MOVE)
+		return is_dropped(task->beneficiary) && !task->returning && !is_needed(task);
+	if (task->role != TASK_ROLE_GROUP)
+		return false;
+	return dropping->what == SCHEDULER_DROP_ALL || !(is_seen(task) || is_awaited(task, dropping));
+}
+
+/* --- how ----------------------------------------------------------------------------------------------------------- */
+
+static void drop(struct task *task, struct sched_cause *cause)
+{
+	atomic_store_explicit(&task->is_dropped, true, memory_order_relaxed);
+	if (task->state == TASK_SENT)
+		return;
+	if (task->role == TASK_ROLE_MOVE)
+		sched_move_forget(&task->uses[0], cause);
+	task_doom(task, cause, true);
+	task_consider(task);
+}
+
+/* From the last one on: who comes behind whom was decided on before. */
+static uint32_t drop_all(struct scheduler *scheduler, const struct dropping *dropping)
+{
+	uint32_t count = 0;
+	for (struct task *task = scheduler->open_last; task; task = task->open_previous) {
+		if (!is_to_be_dropped(task, dropping))
+			continue;
+		drop(task, dropping->cause);
+		count++;
+	}
+	return count;
+}
+
+/* It waits neither for room nor for its turn any more. What goes on asks once more. */
+static void go_on(struct task *task)
+{
+	if (task->cause) {
+		sched_admission_refuse(task);
+		task->front_only = true;
+	}
+	task_consider(task);
+}
+
+static void empty(struct sched_flow *flow)
+{
+	struct task *task;
+	while (flow->waiting)
+		go_on(sched_flow_unpark(flow, (uint32_t)__builtin_ctzll(flow->waiting)));
+	while ((task = sched_admission_withdraw(flow)))
+		go_on(task);
+	if (flow->sent == 0)
+		return;
+	/* Some may be set aside, and would be looked at when something else happens. */
+	atomic_store(&flow->device->has_dropped, 1);
+	(void)sched_sleeper_wake(&flow->device->port.sleeper);
+}
+
+uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *account, enum scheduler_drop what,
+			const struct backend_fault *fault)
+{
+	struct sched_cause **ended = sched_account_ended(account);
+	if (!*ended)
+		*ended = sched_cause_create(fault);
+	const struct dropping dropping = {account, what, *ended};
+	uint32_t count = drop_all(scheduler, &dropping);
+	for (struct sched_flow *flow = count > 0 ? *sched_account_flows(account) : NULL; flow; flow = flow->next)
+		if (flow->device)
+			empty(flow);
+	scheduler_run(scheduler);
+	return count;
+}
+
+void sched_drop_returned(struct task *task)
+{
+	if (is_dropped(task) && (task->send.skipped || task->split.more) && !task->cause)
+		task_doom(task, *sched_account_ended(task->account), true);
+}

@@ -1,0 +1,84 @@
+/*
+ * Early events: of host tasks whose client can wait for an event on the device (group_host.c). Such a task goes to a lane like a
+ * command, when all that it depends on is sent to that device, and records its event there. Its client is told when that has been
+ * done, as a wait for an event is for the latest record. The task is held when it is back from the lane; its end may come before.
+ *
+ * A task that depends on nothing any more, or whose event another one has that is not over, is a host task like any other.
+ */
+#include "scheduler/internal.h"
+
+bool sched_early_begin(struct task *task)
+{
+	struct sched_event *event = task->send.event;
+	if (task->open_in == 0 || event->early)
+		return false;
+	event->early = task;
+	return true;
+}
+
+void sched_early_recorded(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	struct sched_event *event = task->send.event;
+	(void)pthread_mutex_lock(&scheduler->happened_lock);
+	event->recorded_next = atomic_load(&scheduler->recorded);
+	atomic_store(&scheduler->recorded, event);
+	(void)pthread_mutex_unlock(&scheduler->happened_lock);
+	sched_wake_front(scheduler);
+}
+
+void sched_early_collect(struct scheduler *scheduler)
+{
+	/* What comes now wakes the front once more. */
+	if (!atomic_load(&scheduler->recorded))
+		return;
+	(void)pthread_mutex_lock(&scheduler->happened_lock);
+	struct sched_event *event = atomic_exchange(&scheduler->recorded, NULL);
+	(void)pthread_mutex_unlock(&scheduler->happened_lock);
+	for (; event; event = event->recorded_next) {
+		event->early->is_recorded = true;
+		/* The notice may still be that of the task before: it tells of whichever has the event. */
+		if (event->early_notice.queued)
+			continue;
+		event->references++;
+		sched_notice_queue(scheduler, &event->early_notice, SCHED_NOTICE_EARLY, event);
+	}
+}
+
+void sched_early_returned(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	const struct sched_event *event = task->send.event;
+	if (task->is_recorded || !atomic_load(&scheduler->recorded))
+		return;
+	(void)pthread_mutex_lock(&scheduler->happened_lock);
+	struct sched_event *before = NULL, *at = atomic_load(&scheduler->recorded);
+	while (at && at != event) {
+		before = at;
+		at = at->recorded_next;
+	}
+	if (at && before)
+		before->recorded_next = event->recorded_next;
+	else if (at)
+		atomic_store(&scheduler->recorded, event->recorded_next);
+	(void)pthread_mutex_unlock(&scheduler->happened_lock);
+}
+
+void sched_early_tell(struct sched_event *event)
+{
+	struct scheduler *scheduler = event->scheduler;
+	struct task *task = event->early;
+	/* One that is back is told when it is held, and one that has failed when it is over. */
+	if (task && task->is_recorded && task->state == TASK_SENT && !task->told_early && !task->cause) {
+		task->told_early = true;
+		scheduler->callbacks.on_task_early(scheduler->context, task->owner);
+	}
+	sched_event_drop(event);
+}
+
+void sched_early_end(struct task *task)
+{
+	struct sched_event *event = task->send.event;
+	if (event && event->early == task)
+		event->early = NULL;
+}

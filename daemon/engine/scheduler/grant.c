@@ -1,0 +1,161 @@
+#include "scheduler/internal.h"
+
+static uint64_t bit_of(const struct scheduler_device *device)
+{
+	return 1ull << device->index;
+}
+
+/* A sub-device has the part of itself that its whole has of itself. */
+static uint32_t slot_of(const struct scheduler_device *device)
+{
+	const struct scheduler_device *whole = device->root ? device->root : device;
+	return device->native_context ? SHARE_SLOTS : share_slot((uint32_t)whole->ops->kind, whole->backend_index);
+}
+
+void sched_grant_review(struct scheduler_device *device)
+{
+	const struct scheduler *scheduler = device->scheduler;
+	device->grant_slot = slot_of(device);
+	device->divided = scheduler->grants.granted && scheduler->has_gates && device->grant_slot < SHARE_SLOTS;
+	if (device->admission)
+		gate_set_grant(&device->admission->gate, sched_grant_of(device), scheduler->now_ns);
+}
+
+void scheduler_divide(struct scheduler *scheduler, const struct share_grants *granted, struct share_claims *claims)
+{
+	scheduler->grants = (struct sched_grants){.granted = granted, .claims = claims};
+	for (uint32_t i = 0; i < scheduler->device_count; i++) {
+		if (!scheduler->devices[i])
+			continue;
+		sched_grant_review(scheduler->devices[i]);
+		scheduler->gates_due |= bit_of(scheduler->devices[i]);
+	}
+}
+
+/* Who divides does not look, though it should: then nobody is kept from anything. */
+static bool is_alone(const struct sched_grants *grants, uint64_t now_ns)
+{
+	uint32_t watch = atomic_load_explicit(&grants->granted->watch, memory_order_relaxed);
+	uint64_t looked_ns =
+		watch & 1u ? atomic_load_explicit(&grants->granted->beat_ns, memory_order_relaxed) : now_ns;
+	if (!(watch & 1u) && grants->asked_ns > 0 && grants->asked == watch)
+		looked_ns = grants->asked_ns;
+	return now_ns > looked_ns && now_ns - looked_ns > SHARE_ALONE_NS;
+}
+
+uint32_t sched_grant_of(const struct scheduler_device *device)
+{
+	const struct sched_grants *grants = &device->scheduler->grants;
+	if (!device->divided || is_alone(grants, device->scheduler->now_ns))
+		return GATE_FREE;
+	return atomic_load_explicit(&grants->granted->granted[device->grant_slot], memory_order_relaxed);
+}
+
+static void look_at(struct scheduler_device *device)
+{
+	struct gate *gate = device->admission ? &device->admission->gate : NULL;
+	if (!gate || !device->divided)
+		return;
+	uint32_t before = gate->grant.part;
+	gate_set_grant(gate, sched_grant_of(device), device->scheduler->now_ns);
+	if (gate->grant.part != before && gate->waiting > 0)
+		device->scheduler->gates_due |= bit_of(device);
+}
+
+void sched_grant_look(struct scheduler *scheduler)
+{
+	if (!scheduler->grants.granted)
+		return;
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i])
+			look_at(scheduler->devices[i]);
+}
+
+static uint32_t units_of(const struct scheduler_device *device)
+{
+	const uint32_t units = device->scheduler->infos[device->index].facts->max_compute_units;
+	return units ? units : 1;
+}
+
+/* What runs on a device's parts; *waits: something waits there. Their time counts by the compute units that they have. */
+static uint32_t look_at_parts(struct scheduler_device *device, bool *waits)
+{
+	const struct scheduler *scheduler = device->scheduler;
+	uint32_t sent = 0;
+	for (uint32_t i = scheduler->listed_count; i < scheduler->device_count; i++) {
+		struct scheduler_device *part = scheduler->devices[i];
+		const struct gate *gate = part && part->root == device && part->admission ? &part->admission->gate : NULL;
+		if (part && part->root == device)
+			sent += part->sent;
+		if (!gate)
+			continue;
+		*waits |= gate->waiting > 0;
+		device->parts_ns += (gate->grant.used_ns - part->told_ns) * units_of(part) / units_of(device);
+		part->told_ns = gate->grant.used_ns;
+	}
+	return sent;
+}
+
+/* True: it has something to do now, and had nothing before. */
+static bool tell_device(struct scheduler_device *device)
+{
+	struct scheduler *scheduler = device->scheduler;
+	const struct gate *gate = device->admission ? &device->admission->gate : NULL;
+	struct share_claim *claim = &scheduler->grants.claims->slots[device->grant_slot];
+	bool waits = gate && gate->waiting > 0;
+	const uint32_t running = device->sent + look_at_parts(device, &waits);
+	bool busy = running > 0 || waits, was_busy = scheduler->grants.busy & bit_of(device);
+	atomic_store_explicit(&claim->running, running, memory_order_relaxed);
+	if (gate || device->parts_ns)
+		atomic_store_explicit(&claim->used_ns, (gate ? gate->grant.used_ns : 0) + device->parts_ns,
+				      memory_order_relaxed);
+	if (busy == was_busy)
+		return false;
+	scheduler->grants.busy ^= bit_of(device);
+	if (!busy) {
+		uint64_t since_ns = atomic_load_explicit(&claim->busy_since_ns, memory_order_relaxed);
+		uint64_t before_ns = atomic_load_explicit(&claim->busy_ns, memory_order_relaxed);
+		atomic_store_explicit(&claim->busy_ns, before_ns + (scheduler->now_ns - since_ns),
+				      memory_order_relaxed);
+		atomic_store_explicit(&claim->busy_since_ns, 0, memory_order_relaxed);
+		return false;
+	}
+	_Atomic uint32_t *devices = &scheduler->grants.claims->devices[device->grant_slot / SHARE_DEVICES];
+	atomic_store_explicit(&claim->busy_since_ns, scheduler->now_ns, memory_order_relaxed);
+	atomic_fetch_or_explicit(devices, 1u << device->grant_slot % SHARE_DEVICES, memory_order_relaxed);
+	return true;
+}
+
+void sched_grant_tell(struct scheduler *scheduler)
+{
+	struct sched_grants *grants = &scheduler->grants;
+	if (!grants->granted)
+		return;
+	bool began = false;
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i] && scheduler->devices[i]->divided && !scheduler->devices[i]->root)
+			began |= tell_device(scheduler->devices[i]);
+	atomic_store_explicit(&grants->claims->beat, ++grants->beat, memory_order_relaxed);
+	grants->told_ns = scheduler->now_ns;
+	/* Before it is looked whether somebody watches: who stops watching looks once more after saying so. */
+	if (began)
+		atomic_thread_fence(memory_order_seq_cst);
+}
+
+bool scheduler_wants_watch(struct scheduler *scheduler, uint32_t *watch_out)
+{
+	struct sched_grants *grants = &scheduler->grants;
+	if (!grants->busy)
+		return false;
+	uint32_t watch = atomic_load_explicit(&grants->granted->watch, memory_order_relaxed);
+	if ((watch & 1u) || (grants->asked_ns > 0 && grants->asked == watch))
+		return false;
+	*watch_out = grants->asked = watch;
+	grants->asked_ns = scheduler->now_ns;
+	return true;
+}
+
+uint64_t sched_grant_again_ns(const struct scheduler *scheduler)
+{
+	return scheduler->grants.busy ? scheduler->grants.told_ns + SHARE_BEAT_NS : UINT64_MAX;
+}

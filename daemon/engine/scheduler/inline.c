@@ -1,0 +1,186 @@
+/*
+ * A launch without the device's thread: while a device is idle and its thread rests, the front thread sends a single launch
+ * itself and takes its completion. That spares two threads that would have to be woken.
+ *
+ * It must not cost the front thread, which serves everybody, more than the launch itself. So it only tries to own the device;
+ * nothing else may be going on in any device's threads, because drivers have locks of their own; and it sends only what was seen to come back
+ * before, and lately: this kernel with these ranges, on a lane and with memory that have been made (drivers compile, load and
+ * allocate at first use, and put away what was not used for long). Two launches at a time, or one for a device that is not idle, are the thread's: it sends them
+ * beside the front, and in chains.
+ *
+ * A device that tells nobody of completions (BACKEND_FEATURE_POLLED) the front asks itself while it looks for work anyway; when it
+ * goes to sleep, or has more for that device, the device's thread takes over.
+ */
+#include "scheduler/internal.h"
+
+#include <string.h>
+
+static void range_of(const struct backend_command *command, struct sched_range *range_out)
+{
+	range_out->dimensions = command->launch.dimensions;
+	memcpy(range_out->global, command->launch.global, sizeof(range_out->global));
+	memcpy(range_out->local, command->launch.local, sizeof(range_out->local));
+	memcpy(range_out->offset, command->launch.offset, sizeof(range_out->offset));
+}
+
+static bool is_range(const struct sched_range *seen, const struct backend_command *command)
+{
+	return seen->dimensions == command->launch.dimensions &&
+	       memcmp(seen->global, command->launch.global, sizeof(seen->global)) == 0 &&
+	       memcmp(seen->local, command->launch.local, sizeof(seen->local)) == 0 &&
+	       memcmp(seen->offset, command->launch.offset, sizeof(seen->offset)) == 0;
+}
+
+/* What a driver has loaded or compiled it may put away again for others. */
+static bool is_seen(const struct scheduler_device *device, const struct task_send *send)
+{
+	return device->novelties - send->kernel->seen_at <= SCHED_SEEN_MAX && is_range(&send->kernel->seen, &send->command);
+}
+
+void sched_inline_learn(const struct task *task)
+{
+	const struct task_send *send = &task->send;
+	if (!task->scheduler->sends_inline || !(task->device->features & BACKEND_FEATURE_INLINE) ||
+	    send->command.kind != BACKEND_COMMAND_LAUNCH || send->command.launch.part.of > 0)
+		return;
+	/* A kernel that was not launched for long, and one with another range, are new to the driver as far as is known here. */
+	if (!is_seen(task->device, send)) {
+		range_of(&send->command, &send->kernel->seen);
+		task->device->novelties++;
+	}
+	send->kernel->seen_at = task->device->novelties;
+}
+
+/* Textures, events and the like are made when they are needed first: such launches are the thread's. */
+static bool is_plain(const struct scheduler_device *device, const struct task_send *send)
+{
+	const struct backend_command *command = &send->command;
+	if (command->kind != BACKEND_COMMAND_LAUNCH || send->burst || command->timed || command->launch.part.of > 0 || command->launch.properties ||
+	    !send->kernel->handle || !is_seen(device, send))
+		return false;
+	for (uint32_t i = 0; i < command->launch.argument_count; i++) {
+		enum backend_argument_kind kind = send->arguments[i].kind;
+		struct sched_memory *memory = send->argument_memories[i];
+		if (kind == BACKEND_ARGUMENT_IMAGE || kind == BACKEND_ARGUMENT_SAMPLER ||
+		    (memory && !atomic_load_explicit(&memory->handle, memory_order_acquire)))
+			return false;
+	}
+	return true;
+}
+
+/* The only message on its way, and not published yet. NULL: there is none, or more. */
+static struct task *single_launch(const struct scheduler_device *device)
+{
+	const struct sched_port *port = &device->port;
+	if (port->unpublished != 1 || port->away != 1 || port->waiting.first)
+		return NULL;
+	struct sched_message *message = port->out.slots[(port->out.written - 1) & (SCHED_MAILBOX_SLOTS - 1)];
+	if (message->kind != SCHED_MESSAGE_SEND)
+		return NULL;
+	struct task *task = (struct task *)(void *)message;
+	return is_plain(device, &task->send) ? task : NULL;
+}
+
+/* Owned. A loss, a load that wants a quiet moment and the like are the thread's. */
+static bool is_idle(struct scheduler_device *device, uint32_t lane)
+{
+	const struct sched_worker *worker = &device->worker;
+	const struct sched_gate *gate = &device->gate;
+	return device->handle && !worker->unusable && !worker->losing && worker->in_flight == 0 && !worker->spill.aside.first &&
+	       worker->lanes[lane].handle && gate->quiet.state == SCHED_QUIET_NO && !gate->loader_has_it &&
+	       !atomic_load(&device->gate.asked) && !atomic_load(&device->loader.lost) &&
+	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
+}
+
+static bool is_polled(const struct scheduler_device *device)
+{
+	return (device->features & BACKEND_FEATURE_POLLED) != 0;
+}
+
+/* Does the front take the completion of what it sends there? A polled device's it must look for. */
+static bool front_takes(const struct scheduler_device *device)
+{
+	return !is_polled(device) || device->scheduler->front_polls;
+}
+
+/* Owned. What fails comes back by the mailbox as always. */
+static void send(struct scheduler_device *device, struct task *task)
+{
+	struct scheduler *scheduler = device->scheduler;
+	struct sched_port *port = &device->port;
+	bool takes = front_takes(device);
+	/* It has not been published: nobody else has seen it. */
+	port->out.written--;
+	port->unpublished = 0;
+	/* First: it may be complete before this returns. */
+	if (takes)
+		atomic_store(&device->front_takes, 1);
+	sched_execute(device, task);
+	sched_worker_flush(device);
+	device->worker.fed = !takes;
+	/* It was set aside, though its memory was there a moment ago: it goes on in the thread. */
+	if (device->worker.spill.aside.first) {
+		atomic_store(&device->front_takes, 0);
+		(void)sched_sleeper_wake(&device->port.sleeper);
+	}
+	if (sched_mailbox_publish(&port->back))
+		sched_wake_front(scheduler);
+	scheduler->counters.inline_launches++;
+}
+
+/* A driver that opens a device, allocates or frees may hold up launches for any of its devices. */
+static bool are_others_at_rest(struct scheduler *scheduler)
+{
+	/* This one message is all that any thread has or will have. */
+	if (scheduler->away != 1 || atomic_load(&scheduler->houseworks) > 0)
+		return false;
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		if (scheduler->devices[i] && !atomic_load(&scheduler->devices[i]->opened))
+			return false;
+	return true;
+}
+
+bool sched_inline_send(struct scheduler_device *device)
+{
+	struct scheduler *scheduler = device->scheduler;
+	if (device->port.unpublished != 1 || !(device->features & BACKEND_FEATURE_INLINE) || !scheduler->sends_inline ||
+	    !are_others_at_rest(scheduler))
+		return false;
+	struct task *task = single_launch(device);
+	if (!task || pthread_mutex_trylock(&device->ownership) != 0)
+		return false;
+	bool idle = is_idle(device, task->send.lane);
+	if (idle)
+		send(device, task);
+	(void)pthread_mutex_unlock(&device->ownership);
+	/* Nobody tells of completions there: its thread must ask, if the front does not. */
+	if (idle && !front_takes(device))
+		scheduler->counters.device_wakes += sched_sleeper_wake(&device->port.sleeper);
+	return idle;
+}
+
+void sched_inline_collect(struct scheduler_device *device)
+{
+	bool polled = is_polled(device);
+	if (!atomic_load(&device->front_takes) || (!polled && !atomic_load(&device->poked)))
+		return;
+	if (pthread_mutex_trylock(&device->ownership) != 0) {
+		/* Its thread works, or is about to rest and has looked at `poked` already. */
+		(void)sched_sleeper_wake(&device->port.sleeper);
+		return;
+	}
+	device->scheduler->counters.inline_completions += sched_worker_complete(device);
+	/* The front itself reads it, next. */
+	(void)sched_mailbox_publish(&device->port.back);
+	if (polled && device->worker.in_flight == 0)
+		atomic_store(&device->front_takes, 0);
+	(void)pthread_mutex_unlock(&device->ownership);
+}
+
+void sched_inline_hand_over(struct scheduler_device *device)
+{
+	if (!is_polled(device) || !atomic_load(&device->front_takes))
+		return;
+	atomic_store(&device->front_takes, 0);
+	device->scheduler->counters.device_wakes += sched_sleeper_wake(&device->port.sleeper);
+}

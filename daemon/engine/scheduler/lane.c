@@ -1,0 +1,479 @@
+/* Which lane of its device a task goes to, and what happens around its way there and back. */
+#include "scheduler/graph.h"
+#include "scheduler/internal.h"
+
+#include "stage_clock.h"
+
+#define PREFETCHED_USES 8u
+
+/* Lanes for computing: those of the latency class, or those of the others. */
+struct lane_group {
+	struct sched_lane *first;
+	uint32_t count;
+};
+
+static struct lane_group group_of(struct scheduler_device *device, bool is_latency)
+{
+	return is_latency ? (struct lane_group){&device->lanes[device->latency_first], device->latency_count}
+			  : (struct lane_group){device->lanes, device->lane_count};
+}
+
+static bool is_latency(const struct task *task)
+{
+	return task->flow->class == GATE_LATENCY;
+}
+
+static struct lane_group own_group(const struct task *task)
+{
+	return group_of(task->device, is_latency(task));
+}
+
+static bool is_in(const struct lane_group *group, const struct sched_lane *lane)
+{
+	return lane >= group->first && lane < group->first + group->count;
+}
+
+/* The lane of the latest dependency that is its lane's last command: then the lane's own order is the dependency. */
+static struct sched_lane *lane_behind(const struct task *task)
+{
+	const struct lane_group group = own_group(task);
+	struct sched_lane *lane = NULL;
+	uint64_t latest = 0;
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
+		const struct task *from = edge->from;
+		if (from->state != TASK_SENT || from->number < latest)
+			continue;
+		struct sched_lane *candidate = &task->device->lanes[from->send.lane];
+		if (candidate->last != from || !is_in(&group, candidate))
+			continue;
+		lane = candidate;
+		latest = from->number;
+	}
+	return lane;
+}
+
+/* How long one may have to wait there: what is in front, and the more others have come back meanwhile, the likelier long. */
+static uint64_t load_of(const struct scheduler_device *device, const struct sched_lane *lane)
+{
+	return lane->count == 0 ? 0 : lane->count + device->returned - lane->moved;
+}
+
+static struct sched_lane *lane_most_idle(const struct scheduler_device *device, struct lane_group group)
+{
+	struct sched_lane *best = group.first;
+	for (uint32_t i = 1; i < group.count && best->count > 0; i++)
+		if (load_of(device, &group.first[i]) < load_of(device, best))
+			best = &group.first[i];
+	return best;
+}
+
+static bool has_something_at(const struct task *task, const struct sched_lane *lane)
+{
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
+		if (edge->from->state == TASK_SENT && &task->device->lanes[edge->from->send.lane] == lane)
+			return true;
+	return false;
+}
+
+/*
+ * Behind its queue's last command, whose order the lane then keeps. If that is not there, but somebody else's, which may have
+ * no end (F8): behind what it depends on elsewhere, or where least is in the way. A class has its own lanes, but of one that
+ * the application was told of there is only one.
+ */
+static struct sched_lane *lane_at_home(const struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	const struct lane_group group = own_group(task);
+	if (task->home_is_fixed)
+		return &device->lanes[task->home_lane - 1];
+	struct sched_lane *home = &group.first[(task->home_lane - 1) % group.count];
+	if (home->count == 0 || has_something_at(task, home))
+		return home;
+	struct sched_lane *other = lane_behind(task);
+	if (other)
+		return other;
+	other = lane_most_idle(device, group);
+	return load_of(device, other) < load_of(device, home) ? other : home;
+}
+
+/* Transfers that no queue has a lane for run beside the kernels, each way on its own. NULL: there is none. */
+static struct sched_lane *lane_for_copies(const struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	if (device->latency_first == device->lane_count)
+		return NULL;
+	switch (task->send.command.kind) {
+	case BACKEND_COMMAND_WRITE:
+	case BACKEND_COMMAND_COPY_PEER:
+		return &device->lanes[device->lane_count];
+	case BACKEND_COMMAND_READ:
+		return &device->lanes[device->lane_count + 1];
+	default:
+		return NULL;
+	}
+}
+
+/* As a test asks for it. */
+static struct sched_lane *lane_forced(struct scheduler_device *device)
+{
+	struct scheduler *scheduler = device->scheduler;
+	if (scheduler->lane_choice == SCHEDULER_LANES_SAME)
+		return &device->lanes[0];
+	if (scheduler->lane_choice == SCHEDULER_LANES_DIFFERENT)
+		return &device->lanes[device->next_home++ % device->lane_count];
+	scheduler->lane_random ^= scheduler->lane_random << 13;
+	scheduler->lane_random ^= scheduler->lane_random >> 7;
+	scheduler->lane_random ^= scheduler->lane_random << 17;
+	return &device->lanes[(scheduler->lane_random >> 33) % device->lane_count];
+}
+
+/* `fixed_out`: no other will do. */
+static struct sched_lane *choose_lane(struct task *task, bool *fixed_out)
+{
+	struct scheduler_device *device = task->device;
+	*fixed_out = true;
+	if (task->home_lane > device->all_lane_count && task->home_lane <= device->lane_end &&
+	    device->lanes[task->home_lane - 1].is_native)
+		return &device->lanes[task->home_lane - 1];
+	/* Launches of one graph that are in flight are on one lane. */
+	if (task->send.graph && task->send.graph->graph->sent > 0)
+		return &device->lanes[task->send.graph->graph->sent_lane];
+	if (device->scheduler->lane_choice != SCHEDULER_LANES_BEST)
+		return task->forced_lane ? task->forced_lane : (task->forced_lane = lane_forced(device));
+	if (task->send.graph)
+		task->home_lane = (task->home_lane - 1) % device->lane_count + 1;
+	if (task->home_lane > 0 && task->home_lane <= device->lane_count)
+		return lane_at_home(task);
+	struct sched_lane *lane = lane_for_copies(task);
+	if (!lane)
+		lane = lane_behind(task);
+	if (lane)
+		return lane;
+	*fixed_out = false;
+	return lane_most_idle(device, own_group(task));
+}
+
+static void note_predecessors(struct task *task, uint32_t lane)
+{
+	struct task_send *send = &task->send;
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
+		const struct task_send *from = &edge->from->send;
+		if (from->lane == lane && !edge->data)
+			continue;
+		send->predecessors[send->predecessor_count++] =
+			(struct task_predecessor){.lane = from->lane, .sequence = from->sequence, .data = edge->data};
+	}
+}
+
+static bool is_shared(const struct task *task)
+{
+	return task->device->scheduler->lane_choice == SCHEDULER_LANES_BEST && task->home_lane == 0 &&
+	       lane_for_copies(task) != NULL;
+}
+
+bool sched_lane_waits(const struct task *task)
+{
+	return task->goes_alone || is_shared(task);
+}
+
+/* Those that only waited for this one to be on its way can go after it, if they are of the same device. Not after a host task. */
+static void let_followers_go(struct task *task)
+{
+	if (task->held_by_host)
+		return;
+	for (struct task_edge *edge = task->out; edge; edge = edge->next_out) {
+		struct task *to = edge->to;
+		if (edge->sent || edge->launches & ~SCHED_LAUNCHES_ALL || to->front_only || to->device != task->device ||
+		    to->state != TASK_PENDING || sched_lane_waits(to))
+			continue;
+		edge->sent = true;
+		to->unmet--;
+		task_consider(to);
+	}
+}
+
+/* It fails with its device, before it has been there. */
+static bool is_lost(struct task *task)
+{
+	struct sched_cause *lost = task->device->lost;
+	if (!lost)
+		return false;
+	sched_admission_refuse(task);
+	task_doom(task, lost, true);
+	task->front_only = true; /* also if it was doomed while it waited here or at the gate */
+	task_consider(task);
+	return true;
+}
+
+/*
+ * A launch that the program lets begin before the one before it is over: that is on this lane, this one depends on it, and both are of
+ * one session, so that nobody else's kernel has company that it does not know of.
+ */
+static void settle_early(struct task *task, const struct sched_lane *lane)
+{
+	if (task->send.command.kind != BACKEND_COMMAND_LAUNCH || !task->send.command.launch.properties)
+		return;
+	/* It is in the task's own storage. */
+	struct backend_launch_properties *properties = (struct backend_launch_properties *)task->send.command.launch.properties;
+	const struct task *before = lane->last;
+	properties->early_after = 0;
+	if (!properties->early || !before || before->flow != task->flow || before->send.command.kind != BACKEND_COMMAND_LAUNCH)
+		return;
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
+		if (edge->from == before)
+			properties->early_after = before->send.sequence;
+}
+
+static void send_to(struct task *task, struct sched_lane *lane)
+{
+	struct scheduler_device *device = task->device;
+	task->send.lane = (uint32_t)(lane - device->lanes);
+	uint32_t launches = sched_launches(&task->send);
+	lane->sequence += launches;
+	task->send.sequence = lane->sequence;
+	note_predecessors(task, task->send.lane);
+	settle_early(task, lane);
+	if (task->send.flight_session != 0)
+		task->send.flight = sched_flight_take(&task->scheduler->flight);
+	task->lane_previous = lane->last;
+	task->lane_next = NULL; /* what was behind the part before has gone */
+	if (lane->last)
+		lane->last->lane_next = task;
+	else
+		lane->first = task;
+	lane->last = task;
+	if (lane->count == 0)
+		lane->moved = device->returned;
+	lane->count += launches;
+	device->sent += launches;
+	sched_flow_sent(task);
+	sched_admission_sent(task);
+	if (task->send.graph) {
+		task->send.graph->graph->sent++;
+		task->send.graph->graph->sent_lane = task->send.lane;
+	}
+	task->state = TASK_SENT;
+	STAGE_MARK_ALL(task->send.flight_group, launches, STAGE_ORDERED);
+	device->port.unpublished += launches - 1; /* counts what its thread gets to do */
+	sched_device_post(device, &task->message);
+	if (task_is_on_lane(task))
+		let_followers_go(task);
+}
+
+static void send_or_park(struct task *task)
+{
+	bool fixed;
+	struct sched_lane *lane = choose_lane(task, &fixed);
+	uint32_t index = (uint32_t)(lane - task->device->lanes);
+	if (sched_flow_allows(task, index))
+		send_to(task, lane);
+	else if (fixed)
+		sched_flow_park(task, index);
+	else
+		sched_flow_park(task, is_latency(task) ? SCHED_FLOW_ANY_LATENCY : SCHED_FLOW_ANY_LANE);
+}
+
+void sched_lane_dispatch(struct task *task)
+{
+	if (is_lost(task))
+		return;
+	sched_flow_enter(task);
+	if (!task->gate.in_flight)
+		sched_split_next(task);
+	if (!task->gate.in_flight && sched_flow_is_alone(task->flow) && !sched_flow_is_ahead(task->flow))
+		task->scheduler->counters.gate_bypassed += task->role == TASK_ROLE_GROUP ? sched_launches(&task->send) : 0;
+	else if (!sched_admission_pass(task))
+		return;
+	send_or_park(task);
+}
+
+static void leave_lane(struct sched_lane *lane, struct task *task)
+{
+	if (task->lane_previous)
+		task->lane_previous->lane_next = task->lane_next;
+	else
+		lane->first = task->lane_next;
+	if (task->lane_next)
+		task->lane_next->lane_previous = task->lane_previous;
+	else
+		lane->last = task->lane_previous;
+	lane->count -= sched_launches(&task->send);
+	task->device->sent -= sched_launches(&task->send);
+	task->device->returned += sched_launches(&task->send);
+	lane->moved = task->device->returned;
+	sched_flow_back(task);
+}
+
+/* Bit per list that may find room: a thousand sessions that wait for full lanes are not asked one by one. */
+static uint64_t lists_with_room(const struct scheduler_device *device)
+{
+	uint64_t lists = 0;
+	for (uint32_t i = 0; i < device->lane_end; i++)
+		if (!sched_lane_is_full(&device->lanes[i]))
+			lists |= 1ull << i;
+	if (lists & ((1ull << device->lane_count) - 1))
+		lists |= 1ull << SCHED_FLOW_ANY_LANE;
+	if (lists >> device->latency_first & ((1ull << device->latency_count) - 1))
+		lists |= 1ull << SCHED_FLOW_ANY_LATENCY;
+	return lists;
+}
+
+/* It is over before it was sent. */
+static bool has_failed(struct task *task)
+{
+	if (is_lost(task))
+		return true;
+	if (!task->cause)
+		return false;
+	sched_admission_refuse(task);
+	task->front_only = true;
+	task_consider(task);
+	return true;
+}
+
+/* True: one of the list has gone on. `room`: as above, of all lists. */
+static bool unpark_one(struct sched_flow *flow, uint32_t index, uint64_t *room)
+{
+	struct scheduler_device *device = flow->device;
+	struct sched_lane *lane = index < SCHED_LANES_ALL
+					  ? &device->lanes[index]
+					  : lane_most_idle(device, group_of(device, index == SCHED_FLOW_ANY_LATENCY));
+	if (!sched_flow_allows(flow->lanes[index].parked.first, (uint32_t)(lane - device->lanes)))
+		return false;
+	struct task *task = sched_flow_unpark(flow, index);
+	if (has_failed(task))
+		return true;
+	send_to(task, lane);
+	if (sched_lane_is_full(lane))
+		*room = lists_with_room(device);
+	return true;
+}
+
+/* What is parked waits for nothing but room, so it may go in any order: what must come after it is not here. */
+void sched_lane_choose_anew(struct sched_flow *flow)
+{
+	struct task_list all = {NULL, NULL};
+	while (flow->waiting) {
+		struct task *task = sched_flow_unpark(flow, (uint32_t)__builtin_ctzll(flow->waiting));
+		task->list_next = NULL;
+		if (all.last)
+			all.last->list_next = task;
+		else
+			all.first = task;
+		all.last = task;
+	}
+	while (all.first) {
+		struct task *task = all.first;
+		all.first = task->list_next;
+		if (!has_failed(task))
+			send_or_park(task);
+	}
+}
+
+/* One of each of its lists. Then it is the others' turn. */
+static bool serve(struct sched_flow *flow, uint64_t *room)
+{
+	struct scheduler_device *device = flow->device;
+	bool served = false;
+	for (uint64_t lists = flow->waiting & *room; lists; lists &= lists - 1)
+		served |= unpark_one(flow, (uint32_t)__builtin_ctzll(lists), room);
+	if (served && flow->waiting) {
+		list_remove(&flow->turn);
+		list_push_back(&device->line, &flow->turn);
+	}
+	return served;
+}
+
+void sched_lane_unpark(struct scheduler_device *device)
+{
+	bool served = true;
+	/* Nobody waits, as a rule: then there is no need to know where there is room. */
+	if (list_empty(&device->line))
+		return;
+	uint64_t room = lists_with_room(device);
+	while (served && room && !list_empty(&device->line)) {
+		const struct list *last = device->line.previous;
+		struct list *link, *next = device->line.next;
+		served = false;
+		do {
+			link = next;
+			next = link->next;
+			served |= serve(list_entry(link, struct sched_flow, turn), &room);
+		} while (link != last && room);
+	}
+}
+
+bool sched_lane_stalled(const struct scheduler_device *device)
+{
+	return device->sent == 0 && !list_empty(&device->line);
+}
+
+static void account(struct task *task)
+{
+	const struct task_send *send = &task->send;
+	struct task *payer = task->beneficiary ? task->beneficiary : task;
+	struct scheduler_counters *counters = &task->scheduler->counters;
+	/* An instant in which several commands ran counts once: for the one that came back first. */
+	uint64_t start = send->start_ns > task->device->accounted_ns ? send->start_ns : task->device->accounted_ns;
+	uint64_t device_ns = send->end_ns > start ? send->end_ns - start : 0;
+	if (device_ns > 0) {
+		payer->device_ns += device_ns;
+		task->device->accounted_ns = send->end_ns;
+	}
+	sched_use_back(task, device_ns);
+	if (send->cause || send->skipped)
+		return;
+	if (send->command.kind == BACKEND_COMMAND_WRITE) {
+		payer->bytes_to_device += send->command.transfer.size_bytes;
+		counters->moved_bytes_to_device += send->command.transfer.size_bytes;
+	} else if (send->command.kind == BACKEND_COMMAND_READ) {
+		payer->bytes_to_host += send->command.transfer.size_bytes;
+		counters->moved_bytes_to_host += send->command.transfer.size_bytes;
+	} else if (send->command.kind == BACKEND_COMMAND_COPY_PEER) {
+		counters->moved_bytes_between_devices += send->command.copy.size_bytes;
+	}
+}
+
+/* Its buffers are looked at when all that came back has been taken in: by then they are in the cache. */
+static void prefetch_uses(const struct task *task)
+{
+	for (uint32_t i = 0; i < task->use_count && i < PREFETCHED_USES; i++) {
+		const char *at = (const char *)task->uses[i].buffer;
+		for (size_t line = 0; line < 4; line++)
+			__builtin_prefetch(at + line * 64, 1);
+	}
+}
+
+void sched_lane_return(struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	struct sched_lane *lane = &device->lanes[task->send.lane];
+	prefetch_uses(task);
+	leave_lane(lane, task);
+	if (task->send.graph)
+		task->send.graph->graph->sent--;
+	if (task->send.flight != SCHED_NO_FLIGHT)
+		sched_flight_give(&task->scheduler->flight, task->send.flight);
+	account(task);
+	sched_admission_back(task);
+	struct sched_cause *cause = task->send.cause;
+	if (!cause && task->send.burst && sched_burst_cause(task->send.burst))
+		cause = task->send.cause = sched_cause_hold(sched_burst_cause(task->send.burst));
+	if (cause) {
+		sched_loss_seen(device, &cause->fault);
+		task_doom(task, cause, true);
+		sched_cause_drop(cause);
+		task->send.cause = NULL;
+	} else if (!task->send.skipped) {
+		sched_inline_learn(task);
+		sched_burst_learn(task);
+	}
+	if (task->held_by_host)
+		sched_early_returned(task);
+	sched_drop_returned(task);
+	task->state = TASK_PENDING;
+	task->front_only = !sched_split_goes_on(task);
+	if (__builtin_expect(task->scheduler->trace != NULL, 0) && task->front_only)
+		sched_trace_note(task);
+	task_consider(task);
+}

@@ -1,0 +1,104 @@
+/*
+ * What a device is told of the latency class: whether it has such sessions, so that it may set a part of itself apart
+ * for them (backend.h, latency_wanted). A session counts from its first command there until it ends or has another
+ * class. When the last has gone, the device is told some seconds later: programs that connect again and again would
+ * else pay for the part each time, and the others' lanes would be moved each time.
+ *
+ * And how long threads look before they sleep (spin_pace.h): longer while there are such sessions.
+ */
+#include "scheduler/internal.h"
+
+#include "spin_pace.h"
+
+#define PATIENCE_NS 5000000000ull
+
+static void tell(struct scheduler_device *device, uint32_t wanted)
+{
+	device->latency_until_ns = 0;
+	if (atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) == wanted)
+		return;
+	atomic_store(&device->latency_wanted, wanted);
+	(void)sched_sleeper_wake(&device->port.sleeper);
+}
+
+void sched_latency_review(struct scheduler_device *device)
+{
+	struct scheduler *scheduler = device->scheduler;
+	const uint64_t bit = 1ull << device->index;
+	const bool here = device->class_flows[GATE_LATENCY] > 0;
+	scheduler->latency_here = here ? scheduler->latency_here | bit : scheduler->latency_here & ~bit;
+	atomic_store_explicit(&device->latency_here, here, memory_order_relaxed);
+	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || !device->ops->latency_wanted)
+		return;
+	if (here) {
+		scheduler->latency_leaving &= ~bit;
+		tell(device, 1);
+	} else if (atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) &&
+		   !(scheduler->latency_leaving & bit)) {
+		scheduler->latency_leaving |= bit;
+		device->latency_until_ns = scheduler->clock_ns() + PATIENCE_NS;
+	}
+}
+
+void sched_latency_look(struct scheduler *scheduler)
+{
+	for (uint64_t left = scheduler->latency_leaving; left; left &= left - 1) {
+		uint32_t index = (uint32_t)__builtin_ctzll(left);
+		struct scheduler_device *device = scheduler->devices[index];
+		if (device && scheduler->now_ns < device->latency_until_ns)
+			continue;
+		scheduler->latency_leaving &= ~(1ull << index);
+		if (device)
+			tell(device, 0);
+	}
+}
+
+uint64_t sched_latency_again_ns(const struct scheduler *scheduler)
+{
+	uint64_t again_ns = UINT64_MAX;
+	for (uint64_t left = scheduler->latency_leaving; left; left &= left - 1) {
+		const struct scheduler_device *device = scheduler->devices[__builtin_ctzll(left)];
+		if (device && device->latency_until_ns < again_ns)
+			again_ns = device->latency_until_ns;
+	}
+	return again_ns;
+}
+
+uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler)
+{
+	return spin_pace_most(scheduler->latency_here != 0, scheduler->processors);
+}
+
+uint32_t scheduler_latency_units(const struct scheduler_device *device)
+{
+	return atomic_load_explicit(&device->latency_units, memory_order_relaxed);
+}
+
+/* --- the device's thread ------------------------------------------------------------------------------------------- */
+
+bool sched_latency_is_news(const struct scheduler_device *device)
+{
+	return atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) != device->worker.latency_told;
+}
+
+void sched_latency_hear(struct scheduler_device *device)
+{
+	if (!sched_latency_is_news(device))
+		return;
+	device->worker.latency_told = atomic_load(&device->latency_wanted);
+	if (device->handle && !device->worker.unusable)
+		device->ops->latency_wanted(device->handle, device->worker.latency_told != 0);
+}
+
+uint64_t sched_latency_spin_most_ns(const struct scheduler_device *device)
+{
+	bool here = atomic_load_explicit(&device->latency_here, memory_order_relaxed);
+	return spin_pace_most(here, device->scheduler->processors);
+}
+
+void sched_latency_note(struct scheduler_device *device)
+{
+	if (device->ops->latency_units)
+		atomic_store_explicit(&device->latency_units, device->ops->latency_units(device->handle),
+				      memory_order_relaxed);
+}

@@ -1,0 +1,76 @@
+/*
+ * A device is lost, and perhaps the whole process with it, as far as its vendor's driver goes.
+ *
+ * Then the other devices of that backend have lost what they had, too, whatever their threads know yet: each is told,
+ * marks who may have been running, and fails its tasks. Only when all have done so the front's user is told, and only
+ * after that of any task that failed of it.
+ */
+#include "scheduler/internal.h"
+
+static void take_along(struct scheduler_device *device, const struct backend_fault *fault)
+{
+	struct scheduler *scheduler = device->scheduler;
+	device->loss = (struct sched_loss){
+		.message = {.kind = SCHED_MESSAGE_LOSE},
+		.device = device,
+		.fault = *fault,
+	};
+	scheduler->losses_away++;
+	sched_device_post(device, &device->loss.message);
+}
+
+static void lose_process(struct scheduler_device *device)
+{
+	struct scheduler *scheduler = device->scheduler;
+	scheduler->process_lost = sched_cause_hold(device->lost);
+	scheduler->lost_kind = device->ops->kind;
+	for (uint32_t i = 0; i < scheduler->device_count; i++) {
+		struct scheduler_device *other = scheduler->devices[i];
+		if (other && other != device && other->ops == device->ops)
+			take_along(other, &device->lost->fault);
+	}
+	sched_notice_queue(scheduler, &scheduler->loss_notice, SCHED_NOTICE_PROCESS_LOST, scheduler);
+}
+
+static void lose(struct scheduler_device *device, const struct backend_fault *fault)
+{
+	device->lost = sched_cause_create(fault);
+	sched_admission_lost(device);
+}
+
+void sched_loss_seen(struct scheduler_device *device, const struct backend_fault *fault)
+{
+	if (!fault->device_lost)
+		return;
+	if (!device->lost)
+		lose(device, fault);
+	if (fault->process_lost && !device->scheduler->process_lost)
+		lose_process(device);
+}
+
+void sched_loss_returned(struct sched_loss *loss)
+{
+	struct scheduler_device *device = loss->device;
+	if (!device->lost)
+		lose(device, &loss->fault);
+	device->scheduler->losses_away--;
+}
+
+/* The device that failed has the vendor's code; another may have been told first that it was lost along with it. */
+static const struct backend_fault *best_fault(const struct scheduler *scheduler)
+{
+	const struct backend_fault *best = &scheduler->process_lost->fault;
+	for (uint32_t i = 0; i < scheduler->device_count && best->native_code == 0; i++) {
+		const struct scheduler_device *device = scheduler->devices[i];
+		if (device && device->lost && device->ops->kind == scheduler->lost_kind &&
+		    device->lost->fault.process_lost)
+			best = &device->lost->fault;
+	}
+	return best;
+}
+
+void sched_loss_tell(struct scheduler *scheduler)
+{
+	if (scheduler->callbacks.on_process_lost)
+		scheduler->callbacks.on_process_lost(scheduler->context, scheduler->lost_kind, best_fault(scheduler));
+}

@@ -1,0 +1,424 @@
+/*
+ * Native handles: questions to a device's thread, devices over the application's contexts, lanes over its queues.
+ *
+ * A native context is one more device of the scheduler, behind those that were discovered: with a thread, lanes and a place for
+ * data of its own. It ends when its holders have let it go and no buffer has memory there; the front joins its thread then, which
+ * has nothing to do any more but to close the device.
+ */
+#include "scheduler/internal.h"
+
+#include "status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int refuse(struct backend_fault *fault, const char *text)
+{
+	*fault = (struct backend_fault){.status = STATUS_FEATURE_NOT_SUPPORTED};
+	(void)snprintf(fault->text, sizeof(fault->text), "%s", text);
+	return -EOPNOTSUPP;
+}
+
+/* Bits of the backend's devices to those of the scheduler's. */
+static uint64_t listed(const struct scheduler *scheduler, const struct backend_ops *ops, uint64_t devices)
+{
+	uint64_t bits = 0;
+	for (uint32_t i = 0; i < scheduler->listed_count; i++)
+		if (scheduler->infos[i].ops == ops && scheduler->infos[i].backend_index < 64 &&
+		    devices >> scheduler->infos[i].backend_index & 1)
+			bits |= 1ull << i;
+	return bits;
+}
+
+static bool has_devices_only(enum backend_native_kind kind)
+{
+	return kind == BACKEND_NATIVE_PLATFORM || kind == BACKEND_NATIVE_DEVICE || kind == BACKEND_NATIVE_CONTEXT;
+}
+
+static int describe(const struct sched_backend *backend, enum backend_native_kind kind, uint64_t native, uint64_t context,
+		    struct backend_native_facts *facts, struct backend_fault *fault)
+{
+	const struct backend_ops *ops = backend->ops;
+	if (kind == BACKEND_NATIVE_DEVICE && ops->sub_device_take && ops->native_describe)
+		return ops->native_describe(backend->handle, kind, native, 0, facts, fault);
+	if (has_devices_only(kind))
+		return ops->native_devices ? ops->native_devices(backend->handle, kind, native, &facts->devices, fault)
+					   : refuse(fault, "this backend knows no native objects");
+	if (ops->native_describe)
+		return ops->native_describe(backend->handle, kind, native, context, facts, fault);
+	if (kind == BACKEND_NATIVE_QUEUE && ops->native_devices && context)
+		return ops->native_devices(backend->handle, BACKEND_NATIVE_CONTEXT, context, &facts->devices, fault);
+	return refuse(fault, "this backend makes nothing of native objects of this kind");
+}
+
+int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kind_of, enum backend_native_kind kind,
+			      uint64_t native, uint64_t context, struct backend_native_facts *facts_out,
+			      struct backend_fault *fault_out)
+{
+	const struct scheduler_platform_info *platforms;
+	const struct scheduler_device_info *devices;
+	uint32_t platform_count, device_count;
+	int result = scheduler_discover(scheduler, &platforms, &platform_count, &devices, &device_count);
+	if (result < 0) {
+		*fault_out = (struct backend_fault){.status = STATUS_PLATFORM};
+		sched_fault_complete(fault_out, result);
+		return result;
+	}
+	for (uint32_t i = 0; i < scheduler->backend_count; i++) {
+		const struct sched_backend *backend = &scheduler->backends[i];
+		if (backend->ops->kind != kind_of || !backend->handle)
+			continue;
+		struct backend_native_facts facts = {.devices = 0};
+		struct backend_fault fault = {.status = STATUS_SUCCESS};
+		result = describe(backend, kind, native, context, &facts, &fault);
+		if (result < 0) {
+			if (fault.status == STATUS_SUCCESS)
+				fault.status = STATUS_INVALID;
+			sched_fault_complete(&fault, result);
+			*fault_out = fault;
+			return result;
+		}
+		facts.devices = listed(scheduler, backend->ops, facts.devices);
+		*facts_out = facts;
+		return 0;
+	}
+	return refuse(fault_out, "this backend is not here");
+}
+
+int scheduler_device_open_native(struct scheduler *scheduler, uint32_t index, uint64_t native_context,
+				 struct scheduler_device **device_out)
+{
+	if (!scheduler->discovered || index >= scheduler->listed_count)
+		return -ENODEV;
+	return sched_device_add(scheduler, &scheduler->infos[index], native_context, device_out);
+}
+
+int sched_device_add(struct scheduler *scheduler, const struct scheduler_device_info *info, uint64_t native_context,
+		     struct scheduler_device **device_out)
+{
+	uint32_t at = scheduler->listed_count;
+	while (at < SCHED_DEVICES_MAX && scheduler->devices[at])
+		at++;
+	if (at >= SCHED_DEVICES_MAX)
+		return -ENOSPC;
+	scheduler->infos[at] = *info;
+	struct scheduler_device *device;
+	int result = sched_device_start(scheduler, at, native_context, &device);
+	if (result < 0)
+		return result;
+	device->holders = 1;
+	scheduler->devices[at] = device;
+	if (at >= scheduler->device_count)
+		scheduler->device_count = at + 1;
+	*device_out = device;
+	return 0;
+}
+
+void scheduler_device_release(struct scheduler_device *device)
+{
+	device->holders--;
+	sched_wake_front(device->scheduler);
+}
+
+uint64_t scheduler_device_native_context(const struct scheduler_device *device)
+{
+	return device->native_context;
+}
+
+static bool is_unused(const struct scheduler_device *device)
+{
+	return (device->native_context || device->root) && device->holders == 0 && device->memories == 0 && device->sent == 0 &&
+	       device->port.away == 0 && !device->port.waiting.first && device->loader.port.away == 0 &&
+	       !device->loader.port.waiting.first && list_empty(&device->line);
+}
+
+void sched_native_retire(struct scheduler *scheduler)
+{
+	for (uint32_t i = scheduler->listed_count; i < scheduler->device_count; i++) {
+		struct scheduler_device *device = scheduler->devices[i];
+		if (!device || !is_unused(device))
+			continue;
+		struct backend *backend = device->backend;
+		scheduler->devices[i] = NULL;
+		sched_device_stop(device);
+		if (scheduler->infos[i].is_sub_device)
+			scheduler->infos[i].ops->sub_device_free(backend, scheduler->infos[i].backend_index);
+		scheduler->infos[i] = (struct scheduler_device_info){.facts = NULL};
+	}
+}
+
+static int ask(struct scheduler_device *device, const struct sched_native *what)
+{
+	struct sched_native *question = malloc(sizeof(*question));
+	if (!question)
+		return -ENOMEM;
+	*question = *what;
+	question->message = (struct sched_message){.kind = SCHED_MESSAGE_NATIVE};
+	question->device = device;
+	sched_device_post(device, &question->message);
+	return 0;
+}
+
+int sched_native_opened(struct scheduler_device *device, void *owner)
+{
+	return ask(device, &(struct sched_native){.question = SCHED_NATIVE_OPENED, .owner = owner});
+}
+
+static int get(struct scheduler_device *device, enum backend_native_kind kind, void *object, void *owner)
+{
+	const struct sched_native what = {
+		.question = SCHED_NATIVE_GET, .kind = kind, .object = object, .owner = owner};
+	return ask(device, &what);
+}
+
+int sched_native_get(struct scheduler_device *device, enum backend_native_kind kind, void *owner)
+{
+	return get(device, kind, NULL, owner);
+}
+
+int sched_native_get_lane(struct scheduler_device *device, uint32_t home_lane, void *owner)
+{
+	const struct sched_native what = {.question = SCHED_NATIVE_GET,
+					  .kind = BACKEND_NATIVE_QUEUE,
+					  .lane = home_lane - 1,
+					  .owner = owner};
+	return ask(device, &what);
+}
+
+int sched_native_get_program(struct sched_program *program, void *owner)
+{
+	return get(program->device, BACKEND_NATIVE_PROGRAM, program, owner);
+}
+
+int sched_native_get_kernel(struct sched_kernel *kernel, void *owner)
+{
+	return get(kernel->device, BACKEND_NATIVE_KERNEL, kernel, owner);
+}
+
+int sched_native_get_event(struct sched_event *event, void *owner)
+{
+	return get(event->device, BACKEND_NATIVE_EVENT, event, owner);
+}
+
+/* It may wait for room, and what ends the memory must not overtake it. */
+static int get_memory(struct sched_buffer *buffer, struct sched_memory *memory, bool makes, void *owner)
+{
+	const struct sched_native what = {.question = SCHED_NATIVE_GET,
+					  .kind = BACKEND_NATIVE_MEMORY,
+					  .object = memory,
+					  .makes = makes,
+					  .buffer = buffer,
+					  .owner = owner};
+	int result = ask(memory->device, &what);
+	buffer->references += result == 0;
+	return result;
+}
+
+static bool is_of(const struct sched_memory *memory, enum backend_kind backend)
+{
+	return (memory->device->features & BACKEND_FEATURE_NATIVE) && memory->device->ops->kind == backend;
+}
+
+/* Goes on with what is left of `limit`. */
+static int get_list(struct sched_buffer *buffer, struct sched_memory *first, enum backend_kind backend, uint32_t limit,
+		    void *owner, uint32_t *count, uint32_t *left)
+{
+	for (struct sched_memory *memory = first; memory; memory = memory->next) {
+		bool is_there = atomic_load_explicit(&memory->handle, memory_order_acquire) || atomic_load(&memory->spill.away);
+		if (!is_of(memory, backend) || !is_there)
+			continue;
+		if (*count == limit) {
+			(*left)++;
+			continue;
+		}
+		int result = get_memory(buffer, memory, false, owner);
+		if (result < 0)
+			return result;
+		(*count)++;
+	}
+	return 0;
+}
+
+int sched_native_get_memory(struct sched_buffer *buffer, struct scheduler_device *device, void *owner)
+{
+	if (buffer->contents->size_bytes == 0)
+		return 0;
+	struct sched_memory *memory;
+	int result = sched_memory_need(buffer, device, &memory);
+	if (result == 0)
+		result = get_memory(buffer, memory, true, owner);
+	return result < 0 ? result : 1;
+}
+
+int sched_native_get_memories(struct sched_buffer *buffer, enum backend_kind backend, uint32_t limit, void *owner,
+			      uint32_t *left_out)
+{
+	uint32_t count = 0, left = 0;
+	int result = get_list(buffer, buffer->memories, backend, limit, owner, &count, &left);
+	if (result == 0)
+		result = get_list(buffer, buffer->contents->memories, backend, limit, owner, &count, &left);
+	*left_out = left;
+	/* What was asked is answered. */
+	return result < 0 && count == 0 ? result : (int)count;
+}
+
+int sched_native_lane_make(struct scheduler_device *device, uint64_t native, void *owner, uint32_t *home_lane_out)
+{
+	uint32_t index = device->all_lane_count;
+	while (index < SCHED_LANES_ALL && device->lanes[index].is_native)
+		index++;
+	if (index == SCHED_LANES_ALL)
+		return -ENOSPC;
+	const struct sched_native what = {.question = SCHED_NATIVE_LANE_MAKE,
+					  .kind = BACKEND_NATIVE_QUEUE,
+					  .lane = index,
+					  .native = native,
+					  .owner = owner};
+	int result = ask(device, &what);
+	if (result < 0)
+		return result;
+	device->lanes[index].is_native = true;
+	if (index >= device->lane_end)
+		device->lane_end = index + 1;
+	*home_lane_out = index + 1;
+	return 0;
+}
+
+/* Without memory for the message the lane stays with its device. */
+void sched_native_lane_release(struct scheduler_device *device, uint32_t home_lane)
+{
+	(void)ask(device, &(struct sched_native){.question = SCHED_NATIVE_LANE_FREE, .lane = home_lane - 1});
+}
+
+/* What the backend calls it, made if need be. NULL without a fault: there is none. */
+static void *handle_of(struct scheduler_device *device, struct sched_native *question)
+{
+	switch (question->kind) {
+	case BACKEND_NATIVE_QUEUE: {
+		struct sched_worker_lane *lane = &device->worker.lanes[question->lane];
+		if (!lane->handle && question->lane < device->lane_count &&
+		    device->ops->lane_create(device->handle, BACKEND_LANE_COMPUTE, &lane->handle, &question->fault) < 0)
+			lane->handle = NULL;
+		return lane->handle;
+	}
+	case BACKEND_NATIVE_MEMORY: {
+		struct sched_memory *memory = question->object;
+		if (atomic_load_explicit(&memory->handle, memory_order_relaxed))
+			sched_spill_pin(device, memory);
+		return atomic_load_explicit(&memory->handle, memory_order_relaxed);
+	}
+	case BACKEND_NATIVE_PROGRAM:
+		question->fault = ((struct sched_program *)question->object)->fault;
+		return ((struct sched_program *)question->object)->handle;
+	case BACKEND_NATIVE_KERNEL:
+		question->fault = ((struct sched_kernel *)question->object)->fault;
+		return ((struct sched_kernel *)question->object)->handle;
+	case BACKEND_NATIVE_EVENT:
+		question->fault = ((struct sched_event *)question->object)->fault;
+		return ((struct sched_event *)question->object)->handle;
+	default:
+		return NULL;
+	}
+}
+
+static int answer(struct scheduler_device *device, struct sched_native *question)
+{
+	const struct backend_ops *ops = device->ops;
+	void *object = has_devices_only(question->kind) ? NULL : handle_of(device, question);
+	if (!object && !has_devices_only(question->kind)) {
+		question->native = 0; /* there is none, or the fault says why */
+		return question->fault.status ? -EINVAL : 0;
+	}
+	if (!(device->features & BACKEND_FEATURE_NATIVE) || !ops->native_get)
+		return refuse(&question->fault, "this device's backend hands out no native objects");
+	return ops->native_get(device->handle, question->kind, object, &question->native, &question->fault);
+}
+
+static int make_lane(struct scheduler_device *device, struct sched_native *question)
+{
+	uint64_t nothing = 0;
+	void *object = NULL;
+	if (!device->ops->native_make)
+		return refuse(&question->fault, "this device's backend takes no native queues");
+	int result = device->ops->native_make(device->handle, BACKEND_NATIVE_QUEUE, question->native, &object, &nothing,
+					      &question->fault);
+	if (result == 0)
+		device->worker.lanes[question->lane].handle = object;
+	return result;
+}
+
+static void free_lane(struct scheduler_device *device, uint32_t index)
+{
+	struct sched_worker_lane *lane = &device->worker.lanes[index];
+	if (device->worker.told == lane)
+		device->worker.told = NULL;
+	if (lane->handle)
+		device->ops->lane_free(lane->handle);
+	lane->handle = NULL;
+}
+
+/* A memory that is asked for is made, or brought back. */
+static int need_memory(struct scheduler_device *device, struct sched_native *question)
+{
+	struct sched_memory *memory = question->object;
+	if (question->question != SCHED_NATIVE_GET || question->kind != BACKEND_NATIVE_MEMORY)
+		return 0;
+	return question->makes || atomic_load(&memory->spill.away) ? sched_worker_memory(device, memory, &question->fault) : 0;
+}
+
+bool sched_native_handle(struct scheduler_device *device, struct sched_native *question)
+{
+	if (question->question == SCHED_NATIVE_LANE_FREE) {
+		free_lane(device, question->lane);
+		return true;
+	}
+	if (device->worker.unusable) {
+		question->fault = *sched_gone_fault(device);
+		return true;
+	}
+	int result = need_memory(device, question);
+	if (result == SCHED_SPILL_WAIT) {
+		sched_spill_set_aside(device, &question->message);
+		return false;
+	}
+	if (result == 0 && question->question == SCHED_NATIVE_GET)
+		result = answer(device, question);
+	else if (result == 0 && question->question == SCHED_NATIVE_LANE_MAKE)
+		result = make_lane(device, question);
+	if (result == 0) {
+		question->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+		return true;
+	}
+	if (question->fault.status == STATUS_SUCCESS && result == -EOPNOTSUPP)
+		question->fault.status = STATUS_FEATURE_NOT_SUPPORTED;
+	if (question->fault.status == STATUS_SUCCESS && result == -EINVAL)
+		question->fault.status = STATUS_INVALID;
+	sched_fault_complete(&question->fault, result);
+	if (question->fault.device_lost)
+		sched_worker_lose(device, &question->fault);
+	return true;
+}
+
+void sched_native_returned(struct sched_native *question)
+{
+	struct scheduler_device *device = question->device;
+	if (question->question == SCHED_NATIVE_LANE_FREE) {
+		device->lanes[question->lane].is_native = false;
+		free(question);
+		return;
+	}
+	if (question->buffer)
+		sched_buffer_drop(question->buffer);
+	/* That a native context could not be opened is nobody else's loss. */
+	if (question->question != SCHED_NATIVE_OPENED)
+		sched_loss_seen(device, &question->fault);
+	sched_notice_queue(device->scheduler, &question->notice, SCHED_NOTICE_NATIVE, question);
+}
+
+void sched_native_tell(struct sched_native *question)
+{
+	struct scheduler *scheduler = question->device->scheduler;
+	scheduler->callbacks.on_native(scheduler->context, question->owner, question->native, &question->fault);
+	free(question);
+}

@@ -1,0 +1,146 @@
+/* Callbacks that are due: queued wherever something ends, called from scheduler_progress only. */
+#include "scheduler/graph.h"
+#include "scheduler/internal.h"
+
+#include <stdlib.h>
+
+void sched_wake_front(struct scheduler *scheduler)
+{
+	/* Sequentially consistent: either this sees that the front sleeps, or scheduler_sleep sees this. */
+	if (atomic_exchange(&scheduler->front_pending, 1) == 0 && !atomic_load(&scheduler->front_awake))
+		scheduler->callbacks.wake_front(scheduler->context);
+}
+
+void sched_notice_queue(struct scheduler *scheduler, struct sched_notice *notice, enum sched_notice_kind kind,
+			void *object)
+{
+	if (notice->queued)
+		return;
+	*notice = (struct sched_notice){.kind = kind, .queued = true, .object = object};
+	if (scheduler->notice_last)
+		scheduler->notice_last->next = notice;
+	else
+		scheduler->notice_first = notice;
+	scheduler->notice_last = notice;
+}
+
+static struct sched_notice *take(struct scheduler *scheduler)
+{
+	struct sched_notice *notice = scheduler->notice_first;
+	if (notice) {
+		scheduler->notice_first = notice->next;
+		if (!scheduler->notice_first)
+			scheduler->notice_last = NULL;
+		notice->queued = false;
+	}
+	return notice;
+}
+
+static void tell_task(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	if (task->role == TASK_ROLE_PREPARE || task->role == TASK_ROLE_EXPORT) {
+		sched_shared_tell(task);
+		return;
+	}
+	struct task_outcome outcome;
+	outcome.fault.status = 0;
+	outcome.fault.native_code = 0;
+	outcome.fault.device_lost = false;
+	outcome.fault.process_lost = false;
+	outcome.fault.not_begun = false;
+	outcome.fault.text[0] = '\0';
+	task_outcome_fault(task, &outcome.fault);
+	outcome.submit_ns = task->submit_ns;
+	outcome.start_ns = task->send.start_ns;
+	outcome.end_ns = task->send.end_ns;
+	outcome.estimated = task->send.estimated;
+	outcome.device_ns = task->device_ns;
+	outcome.bytes_to_device = task->bytes_to_device;
+	outcome.bytes_to_host = task->bytes_to_host;
+	bool done = task->state == TASK_DONE;
+	task->told = true;
+	scheduler->callbacks.on_task_done(scheduler->context, task->owner, task, &outcome);
+	if (done)
+		task_release(task);
+}
+
+static void tell_buffer(struct sched_buffer *buffer)
+{
+	struct scheduler *scheduler = buffer->scheduler;
+	scheduler->counters.buffers--;
+	scheduler->callbacks.on_buffer_freed(scheduler->context, buffer->owner);
+	free(buffer);
+}
+
+static void tell(const struct sched_notice *notice)
+{
+	switch (notice->kind) {
+	case SCHED_NOTICE_TASK:
+		tell_task(notice->object);
+		break;
+	case SCHED_NOTICE_BUFFER_FREED:
+		tell_buffer(notice->object);
+		break;
+	case SCHED_NOTICE_PROGRAM_LOADED:
+		sched_program_tell(notice->object);
+		break;
+	case SCHED_NOTICE_KERNEL_CREATED:
+		sched_kernel_tell(notice->object);
+		break;
+	case SCHED_NOTICE_EVENT_READY:
+		sched_event_tell(notice->object);
+		break;
+	case SCHED_NOTICE_EARLY:
+		sched_early_tell(notice->object);
+		break;
+	case SCHED_NOTICE_OCCUPANCY:
+		sched_occupancy_tell(notice->object);
+		break;
+	case SCHED_NOTICE_NATIVE:
+		sched_native_tell(notice->object);
+		break;
+	case SCHED_NOTICE_GRAPH_BUILT:
+		sched_graph_tell(notice->object);
+		break;
+	case SCHED_NOTICE_USM_READY:
+		sched_usm_tell(notice->object);
+		break;
+	case SCHED_NOTICE_HOST_READY:
+		sched_host_wait_tell(notice->object);
+		break;
+	case SCHED_NOTICE_PROCESS_LOST:
+		sched_loss_tell(notice->object);
+		break;
+	}
+}
+
+bool sched_notice_due(const struct scheduler *scheduler)
+{
+	const struct sched_notice *first = scheduler->notice_first;
+	return first && !(first->kind == SCHED_NOTICE_PROCESS_LOST && scheduler->losses_away > 0);
+}
+
+bool sched_notice_deliver(struct scheduler *scheduler, uint32_t limit)
+{
+	while (limit-- > 0 && sched_notice_due(scheduler)) {
+		struct sched_notice *notice = take(scheduler);
+		bool last = notice->kind == SCHED_NOTICE_PROCESS_LOST;
+		tell(notice);
+		/* A session that ends by this must not be told of later failures. */
+		if (last)
+			break;
+	}
+	return !scheduler->notice_first;
+}
+
+void sched_notice_discard(struct scheduler *scheduler)
+{
+	struct sched_notice *notice;
+	while ((notice = take(scheduler)))
+		if (notice->kind == SCHED_NOTICE_GRAPH_BUILT)
+			sched_graph_tell(notice->object);
+		else if (notice->kind == SCHED_NOTICE_BUFFER_FREED || notice->kind == SCHED_NOTICE_OCCUPANCY || notice->kind == SCHED_NOTICE_NATIVE ||
+		    notice->kind == SCHED_NOTICE_HOST_READY)
+			free(notice->object);
+}

@@ -1,0 +1,252 @@
+/* Programs and kernels: made by their device's loader, freed on its thread. */
+#include "scheduler/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void program_drop(struct sched_program *program)
+{
+	if (--program->references > 0)
+		return;
+	program->message.kind = SCHED_MESSAGE_PROGRAM_FREE;
+	sched_device_post(program->device, &program->message);
+}
+
+struct source {
+	const void *bytes;
+	size_t byte_count;
+	bool is_native;
+	enum backend_program_state state;
+};
+
+static int load(struct scheduler *scheduler, struct scheduler_device *device, const struct source *source, void *owner,
+		struct sched_program **program_out)
+{
+	size_t binary_bytes = source->byte_count;
+	struct sched_program *program = malloc(sizeof(*program));
+	void *copy = malloc(binary_bytes > 0 ? binary_bytes : 1);
+	if (!program || !copy) {
+		free(copy);
+		free(program);
+		return -ENOMEM;
+	}
+	if (binary_bytes > 0)
+		memcpy(copy, source->bytes, binary_bytes);
+	*program = (struct sched_program){
+		.message = {.kind = SCHED_MESSAGE_PROGRAM_LOAD},
+		.scheduler = scheduler,
+		.device = device,
+		.owner = owner,
+		.binary = copy,
+		.binary_bytes = binary_bytes,
+		.is_native = source->is_native,
+		.state = source->state,
+		.references = 2,
+	};
+	sched_device_post_load(device, &program->message);
+	*program_out = program;
+	return 0;
+}
+
+int sched_program_load(struct scheduler *scheduler, struct scheduler_device *device, const void *binary,
+		       size_t binary_bytes, void *owner, struct sched_program **program_out)
+{
+	const struct source source = {.bytes = binary, .byte_count = binary_bytes};
+	return load(scheduler, device, &source, owner, program_out);
+}
+
+int sched_program_make_native(struct scheduler *scheduler, struct scheduler_device *device,
+			      enum backend_program_state state, const uint64_t *natives, uint32_t count, void *owner,
+			      struct sched_program **program_out)
+{
+	return load(scheduler, device, &(struct source){natives, count * sizeof(*natives), true, state}, owner,
+		    program_out);
+}
+
+void sched_program_release(struct sched_program *program)
+{
+	program_drop(program);
+}
+
+void sched_program_returned(struct sched_program *program)
+{
+	free(program->binary);
+	program->binary = NULL;
+	sched_loss_seen(program->device, &program->fault);
+	sched_notice_queue(program->scheduler, &program->notice, SCHED_NOTICE_PROGRAM_LOADED, program);
+}
+
+void sched_program_tell(struct sched_program *program)
+{
+	struct scheduler *scheduler = program->scheduler;
+	scheduler->callbacks.on_program_loaded(scheduler->context, program->owner, program, program->names,
+					       &program->fault);
+	free(program->names);
+	program->names = NULL;
+	program_drop(program);
+}
+
+void sched_program_destroy(struct sched_program *program)
+{
+	free(program->names);
+	free(program->binary);
+	free(program);
+}
+
+void sched_kernel_drop(struct sched_kernel *kernel)
+{
+	if (--kernel->references > 0)
+		return;
+	kernel->message.kind = SCHED_MESSAGE_KERNEL_FREE;
+	sched_device_post(kernel->device, &kernel->message);
+}
+
+/* `program` or `native`. */
+static int make_kernel(struct scheduler *scheduler, struct scheduler_device *device, struct sched_program *program,
+		       uint64_t native, const char *name, void *owner, struct sched_kernel **kernel_out)
+{
+	struct sched_kernel *kernel = malloc(sizeof(*kernel));
+	char *copy = strdup(name);
+	if (!kernel || !copy) {
+		free(copy);
+		free(kernel);
+		return -ENOMEM;
+	}
+	*kernel = (struct sched_kernel){
+		.message = {.kind = SCHED_MESSAGE_KERNEL_CREATE},
+		.scheduler = scheduler,
+		.program = program,
+		.native = native,
+		.device = device,
+		.owner = owner,
+		.name = copy,
+		.references = 2,
+	};
+	if (program)
+		program->references++;
+	sched_device_post_load(kernel->device, &kernel->message);
+	*kernel_out = kernel;
+	return 0;
+}
+
+int sched_kernel_create(struct scheduler *scheduler, struct sched_program *program, const char *name, void *owner,
+			struct sched_kernel **kernel_out)
+{
+	return make_kernel(scheduler, program->device, program, 0, name, owner, kernel_out);
+}
+
+int sched_kernel_make_native(struct scheduler *scheduler, struct scheduler_device *device, uint64_t native, void *owner,
+			     struct sched_kernel **kernel_out)
+{
+	return make_kernel(scheduler, device, NULL, native, "", owner, kernel_out);
+}
+
+void sched_kernel_release(struct sched_kernel *kernel)
+{
+	sched_kernel_drop(kernel);
+}
+
+void sched_kernel_use(struct sched_kernel *kernel, struct task *task)
+{
+	task->send.kernel = kernel;
+	kernel->references++;
+	/* Made by the device's own thread it is there before the launch is. */
+	if (kernel->made || !kernel->device->loader.started)
+		return;
+	task->awaits_kernel = true;
+	task->kernel_next = kernel->waiting;
+	if (kernel->waiting)
+		kernel->waiting->kernel_previous = task;
+	kernel->waiting = task;
+}
+
+/* It waits no longer. */
+static void leave_kernel(struct task *task)
+{
+	if (!task->awaits_kernel)
+		return;
+	task->awaits_kernel = false;
+	if (task->kernel_previous)
+		task->kernel_previous->kernel_next = task->kernel_next;
+	else
+		task->send.kernel->waiting = task->kernel_next;
+	if (task->kernel_next)
+		task->kernel_next->kernel_previous = task->kernel_previous;
+}
+
+void sched_kernel_unuse(struct task *task)
+{
+	leave_kernel(task);
+	sched_kernel_drop(task->send.kernel);
+}
+
+static void let_launches_go(struct sched_kernel *kernel)
+{
+	struct sched_cause *cause = kernel->fault.status == 0 ? NULL : sched_cause_create(&kernel->fault);
+	while (kernel->waiting) {
+		struct task *task = kernel->waiting;
+		leave_kernel(task);
+		if (cause)
+			task_doom(task, cause, true);
+		task_consider(task);
+	}
+	sched_cause_drop(cause);
+}
+
+void sched_kernel_returned(struct sched_kernel *kernel)
+{
+	if (kernel->program)
+		program_drop(kernel->program);
+	kernel->program = NULL;
+	kernel->made = true;
+	sched_loss_seen(kernel->device, &kernel->fault);
+	let_launches_go(kernel);
+	sched_notice_queue(kernel->scheduler, &kernel->notice, SCHED_NOTICE_KERNEL_CREATED, kernel);
+}
+
+void sched_kernel_tell(struct sched_kernel *kernel)
+{
+	struct scheduler *scheduler = kernel->scheduler;
+	scheduler->callbacks.on_kernel_created(scheduler->context, kernel->owner, kernel,
+					       kernel->fault.status == 0 ? &kernel->facts : NULL, &kernel->fault);
+	sched_kernel_drop(kernel);
+}
+
+void sched_kernel_destroy(struct sched_kernel *kernel)
+{
+	free(kernel->name);
+	free(kernel);
+}
+
+int sched_kernel_occupancy(struct sched_kernel *kernel, const uint64_t local[3], uint64_t local_mem_bytes, void *owner)
+{
+	struct sched_occupancy *question = malloc(sizeof(*question));
+	if (!question)
+		return -ENOMEM;
+	*question = (struct sched_occupancy){
+		.message = {.kind = SCHED_MESSAGE_OCCUPANCY},
+		.kernel = kernel,
+		.owner = owner,
+		.local_mem_bytes = local_mem_bytes,
+	};
+	memcpy(question->local, local, sizeof(question->local));
+	kernel->references++;
+	sched_device_post_load(kernel->device, &question->message);
+	return 0;
+}
+
+void sched_occupancy_returned(struct sched_occupancy *question)
+{
+	sched_loss_seen(question->kernel->device, &question->fault);
+	sched_notice_queue(question->kernel->scheduler, &question->notice, SCHED_NOTICE_OCCUPANCY, question);
+}
+
+void sched_occupancy_tell(struct sched_occupancy *question)
+{
+	struct scheduler *scheduler = question->kernel->scheduler;
+	scheduler->callbacks.on_occupancy(scheduler->context, question->owner,
+					  question->fault.status == 0 ? &question->answer : NULL, &question->fault);
+	sched_kernel_drop(question->kernel);
+	free(question);
+}

@@ -1,0 +1,263 @@
+/* Buffers that other processes open, or opened: contents with a home, told to others through it. */
+#include "scheduler/dependencies.h"
+#include "scheduler/internal.h"
+#include "scheduler/residency.h"
+
+#include "cleanup.h"
+#include "status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define USE_BYTES ((sizeof(struct task_use) + 15) & ~(size_t)15)
+
+static struct sched_buffer *make_buffer(struct scheduler *scheduler, struct sched_contents *contents, void *host,
+					void *owner)
+{
+	struct sched_buffer *buffer = malloc(sizeof(*buffer));
+	if (!buffer)
+		return NULL;
+	*buffer = (struct sched_buffer){
+		.scheduler = scheduler,
+		.number = ++scheduler->last_buffer,
+		.owner = owner,
+		.host = host,
+		.contents = contents,
+		.references = 1,
+		.host_bit = ~contents->host_bits & (contents->host_bits + 1), /* the lowest that nobody has */
+	};
+	contents->host_bits |= buffer->host_bit;
+	contents->references++;
+	scheduler->counters.buffers++;
+	return buffer;
+}
+
+/* A buffer with new contents and the memory that they live in; nothing of it is known to a device. */
+static int make_shared(struct scheduler *scheduler, struct scheduler_device *home, const struct backend_image *image,
+		       uint64_t size_bytes, void *host, void *owner, struct sched_buffer **buffer_out)
+{
+	if (size_bytes == 0)
+		return -EINVAL;
+	CLEANUP(free_pointer) struct sched_contents *contents = calloc(1, sizeof(*contents));
+	if (!contents)
+		return -ENOMEM;
+	/* The task that makes the memory, the move of the first contents there, and the edge between them. */
+	if (pool_reserve(&scheduler->tasks, 2) < 0 || pool_reserve(&scheduler->edges, 1) < 0)
+		return -ENOMEM;
+	struct sched_buffer *buffer = make_buffer(scheduler, contents, host, owner);
+	if (!buffer)
+		return -ENOMEM;
+	uint32_t place = home->index + 1; /* also with unified memory: it is not the host's range */
+	sched_contents_init(contents, buffer, size_bytes, 1ull << place);
+	contents->references = 1;
+	contents->home_device = home;
+	contents->home_place = place;
+	if (image)
+		contents->image = *image;
+	contents->home = sched_memory_of(buffer, home);
+	if (!contents->home) {
+		scheduler->counters.buffers--;
+		free(buffer);
+		return -ENOMEM;
+	}
+	contents = NULL; /* the buffer's */
+	*buffer_out = buffer;
+	return 0;
+}
+
+/* Nothing uses the contents before their memory is there. */
+static void prepare(struct sched_buffer *buffer)
+{
+	struct sched_memory *home = buffer->contents->home;
+	struct task *task = sched_take_task(buffer->scheduler, sizeof(struct task_use));
+	task->role = TASK_ROLE_PREPARE;
+	task->device = home->device;
+	task->memory = home;
+	task->owner = buffer;
+	task->front_only = true;
+	task->state = TASK_HELD; /* on no lane */
+	(void)snprintf(task->send.what, sizeof(task->send.what), "shared memory");
+	struct sched_access access = {.buffer = buffer, .place = buffer->contents->home_place, .writes = true};
+	sched_access_ranges(&access, 0, 0, 0, home->size_bytes);
+	(void)sched_access_cost(task, &access, &(struct sched_cost){.edges = 0}); /* nothing: it is the first */
+	sched_access_enter(task, &access);
+	task_open(task);
+	task->message.kind = SCHED_MESSAGE_MEMORY_PREPARE;
+	sched_device_post(task->device, &task->message);
+}
+
+int sched_buffer_create_shared(struct scheduler *scheduler, struct scheduler_device *home,
+			       enum backend_export_kind export_kind, uint64_t size_bytes, void *host, bool initialised,
+			       void *owner, struct sched_buffer **buffer_out)
+{
+	struct sched_buffer *buffer;
+	int result = home->unified ? -EINVAL : make_shared(scheduler, home, NULL, size_bytes, host, owner, &buffer);
+	if (result < 0)
+		return result;
+	buffer->contents->home->export_kind = export_kind;
+	prepare(buffer);
+	if (initialised)
+		sched_residency_first(buffer);
+	*buffer_out = buffer;
+	return 0;
+}
+
+int sched_buffer_import(struct scheduler *scheduler, struct scheduler_device *home,
+			const struct backend_shared_memory *shared, uint64_t size_bytes, void *host, void *owner,
+			struct sched_buffer **buffer_out)
+{
+	struct sched_buffer *buffer;
+	CLEANUP(close_fd) int descriptor = -1;
+	if (shared->descriptor >= 0) {
+		descriptor = fcntl(shared->descriptor, F_DUPFD_CLOEXEC, 0);
+		if (descriptor < 0)
+			return -errno;
+	}
+	int result = home->unified ? -EINVAL : make_shared(scheduler, home, NULL, size_bytes, host, owner, &buffer);
+	if (result < 0)
+		return result;
+	struct sched_memory *memory = buffer->contents->home;
+	memory->imported = true;
+	memory->shared = *shared;
+	memory->shared.descriptor = take_fd(&descriptor);
+	buffer->references++; /* until it is told */
+	prepare(buffer);
+	*buffer_out = buffer;
+	return 0;
+}
+
+int sched_buffer_create_native(struct scheduler *scheduler, struct scheduler_device *home, uint64_t native,
+			       const struct backend_image *image, uint64_t size_bytes, void *host, void *owner,
+			       struct sched_buffer **buffer_out)
+{
+	struct sched_buffer *buffer;
+	int result = make_shared(scheduler, home, image, size_bytes, host, owner, &buffer);
+	if (result < 0)
+		return result;
+	buffer->contents->home->imported = true;
+	buffer->contents->home->native = native;
+	buffer->references++; /* until it is told */
+	prepare(buffer);
+	*buffer_out = buffer;
+	return 0;
+}
+
+int sched_buffer_share(struct sched_buffer *of, void *host, void *owner, struct sched_buffer **buffer_out)
+{
+	if (!of->contents->home)
+		return -EINVAL;
+	struct sched_buffer *buffer = make_buffer(of->scheduler, of->contents, host, owner);
+	if (!buffer)
+		return -ENOMEM;
+	*buffer_out = buffer;
+	return 0;
+}
+
+static struct task *take_export(struct sched_buffer *buffer, void *owner)
+{
+	struct sched_contents *contents = buffer->contents;
+	struct task *task = sched_take_task(buffer->scheduler, USE_BYTES + sizeof(struct backend_shared_memory));
+	if (!task)
+		return NULL;
+	task->role = TASK_ROLE_EXPORT;
+	task->shared = (struct backend_shared_memory *)(void *)(task->storage + USE_BYTES);
+	task->device = contents->home->device;
+	task->memory = contents->home;
+	task->owner = owner;
+	task->front_only = true;
+	(void)snprintf(task->send.what, sizeof(task->send.what), "export");
+	return task;
+}
+
+static void start_export(struct task *task, struct sched_buffer *buffer)
+{
+	buffer->references++; /* until it is told */
+	task_open(task);
+	task_consider(task);
+	scheduler_run(buffer->scheduler);
+}
+
+static bool is_exportable(const struct sched_contents *contents)
+{
+	return contents->home && contents->home->export_kind != BACKEND_EXPORT_NONE;
+}
+
+/* After what has been submitted, as a reader at home; but whether that succeeded is nothing to it. */
+int sched_buffer_export(struct sched_buffer *buffer, void *owner)
+{
+	struct sched_contents *contents = buffer->contents;
+	struct scheduler *scheduler = buffer->scheduler;
+	if (!is_exportable(contents))
+		return -EINVAL;
+	struct task *task = take_export(buffer, owner);
+	if (!task)
+		return -ENOMEM;
+	struct sched_access access = {.buffer = buffer, .place = contents->home_place};
+	struct sched_cost cost = {.edges = 0};
+	sched_access_ranges(&access, 0, 0, 0, contents->size_bytes);
+	if (sched_accesses_prepare(&access, 1) < 0 || sched_access_cost(task, &access, &cost) < 0 ||
+	    sched_cost_reserve(scheduler, &cost, NULL) < 0) {
+		sched_give_task(scheduler, task);
+		return -ENOMEM;
+	}
+	sched_access_wait_written(task, &access);
+	sched_access_enter(task, &access);
+	start_export(task, buffer);
+	return 0;
+}
+
+/*
+ * Nothing comes before it: making the memory is on its device's thread already, or over. And it is no reader in the order of
+ * the contents, where later writers would take it for one that has seen the writers before it.
+ */
+int sched_buffer_export_at_once(struct sched_buffer *buffer, void *owner)
+{
+	struct sched_contents *contents = buffer->contents;
+	if (!is_exportable(contents))
+		return -EINVAL;
+	struct task *task = take_export(buffer, owner);
+	if (!task)
+		return -ENOMEM;
+	const struct interval whole = {.end = contents->size_bytes};
+	(void)sched_use_add(task, buffer, TASK_USE_READ, contents->home_place, &whole, &whole);
+	start_export(task, buffer);
+	return 0;
+}
+
+void sched_shared_export(struct task *task)
+{
+	task->state = TASK_HELD;
+	task->message.kind = SCHED_MESSAGE_MEMORY_EXPORT;
+	sched_device_post(task->device, &task->message);
+}
+
+void sched_shared_returned(struct task *task)
+{
+	struct sched_cause *cause = task->send.cause;
+	if (cause) {
+		sched_loss_seen(task->device, &cause->fault);
+		task_doom(task, cause, true);
+		sched_cause_drop(cause);
+		task->send.cause = NULL;
+	}
+	task_finish(task);
+}
+
+void sched_shared_tell(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	struct sched_buffer *buffer = task->uses[0].buffer;
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	task_outcome_fault(task, &fault);
+	if (task->role == TASK_ROLE_PREPARE)
+		scheduler->callbacks.on_buffer_imported(scheduler->context, buffer->owner, buffer, &fault);
+	else
+		scheduler->callbacks.on_buffer_exported(scheduler->context, task->owner,
+							task->cause ? NULL : task->shared, &fault);
+	task_release(task);
+	sched_buffer_drop(buffer);
+}

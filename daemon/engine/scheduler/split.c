@@ -1,0 +1,149 @@
+/*
+ * Long launches of the class best effort in parts, where the program has said that this may be done (task_request.launch.splittable).
+ *
+ * A task that is split is sent once for each part, one after the other: it comes back from its lane, and unless that was the last
+ * part, or it has failed, it is dispatched again, so the gate decides anew and others' commands go first. To everybody else it is one
+ * task all the time. What comes behind it is not sent before its last part is (task_is_on_lane): so whatever holds between two tasks
+ * by edges, lanes and waits holds for it as it is written elsewhere, with its last part in its place.
+ *
+ * Whether it helps is asked before each part: who is alone on the device holds up nobody, and has the rest sent in one.
+ */
+#include "scheduler/internal.h"
+#include "base/split_plan.h"
+
+#include <stdlib.h>
+
+/* What launches took, of those that may be split; made for the first of them. */
+struct sched_split_estimates {
+	struct gate_estimates shapes;
+};
+
+static struct gate_estimates *estimates_of(struct scheduler_device *device)
+{
+	if (!device->split_estimates)
+		device->split_estimates = calloc(1, sizeof(*device->split_estimates));
+	return device->split_estimates ? &device->split_estimates->shapes : NULL;
+}
+
+void sched_split_free(struct scheduler_device *device)
+{
+	free(device->split_estimates);
+	device->split_estimates = NULL;
+}
+
+/*
+ * Not where the application sends to the same lane: that is in the order in which things are sent. Nor before it is known of the kernel:
+ * where a device has no loader, launches go to its thread before that has made it.
+ */
+static bool may_be_split(const struct task *task)
+{
+	const struct task_send *send = &task->send;
+	return task->split.declared && task->scheduler->slice_ns > 0 && !send->burst &&
+	       !send->command.launch.properties && !task->home_is_fixed && send->kernel->made && send->kernel->facts.splits;
+}
+
+/* Of whoever may wait longest, and somebody else is about. */
+static bool helps(const struct task *task)
+{
+	return task->flow->class == GATE_BEST_EFFORT && !sched_flow_is_alone(task->flow);
+}
+
+/* Twice the largest work-group for each unit: as many work-items as a unit of a GPU has at one time. */
+static uint64_t least_items(const struct scheduler_device *device)
+{
+	const struct backend_device_facts *facts = device->scheduler->infos[device->index].facts;
+	return 2 * facts->max_work_group_size * facts->max_compute_units;
+}
+
+/* The product fits: that was checked when it was submitted. */
+static uint32_t plan(const struct task *task, uint64_t predicted_ns)
+{
+	const struct backend_command *command = &task->send.command;
+	const uint64_t *global = command->launch.global, *local = command->launch.local;
+	struct split_facts facts = {
+		.predicted_ns = predicted_ns,
+		.slice_ns = task->scheduler->slice_ns,
+		.groups = local[0] ? global[0] / local[0] : global[0],
+		.items = global[0] * global[1] * global[2],
+		.least_items = least_items(task->device),
+	};
+	return split_plan(&facts);
+}
+
+static void begin(struct task *task)
+{
+	struct gate_estimates *estimates = task->flow->class == GATE_BEST_EFFORT ? estimates_of(task->device) : NULL;
+	if (!estimates)
+		return;
+	task->split.shape = sched_admission_shape(&task->send);
+	if (task->split.shape == 0)
+		return;
+	if (gate_estimate_wants(estimates, task->split.shape))
+		task->send.command.timed = true;
+	if (!helps(task))
+		return;
+	uint32_t parts = plan(task, gate_estimate_ns(estimates, task->split.shape));
+	if (parts < 2)
+		return;
+	task->send.command.launch.part = (struct backend_part){.first = 0, .end = 1, .of = parts};
+	task->send.command.timed = true; /* each part: a deadline is of all of them (sched_deadline.c) */
+	task->split.more = true;
+	task->scheduler->counters.splits++;
+}
+
+void sched_split_next(struct task *task)
+{
+	if (!may_be_split(task))
+		return;
+	struct backend_part *part = &task->send.command.launch.part;
+	if (part->of == 0)
+		begin(task);
+	else
+		part->end = helps(task) ? part->first + 1 : part->of;
+	task->split.more = part->end < part->of;
+}
+
+static void add_times(struct task *task)
+{
+	struct sched_split *split = &task->split;
+	struct task_send *send = &task->send;
+	if (send->end_ns > send->start_ns)
+		split->took_ns += send->end_ns - send->start_ns;
+	if (split->start_ns == 0)
+		split->start_ns = send->start_ns;
+	if (send->end_ns > 0)
+		split->end_ns = send->end_ns;
+	split->estimated |= send->estimated;
+}
+
+static void learn(const struct task *task)
+{
+	struct gate_estimates *estimates = estimates_of(task->device);
+	if (estimates && task->split.took_ns > 0)
+		gate_estimate_learn(estimates, task->split.shape, task->split.took_ns, !task->split.estimated);
+}
+
+bool sched_split_goes_on(struct task *task)
+{
+	struct task_send *send = &task->send;
+	if (task->split.shape == 0)
+		return false;
+	struct backend_part *part = &send->command.launch.part;
+	bool failed = task->cause || send->skipped;
+	add_times(task);
+	task->scheduler->counters.split_parts += part->of > 0;
+	if (failed || !task->split.more) {
+		if (!failed)
+			learn(task);
+		send->start_ns = task->split.start_ns;
+		send->end_ns = task->split.end_ns;
+		send->estimated = task->split.estimated;
+		return false;
+	}
+	part->first = part->end;
+	task->split.begun = true;
+	send->predecessor_count = 0;
+	send->flight = SCHED_NO_FLIGHT;
+	send->start_ns = send->end_ns = 0;
+	return true;
+}

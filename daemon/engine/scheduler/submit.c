@@ -1,0 +1,283 @@
+/* From a request to a task. */
+#include "scheduler/dependencies.h"
+#include "scheduler/graph.h"
+#include "scheduler/internal.h"
+
+#include "access_mode.h"
+#include "clock.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFETCHED_BUFFERS 8u
+#define LINE_BYTES ((size_t)64)
+
+bool sched_request_is_front_only(const struct task_request *request)
+{
+	switch (request->action) {
+	case TASK_LAUNCH:
+		for (uint32_t i = 0; i < request->launch.dimensions; i++)
+			if (request->launch.global[i] == 0)
+				return true;
+		return false;
+	case TASK_COPY:
+		return request->copy.size_bytes == 0;
+	case TASK_FILL:
+		return request->fill.size_bytes == 0;
+	case TASK_EVENT_RECORD:
+	case TASK_NATIVE:
+	case TASK_GRAPH:
+	case TASK_CONDITION:
+		return false;
+	case TASK_EVENT_WAIT:
+		return request->event->is_watched;
+	case TASK_USM_COPY:
+	case TASK_USM_FILL:
+	case TASK_USM_PREFETCH:
+	case TASK_USM_ADVISE:
+		return request->usm.size_bytes == 0;
+	case TASK_HOST:
+		return !request->early;
+	case TASK_BARRIER:
+	case TASK_HOST_UPDATE:
+		break;
+	}
+	return true;
+}
+
+static void fill_access(struct sched_access *access, const struct task_request *request, uint32_t index,
+			bool front_only)
+{
+	const struct task_requirement *requirement = &request->requirements[index];
+	bool at_host = request->action == TASK_HOST_UPDATE || (request->action == TASK_HOST && !request->on_device);
+	access->buffer = requirement->buffer;
+	access->memory = NULL;
+	access->place =
+		at_host ? SCHED_HOST_PLACE : sched_place_of(requirement->buffer->contents, request->device);
+	access->writes = access_mode_writes(requirement->mode);
+	access->moves = !front_only || request->action == TASK_HOST_UPDATE || request->action == TASK_HOST;
+	access->needs = !access->writes || access_mode_needs_contents(requirement->mode) || !access->moves;
+	access->host = access->as_writer = false;
+	sched_access_ranges(access, requirement->order_offset_bytes, requirement->order_size_bytes,
+			    requirement->offset_bytes, requirement->size_bytes);
+}
+
+int sched_accesses_reserve(struct scheduler *scheduler, uint32_t count)
+{
+	if (count <= scheduler->access_capacity)
+		return 0;
+	struct sched_access *accesses = realloc(scheduler->accesses, count * sizeof(*accesses));
+	if (!accesses)
+		return -ENOMEM;
+	scheduler->accesses = accesses;
+	scheduler->access_capacity = count;
+	return 0;
+}
+
+/* Line by line, not as a loop, which would take longer than what it does. */
+static inline void fetch_buffer(const struct sched_buffer *buffer)
+{
+	const char *at = (const char *)buffer;
+	static_assert(sizeof(*buffer) / LINE_BYTES == 6, "all of its lines, but perhaps the last one");
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + 1 * LINE_BYTES, 1);
+	__builtin_prefetch(at + 2 * LINE_BYTES, 1);
+	__builtin_prefetch(at + 3 * LINE_BYTES, 1);
+	__builtin_prefetch(at + 4 * LINE_BYTES, 1);
+	__builtin_prefetch(at + 5 * LINE_BYTES, 1);
+}
+
+/* Into the scheduler's own list, which has room for them. */
+static int fill_accesses(struct scheduler *scheduler, const struct task_request *request, bool front_only)
+{
+	uint32_t count = request->requirement_count;
+	int result = sched_accesses_reserve(scheduler, count);
+	if (result < 0)
+		return result;
+	/* A thousand buffers are in no cache. */
+	for (uint32_t i = 0; i < count && i < PREFETCHED_BUFFERS; i++)
+		fetch_buffer(request->requirements[i].buffer);
+	bool plain = true;
+	for (uint32_t i = 0; i < count; i++) {
+		fill_access(&scheduler->accesses[i], request, i, front_only);
+		plain &= sched_access_is_plain(&scheduler->accesses[i]);
+	}
+	/* If one of them is not, what is cut for it may be another one's buffer. */
+	for (uint32_t i = 0; i < count; i++)
+		scheduler->accesses[i].plain = plain;
+	return plain ? 0 : sched_accesses_prepare(scheduler->accesses, count);
+}
+
+static int reserve_accesses(const struct task *task, const struct task_request *request, bool front_only)
+{
+	struct scheduler *scheduler = task->scheduler;
+	struct sched_cost cost = {.edges = request->after_count};
+	for (uint32_t i = 0; i < request->requirement_count; i++) {
+		struct sched_access *access = &scheduler->accesses[i];
+		if ((!front_only || request->on_device) && access->buffer->contents->size_bytes > 0) {
+			int needed = sched_memory_need(access->buffer, request->device, &access->memory);
+			if (needed < 0)
+				return needed;
+		}
+		int result = sched_access_cost(task, access, &cost);
+		if (result < 0)
+			return result;
+	}
+	return sched_cost_reserve(scheduler, &cost, request->account);
+}
+
+/* Everything that can fail, before anything is changed. */
+static int reserve(const struct task *task, const struct task_request *request, bool front_only)
+{
+	struct scheduler *scheduler = task->scheduler;
+	int result = fill_accesses(scheduler, request, front_only);
+	if (result < 0)
+		return result;
+	result = reserve_accesses(task, request, front_only);
+	for (uint32_t i = 0; i < request->requirement_count && result < 0; i++)
+		sched_access_join(&scheduler->accesses[i]);
+	return result;
+}
+
+static void fill_identity(struct task *task, const struct task_request *request)
+{
+	struct task_send *send = &task->send;
+	send->flight_session = request->flight_session;
+	send->flight_queue = request->flight_queue;
+	send->flight_group = request->flight_group;
+	size_t length = request->what ? strnlen(request->what, sizeof(send->what) - 1) : 0;
+	if (length > 0)
+		memcpy(send->what, request->what, length);
+}
+
+/* What it needs of that one of `after`. */
+static uint32_t launches_of(const struct task_request *request, uint32_t after)
+{
+	uint32_t launches = request->after_launches ? request->after_launches[after] : 0;
+	return launches ? launches : SCHED_LAUNCHES_ALL;
+}
+
+/* What makes it fail before anything is moved for it. */
+static void inherit_failures(struct task *task, const struct task_request *request)
+{
+	if (request->failed_dependency) {
+		struct sched_cause *cause = sched_cause_create(request->failed_dependency);
+		task_doom(task, cause, false);
+		sched_cause_drop(cause);
+	}
+	for (uint32_t i = 0; i < request->requirement_count && !task->cause; i++) {
+		struct sched_cause *poison = sched_access_poison(&task->scheduler->accesses[i]);
+		if (poison)
+			task_doom(task, poison, false);
+	}
+	for (uint32_t i = 0; i < request->after_count - request->after_order_count && !task->cause; i++)
+		if (request->after[i]->state == TASK_DONE) {
+			struct sched_cause *cause = sched_launches_cause(request->after[i], launches_of(request, i));
+			if (cause)
+				task_doom(task, cause, false);
+		}
+}
+
+int task_submit(struct scheduler *scheduler, const struct task_request *request, struct task **task_out)
+{
+	bool front_only = sched_request_is_front_only(request);
+	uint64_t before = scheduler->pool_bytes;
+	size_t storage_bytes = sched_uses_storage(request) + sched_send_storage(request);
+	uint64_t carried_bytes = request->action == TASK_GRAPH ? sched_graph_changes_bytes(request->graph.changes) : 0;
+	if (!sched_account_allows(request->account, sizeof(struct task) + storage_bytes + carried_bytes))
+		return -EDQUOT;
+	struct task *task = sched_take_task(scheduler, storage_bytes);
+	if (!task)
+		return -ENOMEM;
+	int result = reserve(task, request, front_only);
+	if (result < 0) {
+		sched_give_task(scheduler, task);
+		sched_pool_trim(scheduler);
+		return result;
+	}
+	task->device = request->device;
+	task->owner = request->owner;
+	task->home_lane = request->home_lane;
+	task->home_is_fixed = request->home_is_fixed;
+	task->submit_ns = request->timed ? clock_now_ns() : 0;
+	task->front_only = front_only;
+	task->held_by_host = request->action == TASK_HOST;
+	task->goes_alone = carried_bytes > 0;
+	fill_identity(task, request);
+	if (!front_only || (request->action == TASK_EVENT_WAIT && request->event->is_watched))
+		sched_send_fill(&task->send, request, task->storage + sched_uses_storage(request));
+	task->split.declared = request->action == TASK_LAUNCH && request->launch.splittable && !front_only;
+	if (request->action == TASK_LAUNCH && request->launch.kernel)
+		sched_kernel_use(request->launch.kernel, task);
+	inherit_failures(task, request);
+	const struct sched_access *accesses = scheduler->accesses;
+	uint32_t count = request->requirement_count;
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_bring(task, &accesses[i]);
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_wait(task, &accesses[i]);
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_enter(task, &accesses[i]);
+	for (uint32_t i = 0; i < request->after_count; i++)
+		if (i < request->after_count - request->after_order_count)
+			task_edge_add_data(request->after[i], task, launches_of(request, i));
+		else
+			task_edge_add(request->after[i], task, false);
+	task_open(task);
+	for (uint32_t i = 0; i < count; i++)
+		sched_access_finish(task, &accesses[i]);
+	sched_account_charge(request->account, task,
+			     carried_bytes + (scheduler->pool_bytes > before ? scheduler->pool_bytes - before : 0));
+	sched_pool_trim(scheduler);
+	task_consider(task);
+	*task_out = task;
+	scheduler_run(scheduler);
+	return 0;
+}
+
+bool task_has_lane_of(const struct task *task, const struct scheduler_device *device)
+{
+	return task->state == TASK_SENT && task->device == device && !task->held_by_host && !task->split.begun &&
+	       !atomic_load(&task->is_aside);
+}
+
+/*
+ * The front tries only: while the device's thread works, the next question finds out. What the driver has said once stays so.
+ */
+static bool has_begun(struct task *task)
+{
+	struct scheduler_device *device = task->device;
+	const struct sched_worker *worker = &device->worker;
+	if (!device->ops->begun)
+		return true;
+	if (task->has_begun && (task->begun_ns || !task->send.command.timed))
+		return true;
+	if (pthread_mutex_trylock(&device->ownership) != 0)
+		return task->has_begun;
+	struct backend_lane *lane = worker->unusable ? NULL : worker->lanes[task->send.lane].handle;
+	if (lane && device->ops->begun(lane, task->send.sequence - sched_launches(&task->send) + 1, &task->begun_ns))
+		task->has_begun = true;
+	(void)pthread_mutex_unlock(&device->ownership);
+	return task->has_begun;
+}
+
+bool task_running(struct task *task)
+{
+	if (task->held_by_host)
+		return task->state == TASK_HELD || (task->told_early && task->open_in == 0);
+	/* Between two of its parts it goes on running. */
+	if (task->split.begun)
+		return task->state != TASK_DONE;
+	return task->state == TASK_SENT && task->open_in == 0 && task->device->lanes[task->send.lane].first == task &&
+	       !atomic_load(&task->is_aside) && has_begun(task);
+}
+
+uint64_t task_begun_ns(const struct task *task)
+{
+	/* The parts that are over tell when the first of them began. */
+	if (task->begun_ns == 0 && task->split.begun && !task->split.estimated)
+		return task->split.start_ns;
+	return task->begun_ns;
+}

@@ -1,0 +1,73 @@
+/*
+ * What each session has used of each device, for accounts: kept with its flow there, by the front thread. A command's wait begins
+ * when nothing of its own session's is in its way any more, and ends when it is sent; both are read off the clock of the turn.
+ */
+#include "scheduler/internal.h"
+
+/* What is used of a sub-device is used of the device that it is a part of. */
+static struct sched_used *used_of(struct sched_flow *flow)
+{
+	struct scheduler_device *root = flow->device->root;
+	return root && flow->account ? &sched_flow_of(root, flow->account)->used : &flow->used;
+}
+
+void sched_use_sent(struct task *task)
+{
+	const uint64_t now_ns = task->scheduler->now_ns;
+	if (task->role == TASK_ROLE_GROUP && !task->split.begun)
+		delay_note(&used_of(task->flow)->delays, now_ns - task->due_ns, sched_launches(&task->send));
+}
+
+static uint32_t failures(const struct task_send *send)
+{
+	if (send->burst && send->burst->failed)
+		return (uint32_t)__builtin_popcount(send->burst->failed);
+	return send->cause ? sched_launches(send) : 0;
+}
+
+void sched_use_back(struct task *task, uint64_t device_ns)
+{
+	const struct task_send *send = &task->send;
+	struct sched_used *used = used_of(task->flow);
+	used->device_ns += device_ns;
+	/* What another one's failure kept from running was never there. */
+	if (send->skipped)
+		return;
+	/* One that goes on is counted with its last part. */
+	if (task->role == TASK_ROLE_GROUP && (send->cause || !task->split.more)) {
+		used->commands += sched_launches(send);
+		used->failed += failures(send);
+	}
+	if (send->cause)
+		return;
+	if (send->command.kind == BACKEND_COMMAND_WRITE)
+		used->bytes_to_device += send->command.transfer.size_bytes;
+	else if (send->command.kind == BACKEND_COMMAND_READ)
+		used->bytes_to_host += send->command.transfer.size_bytes;
+}
+
+/* Devices' threads count what they spill with the memory: whose it is the front thread knows. */
+void sched_use_settle(struct sched_memory *memory)
+{
+	uint32_t times = atomic_exchange_explicit(&memory->spill.times, 0, memory_order_relaxed);
+	struct sched_flow *flow = memory->account ? *sched_account_flows(memory->account) : NULL;
+	while (flow && flow->device != memory->device)
+		flow = flow->next;
+	if (times == 0 || !flow)
+		return;
+	used_of(flow)->spills += times;
+	used_of(flow)->spilled_bytes += times * memory->size_bytes;
+}
+
+bool sched_account_use(struct sched_account *account, uint32_t nth, struct sched_device_use *use_out)
+{
+	if (nth == 0)
+		sched_account_settle_spills(account);
+	for (const struct sched_flow *flow = *sched_account_flows(account); flow; flow = flow->next) {
+		if (!flow->device || flow->device->native_context || flow->device->root || nth-- > 0)
+			continue;
+		*use_out = (struct sched_device_use){flow->device->ops->kind, flow->device->backend_index, &flow->used};
+		return true;
+	}
+	return false;
+}

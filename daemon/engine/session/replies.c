@@ -1,0 +1,69 @@
+#include "session/session.h"
+
+#include <string.h>
+
+void status_fill(const struct session *session, Sycl__V1__Status *status, uint64_t object,
+		 const struct backend_fault *fault)
+{
+	const struct object *about = object_table_find(&session->objects, object);
+	sycl__v1__status__init(status);
+	status->code = fault->status;
+	status->text = (char *)(uintptr_t)fault->text;
+	status->object = object;
+	status->native_code = fault->native_code;
+	status->backend = about ? about->backend : 0;
+}
+
+void reply_done(struct session *session, uint64_t number)
+{
+	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
+	reply.number = number;
+	session_reply(session, &reply);
+}
+
+void reply_status(struct session *session, uint64_t number, uint64_t object, const struct backend_fault *fault)
+{
+	Sycl__V1__Status status;
+	status_fill(session, &status, object, fault);
+	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
+	reply.number = number;
+	reply.status = &status;
+	session_reply(session, &reply);
+}
+
+void reply_object_failed(struct session *session, uint64_t object, const struct backend_fault *fault)
+{
+	Sycl__V1__Status status;
+	status_fill(session, &status, object, fault);
+	Sycl__V1__ObjectFailed failed = SYCL__V1__OBJECT_FAILED__INIT;
+	failed.object = object;
+	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
+	reply.status = &status;
+	reply.body_case = SYCL__V1__REPLY__BODY_OBJECT_FAILED;
+	reply.object_failed = &failed;
+	session_reply(session, &reply);
+}
+
+void reply_group_failed(struct session *session, uint64_t queue, uint64_t group, const struct backend_fault *fault)
+{
+	Sycl__V1__Status status;
+	status_fill(session, &status, queue, fault);
+	Sycl__V1__GroupFailed failed = SYCL__V1__GROUP_FAILED__INIT;
+	failed.queue = queue;
+	failed.group = group;
+	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
+	reply.status = &status;
+	reply.body_case = SYCL__V1__REPLY__BODY_GROUP_FAILED;
+	reply.group_failed = &failed;
+	session_reply(session, &reply);
+}
+
+void reply_released(struct session *session, uint64_t object)
+{
+	Sycl__V1__Released released = SYCL__V1__RELEASED__INIT;
+	released.object = object;
+	Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
+	reply.body_case = SYCL__V1__REPLY__BODY_RELEASED;
+	reply.released = &released;
+	session_reply(session, &reply);
+}

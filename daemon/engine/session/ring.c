@@ -1,0 +1,310 @@
+/* The two rings of a session as the engine sees them: reading with a budget, writing with back-pressure. */
+#include "graph/whole.h"
+#include "session/session.h"
+#include "wake.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+enum waiting_kind { WAITING_REPLY, WAITING_SLOT };
+
+/* What found no room in the reply ring, or comes behind something that did not. */
+struct waiting {
+	struct list link;
+	enum waiting_kind kind;
+	uint32_t slot, sequence, status; /* of a slot write */
+	uint32_t bytes;                  /* of a reply */
+	uint8_t packed[];
+};
+
+static void notify(struct session *session)
+{
+	if (list_empty(&session->notify_link))
+		list_push_back(&session->engine->notify, &session->notify_link);
+}
+
+void session_notify(struct session *session)
+{
+	notify(session);
+}
+
+void session_wake_client(struct session *session)
+{
+	/* Packet{wake} as it travels: field 5, no bytes. */
+	static const uint8_t packed_wake[] = {0x2a, 0x00};
+	if (session->state != SESSION_OPEN)
+		return;
+	bool sleeps = wake_claim(&session->header->client_sleeps);
+	/* EAGAIN: datagrams wait for it already, so it is awake or about to be. A peer that is gone is found by the poll. */
+	if (sleeps && packet_socket_send(session->socket, packed_wake, sizeof(packed_wake), NULL, 0, MSG_DONTWAIT) == 0)
+		session->engine->wakes_sent++;
+}
+
+static void push_waiting(struct session *session, struct waiting *entry)
+{
+	list_push_back(&session->waiting, &entry->link);
+	session->waiting_bytes += sizeof(*entry) + entry->bytes;
+	if (session->waiting_bytes > SESSION_WAITING_BYTES_MAX)
+		session_fail(session, STATUS_QUOTA, "the reply ring was not emptied while %u MiB of replies waited",
+			     SESSION_WAITING_BYTES_MAX >> 20);
+}
+
+static void pop_waiting(struct session *session, struct waiting *entry)
+{
+	list_remove(&entry->link);
+	session->waiting_bytes -= sizeof(*entry) + entry->bytes;
+	free(entry);
+}
+
+void session_drop_waiting(struct session *session)
+{
+	while (!list_empty(&session->waiting))
+		pop_waiting(session, list_entry(session->waiting.next, struct waiting, link));
+}
+
+/* 0: room for a reply of that size. -EAGAIN: none now. Otherwise the session has been told to close. */
+static int reserve(struct session *session, uint32_t bytes, void **payload_out)
+{
+	int r = ring_writer_reserve(&session->replies, RING_RECORD_MESSAGE, bytes, payload_out);
+	if (r == -EPROTO)
+		return session_violation(session, "the tail of the reply ring is out of range");
+	return r;
+}
+
+void session_reply(struct session *session, const Sycl__V1__Reply *reply)
+{
+	if (session->state != SESSION_OPEN)
+		return;
+	size_t bytes = sycl__v1__reply__get_packed_size(reply);
+	if (bytes > PACKET_BYTES_MAX) {
+		session_fail(session, STATUS_RUNTIME, "a reply of %zu bytes does not fit into a record", bytes);
+		return;
+	}
+	if (list_empty(&session->waiting)) {
+		void *payload;
+		int r = reserve(session, (uint32_t)bytes, &payload);
+		if (r == 0) {
+			(void)sycl__v1__reply__pack(reply, payload);
+			ring_writer_commit(&session->replies);
+			notify(session);
+		}
+		if (r != -EAGAIN)
+			return;
+	}
+	struct waiting *entry = calloc(1, sizeof(*entry) + bytes);
+	if (!entry) {
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a reply");
+		return;
+	}
+	entry->kind = WAITING_REPLY;
+	entry->bytes = (uint32_t)bytes;
+	(void)sycl__v1__reply__pack(reply, entry->packed);
+	push_waiting(session, entry);
+	session_make_hot(session);
+}
+
+void session_write_slot(struct session *session, uint32_t slot, uint32_t sequence, uint32_t status)
+{
+	if (session->state != SESSION_OPEN)
+		return;
+	if (list_empty(&session->waiting)) {
+		session_store_slot(session, slot, sequence, status);
+		return;
+	}
+	struct waiting *entry = calloc(1, sizeof(*entry));
+	if (!entry) {
+		session_cut_off(session, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a completion");
+		return;
+	}
+	entry->kind = WAITING_SLOT;
+	entry->slot = slot;
+	entry->sequence = sequence;
+	entry->status = status;
+	push_waiting(session, entry);
+}
+
+/* Move into the ring what waits for it. True: nothing waits any more. */
+static bool flush_waiting(struct session *session)
+{
+	while (!list_empty(&session->waiting)) {
+		struct waiting *entry = list_entry(session->waiting.next, struct waiting, link);
+		if (entry->kind == WAITING_REPLY) {
+			void *payload;
+			if (reserve(session, entry->bytes, &payload) < 0)
+				return false;
+			memcpy(payload, entry->packed, entry->bytes);
+			ring_writer_commit(&session->replies);
+			notify(session);
+		} else {
+			session_store_slot(session, entry->slot, entry->sequence, entry->status);
+		}
+		pop_waiting(session, entry);
+	}
+	return true;
+}
+
+/* Must the session be left unread, because what it asks for could not be answered? */
+static bool stalled(const struct session *session)
+{
+	return !list_empty(&session->waiting) || outbox_waiting(&session->outbox) || session->awaited;
+}
+
+void session_make_hot(struct session *session)
+{
+	if (session->state == SESSION_OPEN && list_empty(&session->hot_link))
+		list_push_back(&session->engine->woken, &session->hot_link);
+}
+
+/* A launch of a graph that the device makes first: the record is kept, and run when that is done. */
+static bool defers(struct session *session, const Sycl__V1__Command *command, uint32_t bytes)
+{
+	if (command->body_case != SYCL__V1__COMMAND__BODY_COMMAND_GROUP ||
+	    !graph_whole_awaits(session, command->command_group))
+		return false;
+	session->deferred = malloc(bytes ? bytes : 1);
+	if (!session->deferred) {
+		session->awaited = NULL; /* node by node then */
+		return false;
+	}
+	memcpy(session->deferred, session->engine->record, bytes);
+	session->deferred_bytes = bytes;
+	return true;
+}
+
+static int next_record(struct session *session, uint16_t *kind_out, uint32_t *bytes_out)
+{
+	struct engine *engine = session->engine;
+	if (!session->deferred) {
+		int r = ring_reader_next(&session->submit, engine->record, kind_out, bytes_out);
+		session->record += r > 0;
+		return r;
+	}
+	memcpy(engine->record, session->deferred, session->deferred_bytes);
+	*kind_out = RING_RECORD_MESSAGE;
+	*bytes_out = session->deferred_bytes;
+	free(session->deferred);
+	session->deferred = NULL;
+	return 1;
+}
+
+/* More than 0: ran one, and what it counts as. 0: there is none. Negative: the session has been told to close. */
+static int run_record(struct session *session)
+{
+	struct engine *engine = session->engine;
+	uint16_t kind;
+	uint32_t bytes;
+	int r = next_record(session, &kind, &bytes);
+	if (r == 0)
+		return 0;
+	if (r < 0)
+		return session_violation(session, "the submit ring's head, or the head of a record, is out of range");
+	engine->commands_decoded++;
+	if (kind == RING_RECORD_RESUBMIT) {
+		return command_resubmit(session, engine->record, bytes);
+	}
+	ProtobufCMessage *message;
+	r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record, bytes, &message);
+	if (r < 0)
+		return session_violation(session,
+					 r == -ENOMEM ? "record %llu unpacks to more than is allowed"
+						      : "record %llu cannot be decoded",
+					 (unsigned long long)session->record);
+	session->record_cost = 0;
+	if (defers(session, (const Sycl__V1__Command *)message, bytes))
+		return 0;
+	r = session_command(session, (const Sycl__V1__Command *)message);
+	/* A thousand requirements are more work than one, and so are a graph's nodes. */
+	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES + session->record_cost);
+}
+
+static bool is_far_ahead(struct session *session)
+{
+	/* Most are never. */
+	if (session->groups_open < READ_AHEAD_SHARED / 2 && session->ahead.since_ns == 0)
+		return false;
+	return !session->engine->never_window &&
+	       read_ahead_holds(&session->ahead, session->groups_open, sched_account_sent(session->work) > 0,
+				session->engine->now_ns);
+}
+
+bool session_is_held(struct session *session)
+{
+	return session->ahead.since_ns != 0 && is_far_ahead(session);
+}
+
+/*
+ * The only one that is awake, and it has said all: what it wants is sent now, and what there is to note of this turn follows while the
+ * device works. Nothing could have gone together with it. False: others may follow.
+ */
+static bool send_at_once(struct session *session)
+{
+	struct engine *engine = session->engine;
+	if (engine->hot.next != engine->hot.previous || ring_reader_has_more(&session->submit))
+		return false;
+	scheduler_flush(engine->scheduler);
+	return true;
+}
+
+uint32_t session_turn(struct session *session, bool shared)
+{
+	const uint32_t records = shared ? SESSION_RECORDS_SHARED : SESSION_RECORDS_ALONE;
+	wake_cancel_sleep(&session->header->engine_sleeps);
+	session->more = false;
+	session->ahead.most = shared ? READ_AHEAD_SHARED : READ_AHEAD_ALONE;
+	if (!flush_waiting(session) || stalled(session) || session->paused)
+		return 0;
+	uint32_t done = 0;
+	while (done < records && session->state == SESSION_OPEN && list_empty(&session->doomed_link) &&
+	       !stalled(session) && !is_far_ahead(session)) {
+		session->turn_left = records - done;
+		int r = run_record(session);
+		if (r < 0)
+			return done + 1;
+		if (r == 0)
+			break;
+		done += (uint32_t)r;
+		if (send_at_once(session))
+			break;
+	}
+	session->more = done >= records && session->ahead.since_ns == 0;
+	if (done) {
+		ring_reader_publish(&session->submit);
+		if (wake_claim(&session->header->client_wants_room))
+			notify(session);
+	}
+	return done;
+}
+
+/* Room in the reply ring is asked for; what waits for the socket goes on when the socket is writable. */
+static bool sleep_stalled(struct session *session)
+{
+	if (session->awaited && list_empty(&session->waiting))
+		return true;
+	if (list_empty(&session->waiting))
+		return true;
+	wake_prepare_sleep(&session->header->engine_wants_room);
+	if (!flush_waiting(session))
+		return true;
+	wake_cancel_sleep(&session->header->engine_wants_room);
+	return stalled(session);
+}
+
+bool session_sleep(struct session *session)
+{
+	bool sleeps;
+	if (stalled(session)) {
+		sleeps = sleep_stalled(session);
+	} else if (session_is_held(session)) {
+		list_remove(&session->hot_link);
+		list_push_back(&session->engine->held, &session->hot_link);
+		return true;
+	} else {
+		wake_prepare_sleep(&session->header->engine_sleeps);
+		sleeps = session->paused || !ring_reader_has_more(&session->submit);
+		if (!sleeps)
+			wake_cancel_sleep(&session->header->engine_sleeps);
+	}
+	if (sleeps)
+		list_remove(&session->hot_link);
+	return sleeps;
+}

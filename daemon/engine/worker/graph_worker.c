@@ -1,0 +1,407 @@
+/* Graphs of the backend's, the device thread's part: made, changed, made anew. */
+#include "scheduler/graph.h"
+
+#include "status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FIRST_CAPACITY 8u
+
+static int refuse(struct backend_fault *fault, int32_t status, const char *text, int error)
+{
+	*fault = (struct backend_fault){.status = status};
+	(void)snprintf(fault->text, sizeof(fault->text), "%s", text);
+	return error;
+}
+
+static int no_memory(struct backend_fault *fault)
+{
+	return refuse(fault, STATUS_MEMORY_ALLOCATION, "the engine has no memory for a graph", -ENOMEM);
+}
+
+/* --- temporaries --------------------------------------------------------------------------------------------------- */
+
+static struct backend_memory *find_temporary(const struct sched_graph *graph, const struct sched_memory *memory)
+{
+	for (uint32_t i = 0; i < graph->temporary_count; i++)
+		if (graph->temporaries[i].memory == memory)
+			return graph->temporaries[i].handle;
+	return NULL;
+}
+
+/* One that lies in a handle stays there: its session pays for one of both. */
+static bool may_have(const struct sched_graph *graph, const struct sched_memory *memory)
+{
+	return memory->is_temporary && graph->device->ops->graph_temporary && !graph->has_native && !graph->has_condition &&
+	       graph->temporary_count < SCHED_GRAPH_TEMPORARIES &&
+	       !atomic_load_explicit(&memory->handle, memory_order_relaxed);
+}
+
+struct backend_memory *sched_graph_memory(const struct sched_memory *memory)
+{
+	const struct sched_graph *making = memory->is_temporary ? memory->device->worker.making : NULL;
+	return making ? find_temporary(making, memory) : NULL;
+}
+
+bool sched_graph_has_memory(const struct sched_graph *graph, const struct sched_memory *memory)
+{
+	return memory->is_temporary && (find_temporary(graph, memory) || may_have(graph, memory));
+}
+
+int sched_graph_need(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+{
+	struct sched_graph *graph = device->worker.making;
+	if (!graph || !may_have(graph, memory) || find_temporary(graph, memory))
+		return 0;
+	if (!graph->temporaries)
+		graph->temporaries = calloc(SCHED_GRAPH_TEMPORARIES, sizeof(*graph->temporaries));
+	if (!graph->temporaries)
+		return no_memory(fault);
+	struct sched_graph_memory made = {.memory = memory};
+	int result = device->ops->graph_temporary(graph->handle, memory->size_bytes, &made.handle, fault);
+	if (result == 0) {
+		graph->temporaries[graph->temporary_count++] = made;
+		atomic_fetch_add_explicit(&device->graph_memories, 1, memory_order_relaxed);
+	}
+	if (result != -EOPNOTSUPP)
+		return result;
+	*fault = (struct backend_fault){.status = STATUS_SUCCESS};
+	return 0;
+}
+
+static int fill_node(struct sched_graph *graph, struct sched_graph_node *node, struct backend_fault *fault)
+{
+	graph->device->worker.making = graph;
+	int result = sched_execute_fill(graph->device, &node->send, fault);
+	graph->device->worker.making = NULL;
+	return result;
+}
+
+/* --- making -------------------------------------------------------------------------------------------------------- */
+
+static int gather(struct sched_graph *graph, struct sched_memory *memory, struct backend_fault *fault)
+{
+	if (!memory || memory->gathered == graph->stamp || (memory->is_temporary && find_temporary(graph, memory)))
+		return 0;
+	if (graph->memory_count == graph->memory_capacity) {
+		uint32_t capacity = graph->memory_capacity ? graph->memory_capacity * 2 : FIRST_CAPACITY;
+		struct sched_graph_memory *memories = reallocarray(graph->memories, capacity, sizeof(*memories));
+		if (!memories)
+			return no_memory(fault);
+		graph->memories = memories;
+		graph->memory_capacity = capacity;
+	}
+	memory->gathered = graph->stamp;
+	sched_spill_pin(graph->device, memory);
+	graph->memories[graph->memory_count++] =
+		(struct sched_graph_memory){memory, atomic_load_explicit(&memory->handle, memory_order_relaxed)};
+	return 0;
+}
+
+static int gather_all(struct sched_graph *graph, const struct task_send *send, struct backend_fault *fault)
+{
+	struct sched_memory *memory;
+	uint32_t arguments = send->command.kind == BACKEND_COMMAND_LAUNCH ? send->command.launch.argument_count : 0;
+	int result = gather(graph, send->source, fault);
+	if (result == 0)
+		result = gather(graph, send->destination, fault);
+	for (uint32_t i = 0; result == 0 && i < arguments; i++)
+		result = gather(graph, send->argument_memories[i], fault);
+	for (uint32_t i = 0; result == 0 && send->native_command &&
+			     sched_native_command_has(send->native_command, i, &memory);
+	     i++)
+		result = gather(graph, memory, fault);
+	return result;
+}
+
+static int add_node(struct sched_graph *graph, struct backend_fault *fault)
+{
+	const struct scheduler_device *device = graph->device;
+	struct sched_graph_node *node = graph->nodes[graph->next];
+	uint32_t place = 0;
+	int result = fill_node(graph, node, fault);
+	if (result == 0)
+		result = gather_all(graph, &node->send, fault);
+	if (result == 0)
+		result = device->ops->graph_add(graph->handle, &node->send.command, node->after, node->after_count, &place,
+						fault);
+	if (result < 0)
+		return result;
+	if (place != graph->next)
+		return refuse(fault, STATUS_RUNTIME, "the backend counts the nodes of a graph in another way", -EINVAL);
+	graph->next++;
+	return 0;
+}
+
+static void unpin(struct scheduler_device *device, const struct sched_graph_memory *memories, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		sched_spill_unpin(device, memories[i].memory);
+}
+
+/*
+ * What launches in flight have of an earlier making is in no list: it stays. On a device that is lost nothing is spilled, and what
+ * nodes named that were changed last may be gone.
+ */
+static void let_go_of_memories(struct sched_graph *graph)
+{
+	if (!graph->device->worker.unusable)
+		unpin(graph->device, graph->memories, graph->memory_count);
+	graph->memory_count = 0;
+}
+
+static void forget(struct sched_graph *graph)
+{
+	let_go_of_memories(graph);
+	if (graph->handle)
+		graph->device->ops->graph_free(graph->handle);
+	graph->handle = NULL;
+	graph->temporary_count = 0;
+}
+
+static int begin(struct sched_graph *graph, struct backend_fault *fault)
+{
+	struct scheduler_device *device = graph->device;
+	graph->stamp = ++device->worker.graph_stamp;
+	graph->memory_count = 0;
+	graph->temporary_count = 0; /* those of a former handle are that one's */
+	graph->next = 0;
+	graph->is_stale = true;
+	if (!device->ops->graph_create)
+		return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED, "this device has no graphs", -EOPNOTSUPP);
+	return device->ops->graph_create(device->handle, &graph->handle, fault);
+}
+
+/*
+ * The end of making one may wait for whatever runs (QUIET_LOAD), and everybody with it. So while something does, it is not made: the
+ * launch is replayed, and a later one tries again. What calls the application's functions, once, cannot be replayed, nor what has
+ * conditions.
+ */
+static int check_quiet(const struct sched_graph *graph, struct backend_fault *fault)
+{
+	const struct scheduler_device *device = graph->device;
+	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || device->worker.in_flight == 0 || graph->has_native ||
+	    graph->has_condition)
+		return 0;
+	return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED, "a graph is made when nothing runs on the device", -EOPNOTSUPP);
+}
+
+/* Up to `most` nodes; the end in a step of its own. 1: there is more to do. */
+static int make_on(struct sched_graph *graph, uint32_t most, struct backend_fault *fault)
+{
+	int result = 0;
+	if (graph->next == graph->node_count) {
+		result = graph->device->ops->graph_finish(graph->handle, graph->updatable, fault);
+		graph->is_stale = result < 0;
+		return result;
+	}
+	for (uint32_t i = 0; result == 0 && i < most && graph->next < graph->node_count; i++)
+		result = add_node(graph, fault);
+	return result < 0 ? result : 1;
+}
+
+static int build_step(struct sched_graph *graph, struct backend_fault *fault)
+{
+	struct scheduler_device *device = graph->device;
+	if (device->worker.unusable) {
+		*fault = *sched_gone_fault(device);
+		return -EIO;
+	}
+	int result = graph->handle ? 0 : begin(graph, fault);
+	if (result == 0 && graph->next == graph->node_count)
+		result = check_quiet(graph, fault);
+	if (result == 0)
+		result = make_on(graph, SCHED_GRAPH_SLICE, fault);
+	if (result < 0 && result != SCHED_SPILL_WAIT)
+		forget(graph);
+	return result;
+}
+
+static void end(struct sched_graph *graph)
+{
+	forget(graph);
+	for (uint32_t i = 0; i < graph->retired_count; i++)
+		graph->device->ops->graph_free(graph->retired[i]);
+	graph->retired_count = 0;
+}
+
+bool sched_graph_handle(struct scheduler_device *device, struct sched_graph *graph)
+{
+	if (graph->way == SCHED_GRAPH_FREE) {
+		end(graph);
+		return true;
+	}
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	int result = build_step(graph, &fault);
+	if (result == SCHED_SPILL_WAIT)
+		sched_spill_set_aside(device, &graph->message);
+	if (result > 0 || result == SCHED_SPILL_WAIT)
+		return result > 0;
+	graph->way = SCHED_GRAPH_BUILD_OVER;
+	graph->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+	if (result == 0)
+		return true;
+	sched_fault_complete(&fault, result);
+	graph->fault = fault;
+	if (fault.device_lost)
+		sched_worker_lose(device, &fault);
+	return true;
+}
+
+/* --- changes ------------------------------------------------------------------------------------------------------- */
+
+/* Launches of it may be in flight: then it is freed when one comes alone. */
+static int put_away(struct sched_graph *graph, bool alone, struct backend_fault *fault)
+{
+	if (alone || !graph->handle) {
+		end(graph);
+		return 0;
+	}
+	if (graph->retired_count == graph->retired_capacity) {
+		uint32_t capacity = graph->retired_capacity ? graph->retired_capacity * 2 : FIRST_CAPACITY;
+		struct backend_graph **retired =
+			reallocarray((void *)graph->retired, capacity, sizeof(struct backend_graph *));
+		if (!retired)
+			return no_memory(fault);
+		graph->retired = retired;
+		graph->retired_capacity = capacity;
+	}
+	graph->retired[graph->retired_count++] = graph->handle;
+	graph->handle = NULL;
+	return 0;
+}
+
+static int make_anew(struct sched_graph *graph, bool alone, struct backend_fault *fault)
+{
+	if (graph->has_native)
+		return refuse(fault, STATUS_FEATURE_NOT_SUPPORTED,
+			      "this change would make the graph anew, and what its native commands did is done once", -EOPNOTSUPP);
+	int result = put_away(graph, alone, fault);
+	if (result == 0)
+		result = begin(graph, fault);
+	if (result == 0)
+		do
+			result = make_on(graph, UINT32_MAX, fault);
+		while (result > 0);
+	if (result < 0)
+		forget(graph);
+	return result;
+}
+
+static bool have_moved(const struct sched_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->memory_count; i++)
+		if (atomic_load_explicit(&graph->memories[i].memory->handle, memory_order_relaxed) != graph->memories[i].handle)
+			return true;
+	return false;
+}
+
+static bool has_same_edges(const struct sched_graph_node *a, const struct sched_graph_node *b)
+{
+	if (a->after_count != b->after_count)
+		return false;
+	for (uint32_t i = 0; i < a->after_count; i++)
+		if (a->after[i] != b->after[i])
+			return false;
+	return true;
+}
+
+/* The launch has those that were there before from now on. */
+static void take_changes(struct sched_graph *graph, struct sched_graph_launch *launch)
+{
+	struct sched_graph_node **at = &launch->changes;
+	launch->ran = true;
+	for (; *at; at = &(*at)->next) {
+		struct sched_graph_node *change = *at, *old = graph->nodes[change->index];
+		graph->is_stale |= !has_same_edges(change, old);
+		old->next = change->next;
+		change->next = NULL;
+		graph->nodes[old->index] = change;
+		*at = old;
+	}
+}
+
+/*
+ * What calls the application's functions, once, is as good as it was without these changes. Those that were made all the same come again
+ * with the next launch: this one has not taken them.
+ */
+static void undo(struct sched_graph *graph, struct sched_graph_launch *launch)
+{
+	take_changes(graph, launch);
+	launch->ran = false;
+	graph->is_stale = false;
+}
+
+/*
+ * What is not named any more may be gone soon. If there is no memory for the new list: nodes that are there once have the old ones
+ * again (undo), and the old list with them; of all others, which are made anew, none of this launch is left in a list.
+ */
+static int gather_again(struct sched_graph *graph, struct backend_fault *fault)
+{
+	int result = 0;
+	struct sched_graph_memory *old = graph->memories;
+	uint32_t old_count = graph->memory_count, old_capacity = graph->memory_capacity;
+	graph->stamp = ++graph->device->worker.graph_stamp;
+	graph->memories = NULL;
+	graph->memory_count = graph->memory_capacity = 0;
+	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
+		result = gather_all(graph, &graph->nodes[i]->send, fault);
+	if (result == 0) {
+		unpin(graph->device, old, old_count);
+		free(old);
+		return 0;
+	}
+	unpin(graph->device, graph->memories, graph->memory_count);
+	free(graph->memories);
+	graph->memories = old;
+	graph->memory_count = old_count;
+	graph->memory_capacity = old_capacity;
+	graph->is_stale = true;
+	if (!graph->has_native)
+		let_go_of_memories(graph);
+	return result;
+}
+
+/* 1: it must be made anew. */
+static int update(struct sched_graph *graph, const struct sched_graph_node *changed, struct backend_fault *fault)
+{
+	struct scheduler_device *device = graph->device;
+	bool possible = (device->features & BACKEND_FEATURE_GRAPH_UPDATE) && device->ops->graph_update;
+	for (const struct sched_graph_node *old = changed; old; old = old->next) {
+		struct sched_graph_node *node = graph->nodes[old->index];
+		int result = possible ? fill_node(graph, node, fault) : 1;
+		if (result == 0)
+			result = device->ops->graph_update(graph->handle, old->index, &node->send.command, fault);
+		if (result == 0)
+			continue;
+		graph->is_stale = true;
+		if (fault->device_lost)
+			return result;
+		*fault = (struct backend_fault){.status = STATUS_SUCCESS};
+		return 1;
+	}
+	return changed ? gather_again(graph, fault) : 0;
+}
+
+int sched_graph_prepare(struct scheduler_device *device, struct task_send *send, struct backend_fault *fault)
+{
+	struct sched_graph *graph = send->graph->graph;
+	bool alone = send->graph->changes != NULL;
+	(void)device;
+	take_changes(graph, send->graph);
+	int result = !graph->handle || graph->is_stale || have_moved(graph);
+	if (result == 0)
+		result = update(graph, send->graph->changes, fault);
+	if (result > 0)
+		result = make_anew(graph, alone, fault);
+	if (result == 0)
+		send->command.graph = graph->handle;
+	/* That is tried again with the same launch, when there is room: it must find the changes where they were. */
+	if (result == SCHED_SPILL_WAIT || (result < 0 && graph->has_native && graph->handle))
+		undo(graph, send->graph);
+	else
+		send->graph->broke = result < 0 && !fault->device_lost;
+	return result;
+}

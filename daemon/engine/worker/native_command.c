@@ -1,0 +1,95 @@
+/*
+ * Native commands (K6 - K12): a function of the application sends work to the lane. The backend calls it through
+ * call(), on the device's thread, so that it is known here whether it was: the function must be called once, whatever
+ * becomes of the task.
+ */
+#include "scheduler/dependencies.h"
+#include "scheduler/internal.h"
+
+struct sched_native_command {
+	backend_native_function *function;
+	void *context;
+	bool called, failed; /* device thread, until the task comes back */
+	uint32_t count;
+	struct sched_memory **memories; /* of the requirements; NULL: no bytes */
+	struct backend_memory **handles;
+};
+
+static size_t aligned(size_t bytes)
+{
+	return (bytes + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
+}
+
+size_t sched_native_command_storage(const struct task_request *request)
+{
+	return aligned(sizeof(struct sched_native_command)) +
+	       aligned(request->requirement_count * sizeof(struct sched_memory *)) +
+	       aligned(request->requirement_count * sizeof(struct backend_memory *));
+}
+
+static int call(void *context, const struct backend_native_scope *scope)
+{
+	struct sched_native_command *native = context;
+	native->called = true;
+	int result = native->function(native->context, scope);
+	native->failed = result != 0;
+	return result;
+}
+
+void sched_native_command_fill(struct task_send *send, const struct task_request *request, uint8_t *at)
+{
+	uint32_t count = request->requirement_count;
+	struct sched_native_command *native = (struct sched_native_command *)(void *)at;
+	at += aligned(sizeof(*native));
+	*native = (struct sched_native_command){
+		.function = request->native.function,
+		.context = request->native.context,
+		.count = count,
+		.memories = (struct sched_memory **)(void *)at,
+	};
+	at += aligned(count * sizeof(struct sched_memory *));
+	native->handles = (struct backend_memory **)(void *)at;
+	for (uint32_t i = 0; i < count; i++)
+		native->memories[i] = request->device->scheduler->accesses[i].memory;
+	send->native_command = native;
+	struct backend_command *command = &send->command;
+	command->kind = BACKEND_COMMAND_NATIVE;
+	command->native.function = call;
+	command->native.context = native;
+	command->native.memories = native->handles;
+	command->native.memory_count = count;
+}
+
+int sched_native_command_prepare(struct scheduler_device *device, struct sched_native_command *native,
+				 struct backend_fault *fault)
+{
+	for (uint32_t i = 0; i < native->count; i++) {
+		struct sched_memory *memory = native->memories[i];
+		int result = sched_worker_memory(device, memory, fault);
+		if (result < 0)
+			return result;
+		native->handles[i] = memory ? atomic_load_explicit(&memory->handle, memory_order_relaxed) : NULL;
+	}
+	return 0;
+}
+
+bool sched_native_command_failed(const struct task_send *send)
+{
+	return send->native_command && send->native_command->failed;
+}
+
+void sched_native_command_end(struct task_send *send)
+{
+	struct sched_native_command *native = send->native_command;
+	if (native && !native->called)
+		(void)native->function(native->context, NULL);
+	send->native_command = NULL;
+}
+
+bool sched_native_command_has(const struct sched_native_command *native, uint32_t index, struct sched_memory **memory_out)
+{
+	if (index >= native->count)
+		return false;
+	*memory_out = native->memories[index];
+	return true;
+}

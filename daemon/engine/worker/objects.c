@@ -1,0 +1,163 @@
+/* Objects of a device that are made and freed on its own thread. */
+#include "scheduler/graph.h"
+#include "scheduler/internal.h"
+
+#include "status.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static void fail(struct task *task, struct backend_fault *fault, int result)
+{
+	sched_fault_complete(fault, result);
+	task->send.cause = sched_cause_create(fault);
+}
+
+/* False: its turn comes when there is room. */
+static bool prepare_memory(struct scheduler_device *device, struct task *task)
+{
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	int result = sched_worker_memory(device, task->memory, &fault);
+	if (result == SCHED_SPILL_WAIT) {
+		sched_spill_set_aside(device, &task->message);
+		return false;
+	}
+	if (result < 0)
+		fail(task, &fault, result);
+	if (result < 0 && fault.device_lost)
+		sched_worker_lose(device, &fault);
+	return true;
+}
+
+/* As above. */
+static bool export_memory(struct scheduler_device *device, struct task *task)
+{
+	struct backend_fault fault = {.status = STATUS_SUCCESS};
+	int result = sched_worker_memory(device, task->memory, &fault);
+	task->shared->descriptor = -1;
+	if (result == SCHED_SPILL_WAIT) {
+		sched_spill_set_aside(device, &task->message);
+		return false;
+	}
+	if (result == 0)
+		result = device->worker.unusable ? -EIO
+			 : device->ops->memory_export
+				 ? device->ops->memory_export(atomic_load(&task->memory->handle), task->shared, &fault)
+				 : -ENOTSUP;
+	if (result < 0 && device->worker.unusable)
+		fault = *sched_gone_fault(device);
+	if (result < 0)
+		fail(task, &fault, result);
+	if (result < 0 && fault.device_lost)
+		sched_worker_lose(device, &fault);
+	return true;
+}
+
+static int make_native_event(struct scheduler_device *device, struct sched_event *event)
+{
+	const struct backend_ops *ops = device->ops;
+	uint64_t nothing = 0;
+	void *object = NULL;
+	int result = ops->native_make(device->handle, BACKEND_NATIVE_EVENT, event->native, &object, &nothing, &event->fault);
+	if (result < 0)
+		return result;
+	event->handle = object;
+	if (!event->is_watched)
+		return 0;
+	result = ops->event_watch(event->handle, sched_event_happened, event, &event->fault);
+	if (result < 0)
+		ops->event_free(event->handle);
+	return result;
+}
+
+/* It tells the truth only when what it is to come behind is on the lane. */
+static int record_behind(struct scheduler_device *device, struct sched_event *event)
+{
+	const struct backend_ops *ops = device->ops;
+	int result = -EAGAIN;
+	if (!sched_spill_is_aside(device, event->lane, event->sequence) && device->worker.lanes[event->lane].handle)
+		result = ops->event_record ? ops->event_record(device->worker.lanes[event->lane].handle, event->handle, &event->fault)
+					   : -EOPNOTSUPP;
+	if (result < 0)
+		ops->event_free(event->handle);
+	return result;
+}
+
+static void make_event(struct scheduler_device *device, struct sched_event *event)
+{
+	const struct backend_ops *ops = device->ops;
+	if (device->worker.unusable) {
+		event->fault = *sched_gone_fault(device);
+		return;
+	}
+	int result = -ENOTSUP;
+	if (event->native && ops->native_make)
+		result = make_native_event(device, event);
+	else if (event->native)
+		result = -EOPNOTSUPP;
+	else if (event->opened && ops->event_open)
+		result = ops->event_open(device->handle, event->bytes, &event->handle, &event->fault);
+	else if (!event->opened && ops->event_create)
+		result = ops->event_create(device->handle, &event->handle, event->bytes, &event->fault);
+	if (result == 0 && event->is_behind)
+		result = record_behind(device, event);
+	if (result == 0) {
+		event->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+		return;
+	}
+	event->handle = NULL;
+	sched_fault_complete(&event->fault, result);
+	if (event->fault.device_lost)
+		sched_worker_lose(device, &event->fault);
+}
+
+/* False: when the copy that is under way is over. */
+static bool free_memory(struct scheduler_device *device, struct sched_memory *memory)
+{
+	if (!sched_spill_free(device, memory))
+		return false;
+	struct backend_memory *handle = atomic_load(&memory->handle);
+	if (handle)
+		device->ops->memory_free(handle);
+	/* Of an import that never came to be. */
+	if (memory->shared.descriptor >= 0)
+		(void)close(memory->shared.descriptor);
+	return true;
+}
+
+bool sched_objects_handle(struct scheduler_device *device, struct sched_message *message)
+{
+	const struct backend_ops *ops = device->ops;
+	void *object = message; /* it begins with the message */
+	switch (message->kind) {
+	case SCHED_MESSAGE_MEMORY_PREPARE:
+		return prepare_memory(device, object);
+	case SCHED_MESSAGE_MEMORY_EXPORT:
+		return export_memory(device, object);
+	case SCHED_MESSAGE_MEMORY_FREE:
+		return free_memory(device, object);
+	case SCHED_MESSAGE_PROGRAM_FREE:
+		if (((struct sched_program *)object)->handle)
+			ops->program_free(((struct sched_program *)object)->handle);
+		break;
+	case SCHED_MESSAGE_KERNEL_FREE:
+		if (((struct sched_kernel *)object)->handle)
+			ops->kernel_free(((struct sched_kernel *)object)->handle);
+		break;
+	case SCHED_MESSAGE_EVENT_MAKE:
+		make_event(device, object);
+		break;
+	case SCHED_MESSAGE_NATIVE:
+		return sched_native_handle(device, object);
+	case SCHED_MESSAGE_GRAPH:
+		return sched_graph_handle(device, object);
+	case SCHED_MESSAGE_EVENT_FREE:
+		if (((struct sched_event *)object)->handle)
+			ops->event_free(((struct sched_event *)object)->handle);
+		break;
+	default:
+		break;
+	}
+	return true;
+}

@@ -1,0 +1,529 @@
+/* See sched_spill.h. */
+#include "worker/spill.h"
+
+#include "scheduler/graph.h"
+#include "worker/spill_internal.h"
+
+#include "status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static_assert(SCHED_LANES_ALL <= SPILL_LANES, "each has its place");
+
+static struct sched_spill *spill_of(struct scheduler_device *device)
+{
+	return &device->worker.spill;
+}
+
+/* --- device memory that has become free, for what comes next ------------------------------------------------------- */
+
+/* Of that size, and not to be had from the driver. NULL: there is none. */
+static struct backend_memory *take_spare(struct sched_spill *spill, uint64_t size_bytes)
+{
+	for (uint32_t i = 0; i < spill->spare_count; i++) {
+		struct spill_spare spare = spill->spares[i];
+		if (spare.size_bytes != size_bytes)
+			continue;
+		spill->spares[i] = spill->spares[--spill->spare_count];
+		spill->spare_bytes -= size_bytes;
+		return spare.handle;
+	}
+	return NULL;
+}
+
+/* Somebody waits for room: who gets it has not to ask the driver for it. */
+void sched_spill_give_spare(struct scheduler_device *device, struct backend_memory *handle, uint64_t size_bytes)
+{
+	struct sched_spill *spill = spill_of(device);
+	if (!spill->aside.first || spill->spare_count == SPILL_SPARES) {
+		device->ops->memory_free(handle);
+		spill->may_have_room = true;
+		return;
+	}
+	spill->spares[spill->spare_count++] = (struct spill_spare){handle, size_bytes};
+	spill->spare_bytes += size_bytes;
+}
+
+bool sched_spill_free_spares(struct scheduler_device *device)
+{
+	struct sched_spill *spill = spill_of(device);
+	bool were = spill->spare_count > 0;
+	while (spill->spare_count > 0)
+		device->ops->memory_free(spill->spares[--spill->spare_count].handle);
+	spill->spare_bytes = 0;
+	spill->may_have_room |= were;
+	return were;
+}
+
+/* --- what may be spilled ------------------------------------------------------------------------------------------- */
+
+static bool may_leave(const struct sched_memory *memory)
+{
+	const struct scheduler *scheduler = memory->device->scheduler;
+	return scheduler->spills && memory->size_bytes >= scheduler->spill_least_bytes && !memory->host &&
+	       !memory->imported && !memory->native && memory->export_kind == BACKEND_EXPORT_NONE &&
+	       memory->spill.pins == 0;
+}
+
+void sched_spill_be_present(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory *handle)
+{
+	memory->spill.state = SPILL_PRESENT;
+	atomic_store(&memory->spill.away, 0);
+	atomic_store_explicit(&memory->handle, handle, memory_order_release);
+	if (may_leave(memory))
+		spill_order_enter(&spill_of(device)->order, &memory->spill.entry, memory->spill.owner,
+				  memory->size_bytes);
+}
+
+void sched_spill_pin(struct scheduler_device *device, struct sched_memory *memory)
+{
+	memory->spill.pins++;
+	spill_order_leave(&spill_of(device)->order, &memory->spill.entry);
+}
+
+void sched_spill_unpin(struct scheduler_device *device, struct sched_memory *memory)
+{
+	memory->spill.pins--;
+	if (memory->spill.state == SPILL_PRESENT && may_leave(memory))
+		spill_order_enter(&spill_of(device)->order, &memory->spill.entry, memory->spill.owner,
+				  memory->size_bytes);
+}
+
+static void mark_memory(struct scheduler_device *device, struct sched_memory *memory, spill_mark_function *mark)
+{
+	if (memory && memory->device == device)
+		mark(&spill_of(device)->order, &memory->spill.entry);
+}
+
+void sched_spill_mark(struct scheduler_device *device, const struct task_send *send, spill_mark_function *mark)
+{
+	struct sched_memory *memory;
+	mark_memory(device, send->source, mark);
+	mark_memory(device, send->destination, mark);
+	if (send->command.kind == BACKEND_COMMAND_LAUNCH)
+		for (uint32_t i = 0; i < send->command.launch.argument_count; i++)
+			mark_memory(device, send->argument_memories[i], mark);
+	for (uint32_t i = 0; send->native_command && sched_native_command_has(send->native_command, i, &memory); i++)
+		mark_memory(device, memory, mark);
+}
+
+static void mark_sending(struct scheduler_device *device, const struct task_send *send)
+{
+	if (!send)
+		return;
+	sched_spill_mark(device, send, spill_order_mark_kept);
+	if (!send->graph)
+		return;
+	const struct sched_graph *graph = send->graph->graph;
+	for (uint32_t i = 0; i < graph->node_count; i++)
+		sched_spill_mark(device, &graph->nodes[i]->send, spill_order_mark_kept);
+	for (const struct sched_graph_node *node = send->graph->changes; node; node = node->next)
+		sched_spill_mark(device, &node->send, spill_order_mark_kept);
+}
+
+void sched_spill_mark_all(struct scheduler_device *device)
+{
+	struct sched_spill *spill = spill_of(device);
+	spill_order_unmark(&spill->order);
+	for (uint32_t i = 0; i < SCHED_LANES_ALL; i++)
+		for (const struct task *task = device->worker.lanes[i].first; task; task = task->send.lane_next)
+			sched_spill_mark(device, &task->send, spill_order_mark_in_use);
+	mark_sending(device, spill->sending);
+}
+
+/* --- room ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t larger(uint64_t one, uint64_t other)
+{
+	return one > other ? one : other;
+}
+
+bool sched_spill_defers(struct scheduler_device *device, uint64_t bytes)
+{
+	struct sched_spill *spill = spill_of(device);
+	uint64_t until_ns = spill->waits_since_ns, copy_ns = (bytes >> 10) * spill->ways[SPILL_OUT].ns_per_mib >> 10;
+	if (spill->order.is_better_soon)
+		until_ns += larger(SPILL_DEFER_NS, copy_ns);
+	else if (spill->order.is_later_soon)
+		until_ns += larger(bytes / SPILL_DEFER_BYTES_PER_NS, copy_ns / 2);
+	if (device->scheduler->clock_ns() >= until_ns)
+		return false;
+	spill->defers = true;
+	spill->defers_until_ns = until_ns;
+	return true;
+}
+
+/* As many as it takes. 0, or why it does not go on: as sched_spill_begin_to_leave. */
+static int send_away(struct scheduler_device *device, const struct sched_memory *memory, bool *waits,
+		     struct backend_fault *fault)
+{
+	struct sched_spill *spill = spill_of(device);
+	int result = 0;
+	sched_spill_mark_all(device);
+	while (result >= 0 && sched_spill_room_to_come(spill) < memory->size_bytes) {
+		struct spill_entry *entry = spill_order_choose(&spill->order, memory->spill.owner, waits);
+		if (!entry)
+			return 0;
+		if (sched_spill_defers(device, entry->bytes)) {
+			*waits = true;
+			return 0;
+		}
+		struct backend_fault own = {.status = STATUS_SUCCESS};
+		result = sched_spill_begin_to_leave(device, sched_spill_memory_of(entry), memory, &own);
+		if (result > 0)
+			spill_order_mark_kept(&spill->order, entry);
+		if (result < 0 && result != -ENOMEM)
+			*fault = own;
+	}
+	return result < 0 ? result : 0;
+}
+
+static bool is_copying(const struct sched_spill *spill)
+{
+	return spill->ways[SPILL_OUT].first || spill->ways[SPILL_IN].first;
+}
+
+/* `result` and `fault`: as there was no room. */
+static int make_room(struct scheduler_device *device, struct sched_memory *memory, int result,
+		     struct backend_fault *fault)
+{
+	struct sched_spill *spill = spill_of(device);
+	bool waits = false;
+	/* Who else waits is known when this turn's messages have all been read. */
+	if (!spill->is_stepping) {
+		spill->due = true;
+		return SCHED_SPILL_WAIT;
+	}
+	int sent = send_away(device, memory, &waits, fault);
+	if (sent < 0 && fault->device_lost)
+		return sent;
+	/* What is in use would have no room there either. */
+	waits &= sent == 0;
+	if ((is_copying(spill) || waits) && !spill->is_last_try) {
+		struct sched_memory *before = sched_spill_find_before(spill, memory);
+		if (before)
+			return sched_spill_begin_to_follow(device, memory, before, fault);
+		spill->wants_room = true;
+		return SCHED_SPILL_WAIT;
+	}
+	size_t length = strnlen(fault->text, sizeof(fault->text));
+	if (sent == -ENOMEM)
+		(void)snprintf(fault->text + length, sizeof(fault->text) - length,
+			       "%sand the host has no room to spill to", length > 0 ? "; " : "");
+	return result;
+}
+
+/* It is being copied, or others are before it. */
+static int wait_on(const struct sched_spill *spill, struct backend_fault *fault)
+{
+	if (!spill->is_last_try)
+		return SCHED_SPILL_WAIT;
+	*fault = (struct backend_fault){.status = STATUS_MEMORY_ALLOCATION,
+					.text = "a copy of spilled memory takes too long"};
+	return -ENOMEM;
+}
+
+/* The driver was asked for as much, or less, and since then nothing has become free as far as is known here. */
+static bool is_known_full(const struct scheduler_device *device, const struct sched_memory *memory)
+{
+	const struct sched_spill *spill = &device->worker.spill;
+	return !spill->may_have_room && spill->spare_count == 0 && !spill->is_last_try && !memory->imported &&
+	       memory->size_bytes >= spill->full_bytes && device->scheduler->clock_ns() - spill->full_ns < SPILL_LOOK_NS;
+}
+
+/* `is_full_out`: not, as there is no room. */
+static int ask_for_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
+			  bool *is_full_out, struct backend_fault *fault)
+{
+	int result = sched_worker_make_memory(device, memory, made_out, fault);
+	if (result < 0 && fault->status == STATUS_SUCCESS)
+		fault->status = STATUS_MEMORY_ALLOCATION;
+	*is_full_out = result < 0 && fault->status == STATUS_MEMORY_ALLOCATION && !fault->device_lost && !memory->imported;
+	return result;
+}
+
+int sched_spill_make_memory(struct scheduler_device *device, struct sched_memory *memory, struct backend_memory **made_out,
+			    bool *is_full_out, struct backend_fault *fault)
+{
+	struct sched_spill *spill = spill_of(device);
+	*is_full_out = false;
+	/* What comes back overwrites all that is there. */
+	*made_out = memory->spill.state == SPILL_AWAY && !sched_spill_is_image(memory) ? take_spare(spill, memory->size_bytes) : NULL;
+	if (*made_out)
+		return 0;
+	spill->full_is_old = is_known_full(device, memory);
+	if (spill->full_is_old) {
+		*is_full_out = true;
+		*fault = spill->full;
+		return -ENOMEM;
+	}
+	int result = ask_for_memory(device, memory, made_out, is_full_out, fault);
+	if (*is_full_out && sched_spill_free_spares(device)) {
+		fault->status = STATUS_SUCCESS;
+		result = ask_for_memory(device, memory, made_out, is_full_out, fault);
+	}
+	if (*is_full_out) {
+		spill->may_have_room = false;
+		spill->full_bytes = memory->size_bytes;
+		spill->full_ns = device->scheduler->clock_ns();
+		spill->full = *fault;
+	}
+	return result;
+}
+
+static int bring(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+{
+	struct sched_spill *spill = spill_of(device);
+	struct backend_memory *made = NULL;
+	bool is_full = false;
+	if (memory->spill.state == SPILL_AWAY && !sched_spill_may_come(spill))
+		return wait_on(spill, fault);
+	struct sched_memory *before = sched_spill_find_before(spill, memory);
+	if (before)
+		return sched_spill_begin_to_follow(device, memory, before, fault);
+	int result = sched_spill_make_memory(device, memory, &made, &is_full, fault);
+	if (result == 0 && memory->spill.state == SPILL_AWAY)
+		return sched_spill_begin_to_come(device, memory, made, fault);
+	if (result == 0) {
+		sched_spill_be_present(device, memory, made);
+		return 0;
+	}
+	/* Nobody's memory has to go for what can never be had. */
+	is_full &= memory->size_bytes <= device->memory_bytes;
+	return is_full && device->scheduler->spills ? make_room(device, memory, result, fault) : result;
+}
+
+int sched_spill_need(struct scheduler_device *device, struct sched_memory *memory, struct backend_fault *fault)
+{
+	struct sched_spill *spill = spill_of(device);
+	bool is_first = !spill->aside.first;
+	if (memory->spill.state == SPILL_LEAVING)
+		memory->spill.wanted |= is_first; /* the others wait for the room that this makes */
+	if (memory->spill.state == SPILL_LEAVING || memory->spill.state == SPILL_COMING || !is_first)
+		return wait_on(spill, fault);
+	if (memory->spill.has_failed) {
+		memory->spill.has_failed = false;
+		*fault = spill->fault;
+		return -EIO;
+	}
+	int result = bring(device, memory, fault);
+	/* Nothing can go. Is there really no room? */
+	if (result < 0 && result != SCHED_SPILL_WAIT && !spill->may_have_room && spill->full_is_old) {
+		spill->may_have_room = true;
+		result = bring(device, memory, fault);
+	}
+	return result;
+}
+
+/* What the graph itself has needs no room now. */
+static int need_one(const struct sched_graph *graph, struct sched_memory *memory, struct backend_fault *fault)
+{
+	bool has = memory && sched_graph_has_memory(graph, memory);
+	return has ? 0 : sched_worker_memory(graph->device, memory, fault);
+}
+
+static int need_all(const struct sched_graph *graph, const struct task_send *send, struct backend_fault *fault)
+{
+	struct sched_memory *memory;
+	int result = need_one(graph, send->source, fault);
+	if (result == 0)
+		result = need_one(graph, send->destination, fault);
+	for (uint32_t i = 0;
+	     result == 0 && send->command.kind == BACKEND_COMMAND_LAUNCH && i < send->command.launch.argument_count;
+	     i++)
+		result = need_one(graph, send->argument_memories[i], fault);
+	for (uint32_t i = 0;
+	     result == 0 && send->native_command && sched_native_command_has(send->native_command, i, &memory); i++)
+		result = need_one(graph, memory, fault);
+	return result;
+}
+
+int sched_spill_need_graph(struct scheduler_device *device, const struct task_send *send, struct backend_fault *fault)
+{
+	const struct sched_graph *graph = send->graph->graph;
+	int result = 0;
+	(void)device;
+	if (graph->handle && !graph->is_stale && !send->graph->changes)
+		return 0;
+	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
+		result = need_all(graph, &graph->nodes[i]->send, fault);
+	for (const struct sched_graph_node *node = send->graph->changes; result == 0 && node; node = node->next)
+		result = need_all(graph, &node->send, fault);
+	return result;
+}
+
+bool sched_spill_free(struct scheduler_device *device, struct sched_memory *memory)
+{
+	struct sched_spill *spill = spill_of(device);
+	enum spill_state state = memory->spill.state;
+	spill->due = spill->aside.first != NULL;
+	spill->may_have_room = true;
+	if ((state == SPILL_LEAVING || state == SPILL_COMING) && !device->worker.unusable) {
+		memory->spill.is_freed = true;
+		return false;
+	}
+	spill_order_leave(&spill->order, &memory->spill.entry);
+	if (state == SPILL_AWAY)
+		atomic_fetch_sub(&device->spill_counts.away_bytes, memory->size_bytes);
+	sched_spill_give_host(memory);
+	return true;
+}
+
+/* --- who waits ----------------------------------------------------------------------------------------------------- */
+
+void sched_spill_set_aside(struct scheduler_device *device, struct sched_message *message)
+{
+	struct sched_spill *spill = spill_of(device);
+	sched_message_append(&spill->aside, message);
+	if (spill->aside.first == message && spill->waiting != message) {
+		spill->waiting = message;
+		spill->waiting_count = spill->order.now;
+		spill->waits_since_ns = device->scheduler->clock_ns();
+	}
+	if (message->kind != SCHED_MESSAGE_SEND)
+		return;
+	struct task *task = (struct task *)(void *)message;
+	const struct task_send *send = &task->send;
+	atomic_store(&task->is_aside, true);
+	if (spill->aside_from[send->lane] == 0)
+		spill->aside_from[send->lane] = send->sequence - sched_launches(send) + 1;
+}
+
+bool sched_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint64_t sequence)
+{
+	const struct sched_spill *spill = spill_of(device);
+	return spill->aside_from[lane] != 0 && sequence >= spill->aside_from[lane];
+}
+
+static bool is_behind(const struct sched_spill *spill, const struct task_send *send)
+{
+	if (spill->aside_from[send->lane] != 0)
+		return true;
+	for (uint32_t i = 0; i < send->predecessor_count; i++) {
+		const struct task_predecessor *predecessor = &send->predecessors[i];
+		uint64_t from = spill->aside_from[predecessor->lane];
+		if (from != 0 && predecessor->sequence >= from)
+			return true;
+	}
+	return false;
+}
+
+bool sched_spill_holds(struct scheduler_device *device, struct sched_message *message)
+{
+	struct sched_spill *spill = spill_of(device);
+	bool is_send = message->kind == SCHED_MESSAGE_SEND;
+	/* Whoever was set aside may still have to know of the failure. */
+	if (!spill->aside.first || device->worker.unusable || (!is_send && message->kind != SCHED_MESSAGE_FORGET) ||
+	    (is_send && !is_behind(spill, &((struct task *)(void *)message)->send)))
+		return false;
+	sched_spill_set_aside(device, message);
+	return true;
+}
+
+static bool is_time_over(const struct scheduler_device *device)
+{
+	const struct sched_spill *spill = &device->worker.spill;
+	if (!spill->aside.first)
+		return false;
+	return device->scheduler->clock_ns() - spill->waits_since_ns >
+	       SPILL_WAIT_MOST_NS + (spill->ways[SPILL_OUT].bytes + spill->ways[SPILL_IN].bytes) * SPILL_NS_PER_BYTE;
+}
+
+uint64_t sched_spill_rest(const struct scheduler_device *device, uint64_t ns)
+{
+	const struct sched_spill *spill = &device->worker.spill;
+	if (!spill->aside.first)
+		return ns;
+	uint64_t now_ns = device->scheduler->clock_ns(), most_ns = SPILL_LOOK_NS;
+	if (spill->defers)
+		most_ns = spill->defers_until_ns > now_ns ? spill->defers_until_ns - now_ns : 0;
+	return ns > most_ns ? most_ns : ns;
+}
+
+/* The first, and if that goes on, the others. */
+static void try_again(struct scheduler_device *device)
+{
+	struct sched_spill *spill = spill_of(device);
+	uint64_t from[SPILL_LANES];
+	struct sched_message_list list = spill->aside;
+	memcpy(from, spill->aside_from, sizeof(from));
+	memset(spill->aside_from, 0, sizeof(from));
+	spill->aside = (struct sched_message_list){.first = NULL};
+	spill->due = false;
+	struct sched_message *first = sched_message_take(&list);
+	spill->again = first == spill->waiting ? spill->waiting_count : 0;
+	sched_worker_handle(device, first);
+	spill->again = 0;
+	spill->is_last_try = false;
+	if (!spill->aside.first)
+		spill->waiting = NULL;
+	if (spill->aside.first && list.first) {
+		/* The others cannot go on before it does. */
+		spill->aside.last->next = list.first;
+		spill->aside.last = list.last;
+		memcpy(spill->aside_from, from, sizeof(from));
+	} else {
+		struct sched_message *message;
+		while ((message = sched_message_take(&list)))
+			sched_worker_handle(device, message);
+	}
+}
+
+bool sched_spill_step(struct scheduler_device *device)
+{
+	struct sched_spill *spill = spill_of(device);
+	bool is_last_try = is_time_over(device);
+	spill->due |= is_last_try || (spill->defers && device->scheduler->clock_ns() >= spill->defers_until_ns);
+	if (!spill->due || !spill->aside.first) {
+		if (!spill->aside.first && spill->spare_count > 0)
+			(void)sched_spill_free_spares(device);
+		spill->due = false;
+		return false;
+	}
+	sched_spill_line_up(device);
+	spill->is_last_try = is_last_try;
+	spill->is_stepping = true;
+	spill->wants_room = spill->defers = false;
+	try_again(device);
+	sched_spill_look_ahead(device);
+	spill->is_stepping = false;
+	sched_worker_flush(device);
+	return true;
+}
+
+/* --- beginning and end --------------------------------------------------------------------------------------------- */
+
+void sched_spill_open(struct scheduler_device *device)
+{
+	spill_order_init(&spill_of(device)->order);
+	spill_of(device)->may_have_room = true;
+	spill_host_open(&spill_of(device)->host, device);
+}
+
+void sched_spill_close(struct scheduler_device *device)
+{
+	(void)sched_spill_free_spares(device);
+	for (uint32_t i = 0; i < SPILL_WAYS; i++)
+		if (spill_of(device)->ways[i].lane)
+			device->ops->lane_free(spill_of(device)->ways[i].lane);
+	spill_host_close(&spill_of(device)->host);
+}
+
+bool sched_spill_hold(struct sched_memory *memory)
+{
+	/* Where room is scarce such copies, which wait for their turn, would keep it. */
+	if (atomic_load_explicit(&memory->device->spill_counts.away_bytes, memory_order_relaxed) > 0)
+		return false;
+	atomic_fetch_add(&memory->spill.peers, 1);
+	if (atomic_load(&memory->spill.away) == 0)
+		return true;
+	atomic_fetch_sub(&memory->spill.peers, 1);
+	return false;
+}
+
+void sched_spill_let_go(struct sched_memory *memory)
+{
+	atomic_fetch_sub(&memory->spill.peers, 1);
+}

@@ -1,0 +1,151 @@
+/*
+ * What commands that were set aside will use next is brought while others run (the device's thread), and what is needed later than
+ * that goes meanwhile, so that a device copies both ways at once, and beside kernels. Only those who wait are looked at: while all
+ * that is sent finds its memory, nothing here does anything.
+ *
+ * The first in line has what it needs before anybody else: while it waits for room, that room is nobody else's. For those behind it nothing goes that
+ * is needed before twice as many commands have gone by: what they need themselves will have room then without a copy.
+ */
+#include "worker/spill_internal.h"
+
+#include "status.h"
+
+#define COMMANDS    256u                  /* that are looked at; */
+#define ARGUMENTS   4096u                 /* with so many, at most */
+#define AHEAD_BYTES ((uint64_t)128 << 20) /* on the way in, and on the way out; */
+#define AHEAD_PART  64u /* but not more than such a part of what could leave, unless it is a single memory */
+
+static const struct task_send *send_of(const struct sched_message *message)
+{
+	return message->kind == SCHED_MESSAGE_SEND ? &((const struct task *)(const void *)message)->send : NULL;
+}
+
+void sched_spill_line_up(struct scheduler_device *device)
+{
+	struct sched_spill *spill = &device->worker.spill;
+	uint32_t arguments = 0;
+	spill_order_line(&spill->order);
+	for (const struct sched_message *message = spill->aside.first;
+	     message && spill->order.length < COMMANDS && arguments < ARGUMENTS; message = message->next) {
+		const struct task_send *send = send_of(message);
+		spill_order_next(&spill->order);
+		if (!send)
+			continue;
+		sched_spill_mark(device, send, spill_order_expect);
+		if (send->command.kind == BACKEND_COMMAND_LAUNCH)
+			arguments += send->command.launch.argument_count;
+	}
+}
+
+struct ahead {
+	struct scheduler_device *device;
+	uint64_t needed; /* by those who have no room yet */
+	bool is_marked;
+	bool is_over;
+	struct backend_fault fault;
+};
+
+/* May so much more be on its way? */
+static bool is_allowed(const struct sched_spill *spill, enum spill_direction direction, uint64_t bytes)
+{
+	uint64_t under_way = spill->ways[direction].bytes + (direction == SPILL_OUT ? spill->spare_bytes : 0);
+	return under_way == 0 ||
+	       (under_way + bytes <= AHEAD_BYTES && under_way + bytes <= (spill->order.bytes + under_way) / AHEAD_PART);
+}
+
+/* False: there is no room. */
+static bool bring(struct ahead *ahead, struct sched_memory *memory)
+{
+	struct sched_spill *spill = &ahead->device->worker.spill;
+	struct backend_memory *made = NULL;
+	bool is_full = false;
+	if (spill->wants_room || ahead->needed > 0 || !is_allowed(spill, SPILL_IN, memory->size_bytes) ||
+	    !sched_spill_may_come(spill))
+		return false;
+	ahead->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+	struct sched_memory *before = sched_spill_find_before(spill, memory);
+	if (before) {
+		ahead->is_over = sched_spill_begin_to_follow(ahead->device, memory, before, &ahead->fault) != SCHED_SPILL_WAIT;
+		return true;
+	}
+	if (!spill->may_have_room && spill->spare_count == 0)
+		return false;
+	if (sched_spill_make_memory(ahead->device, memory, &made, &is_full, &ahead->fault) < 0) {
+		ahead->is_over = ahead->fault.device_lost;
+		return false;
+	}
+	ahead->is_over = sched_spill_begin_to_come(ahead->device, memory, made, &ahead->fault) != SCHED_SPILL_WAIT;
+	return true;
+}
+
+/* Beside what leaves already. */
+static void make_room(struct ahead *ahead, const struct sched_memory *memory, uint64_t position)
+{
+	struct sched_spill *spill = &ahead->device->worker.spill;
+	if (!ahead->is_marked)
+		sched_spill_mark_all(ahead->device);
+	ahead->is_marked = true;
+	while (!ahead->is_over && sched_spill_room_to_come(spill) + spill->spare_bytes < ahead->needed) {
+		struct spill_entry *entry = spill_order_choose_ahead(&spill->order, memory->spill.owner, 2 * position);
+		if (!entry || spill->order.is_better_soon || !is_allowed(spill, SPILL_OUT, entry->bytes) ||
+		    sched_spill_defers(ahead->device, entry->bytes)) {
+			ahead->is_over = true;
+			return;
+		}
+		int result = sched_spill_begin_to_leave(ahead->device, sched_spill_memory_of(entry), memory, &ahead->fault);
+		if (result > 0)
+			spill_order_mark_kept(&spill->order, entry);
+		ahead->is_over = result < 0;
+	}
+}
+
+/* In the order of the line: entries are new in it at their first place. */
+static void look_at(struct ahead *ahead, struct sched_memory *memory, uint64_t position)
+{
+	if (ahead->is_over || !memory || memory->device != ahead->device || memory->spill.state != SPILL_AWAY ||
+	    memory->spill.has_failed || memory->spill.entry.position != position)
+		return;
+	if (bring(ahead, memory) || ahead->is_over)
+		return;
+	uint64_t needed_before = ahead->needed;
+	ahead->needed += memory->size_bytes;
+	make_room(ahead, memory, position);
+	if (needed_before > 0 || ahead->fault.device_lost || !sched_spill_find_before(&ahead->device->worker.spill, memory))
+		return;
+	/* It need not wait until that is over. */
+	ahead->needed = 0;
+	if (!bring(ahead, memory))
+		ahead->needed = memory->size_bytes;
+}
+
+static void look_at_all(struct ahead *ahead, const struct task_send *send, uint64_t position)
+{
+	struct sched_memory *memory;
+	look_at(ahead, send->source, position);
+	look_at(ahead, send->destination, position);
+	if (send->command.kind == BACKEND_COMMAND_LAUNCH)
+		for (uint32_t i = 0; i < send->command.launch.argument_count; i++)
+			look_at(ahead, send->argument_memories[i], position);
+	for (uint32_t i = 0; send->native_command && sched_native_command_has(send->native_command, i, &memory); i++)
+		look_at(ahead, memory, position);
+}
+
+void sched_spill_look_ahead(struct scheduler_device *device)
+{
+	struct sched_spill *spill = &device->worker.spill;
+	struct ahead ahead = {.device = device};
+	uint64_t position = 0;
+	if (!device->scheduler->spills || device->worker.unusable || !spill->aside.first)
+		return;
+	/* Some have gone on. */
+	sched_spill_line_up(device);
+	for (const struct sched_message *message = spill->aside.first; message && position < COMMANDS && !ahead.is_over;
+	     message = message->next) {
+		const struct task_send *send = send_of(message);
+		position++;
+		if (send)
+			look_at_all(&ahead, send, position);
+	}
+	if (ahead.fault.device_lost)
+		sched_worker_lose(device, &ahead.fault);
+}

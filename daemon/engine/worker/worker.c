@@ -1,0 +1,299 @@
+/*
+ * The thread of one device: the only one that calls its backend, but for what the loader does, and for single launches that
+ * the front sends while this thread rests (sched_inline.c). Takes messages, asks for completions when the backend says that
+ * there are some, or has to be asked, gives everything back, rests when there is nothing (sched_pace.h).
+ */
+#include "scheduler/internal.h"
+
+#include "clock.h"
+#include "status.h"
+
+#define MESSAGES_PER_TURN 128u /* before they are flushed and completions are asked for: a long chain of each of many lanes */
+#define ASK_NS            2000000u /* a polled device says within a millisecond that it is lost */
+#define LOOKS             32
+
+void sched_worker_wake(void *token)
+{
+	struct scheduler_device *device = token;
+	atomic_store(&device->poked, 1);
+	/*
+	 * Sequentially consistent: if it is no longer so, the device's thread has come to work since, and looks at `poked` before
+	 * it rests.
+	 */
+	if (atomic_load(&device->front_takes))
+		sched_wake_front(device->scheduler);
+	else
+		(void)sched_sleeper_wake(&device->port.sleeper);
+}
+
+void sched_worker_return(struct scheduler_device *device, struct sched_message *message)
+{
+	sched_mailbox_write(&device->port.back, message);
+}
+
+void sched_worker_publish(struct scheduler_device *device, struct sched_port *port)
+{
+	if (!sched_mailbox_publish(&port->back))
+		return;
+	sched_wake_front(device->scheduler);
+	(void)sched_sleeper_wake(&device->scheduler->front_sleeper);
+}
+
+static bool take_loss(struct scheduler_device *device)
+{
+	struct sched_loader *loader = &device->loader;
+	if (device->worker.unusable || atomic_load_explicit(&loader->lost, memory_order_acquire) == 0)
+		return false;
+	sched_worker_lose(device, &loader->fault);
+	return true;
+}
+
+/* Has the backend something, or must it be asked? */
+static bool is_due(struct scheduler_device *device)
+{
+	if ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0)
+		return true;
+	bool looks = device->worker.looks;
+	device->worker.looks = false;
+	return (atomic_load_explicit(&device->poked, memory_order_relaxed) != 0 && atomic_exchange(&device->poked, 0) != 0) || looks;
+}
+
+bool sched_worker_complete(struct scheduler_device *device)
+{
+	struct sched_worker *worker = &device->worker;
+	if (!is_due(device) || !device->handle)
+		return false;
+	uint32_t count, sum = 0;
+	do {
+		count = device->ops->progress(device->handle, worker->completions, SCHED_COMPLETIONS);
+		sum += count;
+		for (uint32_t i = 0; i < count; i++)
+			sched_execute_completion(device, &worker->completions[i]);
+		if (count == SCHED_COMPLETIONS)
+			sched_worker_publish(device, &device->port);
+	} while (count == SCHED_COMPLETIONS);
+	if (worker->losing)
+		sched_worker_lose(device, &worker->loss);
+	bool is_news = sched_spill_is_news(device, sum);
+	worker->spill.due |= is_news && worker->spill.aside.first;
+	return sum > 0;
+}
+
+/* The process was lost on another device. If anybody knows who was running on this one, it is the backend. */
+static void take_along(struct scheduler_device *device, const struct backend_fault *fault)
+{
+	uint64_t deadline = clock_deadline_ns(ASK_NS);
+	while ((device->features & BACKEND_FEATURE_POLLED) && device->worker.in_flight > 0 && clock_now_ns() < deadline)
+		(void)sched_worker_complete(device);
+	sched_worker_lose(device, fault);
+}
+
+void sched_worker_handle(struct scheduler_device *device, struct sched_message *message)
+{
+	if (sched_spill_holds(device, message))
+		return;
+	/* Others may free something. */
+	device->worker.spill.may_have_room |= message->kind != SCHED_MESSAGE_SEND;
+	switch (message->kind) {
+	case SCHED_MESSAGE_SEND:
+		sched_execute(device, (struct task *)(void *)message);
+		return; /* comes back when it is complete */
+	case SCHED_MESSAGE_FORGET:
+		sched_execute_forget(device, (struct task *)(void *)message);
+		break;
+	case SCHED_MESSAGE_LOSE:
+		take_along(device, &((struct sched_loss *)(void *)message)->fault);
+		break;
+	case SCHED_MESSAGE_PROGRAM_LOAD:
+	case SCHED_MESSAGE_KERNEL_CREATE:
+	case SCHED_MESSAGE_OCCUPANCY:
+	case SCHED_MESSAGE_HOST_REGISTER:
+	case SCHED_MESSAGE_HOST_UNREGISTER:
+	case SCHED_MESSAGE_USM_ALLOCATE:
+	case SCHED_MESSAGE_USM_FREE:
+		sched_loader_handle(device, message);
+		break;
+	default:
+		if (!sched_objects_handle(device, message))
+			return;
+		break;
+	}
+	sched_worker_return(device, message);
+}
+
+void sched_worker_flush(struct scheduler_device *device)
+{
+	struct sched_worker *worker = &device->worker;
+	if (worker->unflushed && !worker->unusable)
+		device->ops->flush(device->handle);
+	worker->unflushed = false;
+}
+
+static bool take_messages(struct scheduler_device *device)
+{
+	uint32_t count = 0;
+	struct sched_message *message;
+	while (count < MESSAGES_PER_TURN && (message = sched_mailbox_read(&device->port.out))) {
+		count += message->kind == SCHED_MESSAGE_SEND ? sched_launches(&((struct task *)(void *)message)->send) : 1;
+		sched_worker_handle(device, message);
+	}
+	sched_worker_flush(device);
+	return count > 0;
+}
+
+/* To the pace that is mail, too. */
+static bool take_notice(struct sched_worker *worker)
+{
+	bool fed = worker->fed;
+	worker->fed = false;
+	return fed;
+}
+
+static bool gate_has_changed(const struct scheduler_device *device)
+{
+	const struct sched_gate *gate = &device->gate;
+	if (gate->loader_has_it)
+		return atomic_load(&gate->granted) == 0;
+	return atomic_load(&gate->asked) && gate->quiet.state == SCHED_QUIET_NO;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* When the first of the large transfers that run now should be over; 0: none runs, or that is not known. */
+static uint64_t next_expected(const struct sched_worker *worker)
+{
+	uint64_t next = 0;
+	for (uint32_t i = 0; i < SCHED_LANES_ALL && worker->in_flight > 0; i++) {
+		const struct task *first = worker->lanes[i].first;
+		if (first && first->send.expected_ns && (next == 0 || first->send.expected_ns < next))
+			next = first->send.expected_ns;
+	}
+	return next;
+}
+
+/* What this thread is woken for. To be asked again once its sleeper is prepared. */
+static bool has_something(struct scheduler_device *device, bool held)
+{
+	return (!held && sched_mailbox_has_mail(&device->port.out)) || atomic_load(&device->poked) ||
+	       atomic_load(&device->has_dropped) || gate_has_changed(device) || sched_latency_is_news(device) || sched_l2_is_news(device) || (atomic_load(&device->loader.lost) && !device->worker.unusable) ||
+	       atomic_load(&device->quit);
+}
+
+/* What the front has sent meanwhile is this thread's from now on. */
+static void own_again(struct scheduler_device *device)
+{
+	(void)pthread_mutex_lock(&device->ownership);
+	if (atomic_load_explicit(&device->front_takes, memory_order_relaxed))
+		atomic_store(&device->front_takes, 0);
+}
+
+/*
+ * Who is woken may take this thread's processor at once, and would find the device owned by one that does not run: each time
+ * again, as its next command is this thread's then, and so on.
+ */
+static void wake_front_unowned(struct scheduler_device *device)
+{
+	(void)pthread_mutex_unlock(&device->ownership);
+	sched_wake_front(device->scheduler);
+	(void)sched_sleeper_wake(&device->scheduler->front_sleeper);
+	own_again(device);
+}
+
+/* Whoever finds something to do here wakes this thread, or does it. */
+static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
+{
+	(void)pthread_mutex_unlock(&device->ownership);
+	sched_sleeper_sleep(&device->port.sleeper, ns);
+	own_again(device);
+}
+
+/*
+ * Nothing is in flight and nothing has come yet: look out for it, without owning the device. If the front sends something
+ * meanwhile and takes its completion, this thread has nothing to look for.
+ */
+static void look_unowned(struct scheduler_device *device, bool held)
+{
+	(void)pthread_mutex_unlock(&device->ownership);
+	for (int i = 0; i < LOOKS && !has_something(device, held); i++) {
+		if (atomic_load(&device->front_takes)) {
+			sched_sleeper_prepare(&device->port.sleeper);
+			if (atomic_load(&device->front_takes) && !has_something(device, held))
+				sched_sleeper_sleep(&device->port.sleeper, SCHED_SLEEP_UNTIL_WOKEN);
+			sched_sleeper_cancel(&device->port.sleeper);
+			break;
+		}
+		relax();
+	}
+	own_again(device);
+}
+
+static void rest(struct scheduler_device *device, bool held)
+{
+	struct sched_worker *worker = &device->worker;
+	bool polled = (device->features & BACKEND_FEATURE_POLLED) != 0;
+	uint64_t ns = SCHED_SLEEP_UNTIL_WOKEN;
+	if (polled) {
+		uint64_t now = clock_now_ns();
+		worker->pace.most_ns = sched_latency_spin_most_ns(device);
+		ns = sched_pace_rest(&worker->pace, now, worker->in_flight > 0);
+		ns = sched_expect_rest(ns, now, next_expected(worker), worker->pace.may_spin);
+	} else if (worker->in_flight > 1) {
+		ns = sched_pace_look(&worker->pace, clock_now_ns());
+		worker->looks = true;
+	}
+	/* A gate that is wanted and not given has times of its own. */
+	if (device->gate.quiet.state != SCHED_QUIET_NO && !device->gate.loader_has_it && ns > SCHED_PACE_STEP_MAX_NS)
+		ns = SCHED_PACE_STEP_MAX_NS;
+	ns = sched_spill_rest(device, ns);
+	ns = sched_open_rest(device, ns);
+	if (ns == 0 && worker->in_flight == 0 && device->scheduler->front_polls) {
+		look_unowned(device, held);
+		return;
+	}
+	if (ns == 0) {
+		relax();
+		return;
+	}
+	sched_sleeper_prepare(&device->port.sleeper);
+	if (!has_something(device, held))
+		sleep_unowned(device, ns);
+	sched_sleeper_cancel(&device->port.sleeper);
+}
+
+void *sched_worker_main(void *argument)
+{
+	struct scheduler_device *device = argument;
+	struct sched_pace *pace = &device->worker.pace;
+	(void)pthread_mutex_lock(&device->ownership);
+	sched_spill_open(device);
+	sched_open(device);
+	for (;;) {
+		bool held = sched_gate_step(device);
+		bool busy = take_notice(&device->worker);
+		busy |= !held && take_messages(device);
+		busy |= sched_worker_complete(device);
+		busy |= take_loss(device);
+		if (device->worker.open_again_ns)
+			sched_open_again(device);
+		if (atomic_load(&device->has_dropped) && atomic_exchange(&device->has_dropped, 0))
+			device->worker.spill.due = true;
+		busy |= !held && sched_spill_step(device);
+		if (sched_mailbox_publish(&device->port.back))
+			wake_front_unowned(device);
+		if (!busy) {
+			if (atomic_load(&device->quit))
+				break;
+			rest(device, held);
+		} else if (pace->quiet_since_ns != 0) {
+			sched_pace_found(pace, clock_now_ns());
+		}
+	}
+	sched_close(device);
+	(void)pthread_mutex_unlock(&device->ownership);
+	return NULL;
+}

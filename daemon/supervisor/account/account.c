@@ -1,0 +1,140 @@
+#include "account/account.h"
+
+#include "engine/engine.h"
+#include "packet.h"
+#include "service/session.h"
+#include "engine/succession.h"
+#include "service/supervisor.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* An engine could invent others, and each would be a row of its tenant. */
+enum { BACKENDS = SYCL__V1__BACKEND__BACKEND_FAKE + 1, DEVICES = ACCOUNT_DEVICES_MAX };
+static_assert((BACKENDS - 1) * DEVICES + 1 < ACCOUNT_ROWS_LEAST, "whatever is put together, each device has a row");
+
+/* Of a tenant that has many groups some are put together. */
+static uint32_t rows_most(const struct supervisor *supervisor)
+{
+	uint32_t count = 0;
+	const struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		count += tenant->ledger.count;
+	return count < ACCOUNT_ROWS_ALL ? ACCOUNT_ROWS_MAX : ACCOUNT_ROWS_LEAST;
+}
+
+struct account_row *account_ledger_row(struct tenant *tenant, const struct account_key *key)
+{
+	struct account_row *row = account_table_find(&tenant->ledger, key);
+	return row ? row : account_table_get(&tenant->ledger, key, rows_most(tenant->supervisor));
+}
+
+bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_out, struct account_sums *sums_out)
+{
+	if (claim->backend <= 0 || (unsigned)claim->backend >= BACKENDS || claim->index >= DEVICES)
+		return false;
+	key_out->backend = (uint32_t)claim->backend;
+	key_out->index = claim->index;
+	*sums_out = (struct account_sums){
+		.commands = claim->commands,
+		.failed = claim->failed,
+		.device_ns = claim->device_ns,
+		.bytes_to_device = claim->bytes_to_device,
+		.bytes_to_host = claim->bytes_to_host,
+		.spills = claim->spills,
+		.spilled_bytes = claim->spilled_bytes,
+	};
+	delay_add(&sums_out->delays, claim->first_delay, claim->delays, claim->n_delays);
+	return true;
+}
+
+static void keep_devices(struct tenant *tenant, const struct session *session, Sycl__V1__DeviceUsage *const *claims, size_t count)
+{
+	struct account_key key = {.uid = tenant->uid};
+	struct account_sums sums;
+	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
+	for (size_t i = 0; i < count && i < ACCOUNT_DEVICES_MAX; i++) {
+		struct account_row *row = account_claim(claims[i], &key, &sums) ? account_ledger_row(tenant, &key) : NULL;
+		if (!row)
+			continue;
+		sums.sessions = 1;
+		account_sums_add(&row->sums, &sums);
+	}
+}
+
+/* It is over; perhaps it was to blame for that. */
+static void keep_session(struct tenant *tenant, const struct session *session, bool at_fault)
+{
+	struct account_key key = {.uid = tenant->uid};
+	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
+	struct account_row *row = account_ledger_row(tenant, &key);
+	if (!row)
+		return;
+	account_sum(&row->sums.sessions, 1);
+	account_sum(&row->sums.faults, at_fault);
+}
+
+static void add_usage(struct service_state_account *account, const Sycl__V1__Usage *usage)
+{
+	if (!usage)
+		return;
+	account_sum(&account->groups_submitted, usage->groups_submitted);
+	account_sum(&account->groups_completed, usage->groups_completed);
+	account_sum(&account->groups_failed, usage->groups_failed);
+	account_sum(&account->device_ns, usage->device_ns);
+	account_sum(&account->bytes_to_device, usage->bytes_to_device);
+	account_sum(&account->bytes_to_host, usage->bytes_to_host);
+}
+
+void account_session_ended(struct tenant *tenant, const struct session *session, const Sycl__V1__SessionState *state)
+{
+	account_sum(&tenant->account.sessions, 1);
+	add_usage(&tenant->account, state->usage);
+	keep_session(tenant, session, false);
+	keep_devices(tenant, session, state->devices, state->n_devices);
+	succession_changes(tenant->supervisor);
+}
+
+void account_add_claims(struct service_state_account *account, const struct engine *engine)
+{
+	const struct session *session;
+	TAILQ_FOREACH (session, &engine->sessions, link) {
+		const struct session_figures *figures = claims_of(engine, session);
+		if (figures && figures->has_usage)
+			add_usage(account, &figures->usage);
+	}
+}
+
+void account_engine_ended(struct engine *engine, bool has_failed, uint64_t offender)
+{
+	struct tenant *tenant = engine->tenant;
+	const struct session *session;
+	TAILQ_FOREACH (session, &engine->sessions, link)
+		keep_session(tenant, session, has_failed && session->id == offender);
+	account_add_claims(&tenant->account, engine);
+	TAILQ_FOREACH (session, &engine->sessions, link) {
+		const struct session_figures *figures = claims_of(engine, session);
+		const Sycl__V1__SessionReport *used = figures ? claims_devices(figures, &tenant->supervisor->arena) : NULL;
+		if (used)
+			keep_devices(tenant, session, used->devices, used->n_devices);
+	}
+	account_sum(&tenant->account.sessions, engine->sessions_count);
+	account_sum(&tenant->account.engines_failed, has_failed);
+	succession_changes(tenant->supervisor);
+}
+
+bool account_is_empty(const struct service_state_account *account)
+{
+	return account->sessions == 0 && account->engines_failed == 0;
+}
+
+void account_fill(const struct service_state_account *account, Sycl__V1__Usage *usage_out)
+{
+	sycl__v1__usage__init(usage_out);
+	usage_out->groups_submitted = account->groups_submitted;
+	usage_out->groups_completed = account->groups_completed;
+	usage_out->groups_failed = account->groups_failed;
+	usage_out->device_ns = account->device_ns;
+	usage_out->bytes_to_device = account->bytes_to_device;
+	usage_out->bytes_to_host = account->bytes_to_host;
+}

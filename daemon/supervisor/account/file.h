@@ -1,0 +1,37 @@
+/*
+ * What a service leaves in its folder of what was used by control group and device, and in which control group the sessions are
+ * that go on, so that the next one goes on with both. A file of its own: without it nothing is lost but that.
+ */
+#ifndef SYCLD_SUPERVISOR_ACCOUNT_FILE_H
+#define SYCLD_SUPERVISOR_ACCOUNT_FILE_H
+
+#include "base/cgroup.h"
+
+#include <stdint.h>
+
+struct peer;
+struct supervisor;
+
+/* Of sessions that an earlier service had, and that have not come back yet. */
+struct account_group {
+	uint64_t session;
+	char cgroup[CGROUP_BYTES];
+};
+
+struct account_groups {
+	uint32_t count;
+	struct account_group *groups; /* allocated */
+};
+
+/* 0, also when there is nothing, or nothing that can be used, which is logged. A negative errno: it cannot be read now. */
+int account_file_load(struct supervisor *supervisor);
+
+/* 0 or a negative errno, which is logged once. */
+int account_file_save(struct supervisor *supervisor);
+
+/* A session of an earlier service is back: what is known of its group. */
+void account_file_recall(struct supervisor *supervisor, uint64_t session, struct peer *peer);
+
+void account_file_fini(struct account_groups *groups);
+
+#endif

@@ -1,0 +1,48 @@
+/* What was used, added up as an asker wants it (AccountsQuery): of what is kept, and of the sessions that go on. */
+#ifndef SYCLD_SUPERVISOR_ACCOUNT_QUERY_H
+#define SYCLD_SUPERVISOR_ACCOUNT_QUERY_H
+
+#include "account/table.h"
+#include "admin.pb-c.h"
+#include "control.pb-c.h"
+
+#include <stdbool.h>
+
+struct session;
+struct tenant;
+
+enum {
+	ACCOUNTS_BY_USER = 1,
+	ACCOUNTS_BY_CGROUP = 2,
+	ACCOUNTS_BY_DEVICE = 4,
+	ACCOUNTS_BY_SESSION = 8,
+	ACCOUNTS_BY_ALL = 15
+};
+
+struct account_terms {
+	uint32_t by;
+	bool of_user, of_device;
+	uint32_t uid, backend, index;
+	char cgroup[CGROUP_BYTES]; /* "": all */
+};
+
+struct account_query {
+	struct account_terms terms;
+	struct account_table table;
+	/* Of the answer. */
+	Sycl__V1__AccountRow *rows, **list;
+	Sycl__V1__DeviceUsage *used;
+};
+
+/* NULL, or why it cannot be answered. */
+const char *account_terms_read(const Sycl__V1__AccountsQuery *query, struct account_terms *terms_out);
+
+void account_query_add_kept(struct account_query *query, const struct tenant *tenant);
+/* One that goes on; the query points to it until its end. */
+void account_query_add_session(struct account_query *query, const struct session *session,
+			       const Sycl__V1__SessionReport *claim);
+/* Into the answer, those first that have used devices most. False: no memory. */
+bool account_query_finish(struct account_query *query, Sycl__V1__AdminReply *reply);
+void account_query_fini(struct account_query *query);
+
+#endif

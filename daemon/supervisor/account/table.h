@@ -1,0 +1,64 @@
+/*
+ * What was used, by user, control group, device and session: rows that are looked for by what they are of. Pure: nothing here
+ * knows of tenants.
+ */
+#ifndef SYCLD_SUPERVISOR_ACCOUNT_TABLE_H
+#define SYCLD_SUPERVISOR_ACCOUNT_TABLE_H
+
+#include "base/cgroup.h"
+#include "delay_histogram.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Of those that have found no place. No path: these begin with '/'. */
+#define ACCOUNT_OTHERS "(others)"
+
+struct account_key {
+	uint32_t uid;
+	uint32_t backend, index; /* backend 0: of no device */
+	uint64_t session;        /* 0: of all */
+	char cgroup[CGROUP_BYTES];
+};
+
+/* A sum that is too large stays the largest number: what is added are claims. */
+struct account_sums {
+	uint64_t sessions, faults;
+	uint64_t commands, failed;
+	uint64_t device_ns, bytes_to_device, bytes_to_host;
+	uint64_t spills, spilled_bytes;
+	struct delay_histogram delays;
+};
+
+struct account_row {
+	struct account_key key;
+	struct account_sums sums;
+	uint64_t used; /* account_table.uses, then */
+	/* Of a session; the caller's. */
+	pid_t pid;
+	const char *command;
+};
+
+/* All 0: empty. */
+struct account_table {
+	struct account_row *rows; /* allocated, as `hashes` */
+	uint64_t *hashes;         /* of their keys */
+	uint32_t count, capacity;
+	uint64_t uses;
+};
+
+void account_sum(uint64_t *sum, uint64_t more);
+void account_sums_add(struct account_sums *sums, const struct account_sums *more);
+
+/* The row, good until another one is made; NULL: there is none. */
+struct account_row *account_table_find(struct account_table *table, const struct account_key *key);
+
+/*
+ * As above, made if missing. Where there are `most` already, those that were not asked for for longest become one for each device,
+ * of ACCOUNT_OTHERS, until there is room. NULL: no memory, or all there are is such.
+ */
+struct account_row *account_table_get(struct account_table *table, const struct account_key *key, uint32_t most);
+
+void account_table_fini(struct account_table *table);
+
+#endif

@@ -1,0 +1,101 @@
+#include "admin/admin.h"
+
+#include "protocol_limits.h"
+#include "base/log.h"
+#include "admin/report.h"
+#include "status.h"
+#include "service/supervisor.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GROUP_BYTES = 16384 };
+
+void asker_drop(struct asker *asker)
+{
+	if (asker->peer)
+		sp_drop(asker->peer);
+	asker->peer = NULL;
+}
+
+void admin_answer(struct asker *asker, const Sycl__V1__AdminReply *reply)
+{
+	size_t size = sycl__v1__admin_reply__get_packed_size(reply);
+	uint8_t *bytes = malloc(size ? size : 1);
+	if (bytes)
+		(void)sycl__v1__admin_reply__pack(reply, bytes);
+	sp_answer(asker->peer, bytes, size);
+	asker->peer = NULL;
+}
+
+void admin_answer_error(struct asker *asker, int code, const char *text)
+{
+	Sycl__V1__Status status = SYCL__V1__STATUS__INIT;
+	status.code = code;
+	status.text = (char *)(uintptr_t)text;
+	Sycl__V1__AdminReply reply = SYCL__V1__ADMIN_REPLY__INIT;
+	reply.error = &status;
+	admin_answer(asker, &reply);
+}
+
+static void on_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body, size_t body_bytes)
+{
+	struct supervisor *supervisor = server->context;
+	struct asker asker = { .peer = peer, .uid = sp_peer_uid(peer) };
+	asker.sees_all = server == &supervisor->admin.admin || asker.uid == 0;
+
+	ProtobufCMessage *unpacked = NULL;
+	int r = message_unpack(&sycl__v1__admin_request__descriptor, &supervisor->arena, body, body_bytes, &unpacked);
+	if (r < 0) {
+		admin_answer_error(&asker, STATUS_INVALID, "the request is malformed");
+		return;
+	}
+	const Sycl__V1__AdminRequest *request = (const Sycl__V1__AdminRequest *)unpacked;
+	if (request->protocol >> 16 != PROTOCOL_MAJOR) {
+		admin_answer_error(&asker, STATUS_VERSION, "this service speaks protocol 1");
+		return;
+	}
+	report_inquire(supervisor, &asker, request);
+}
+
+/* Members of the group may ask too, where there is that group. */
+static void give_to_group(const char *path, const char *name)
+{
+	struct group entry;
+	struct group *found = NULL;
+	char buffer[GROUP_BYTES];
+	if (getgrnam_r(name, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
+		return;
+	if (chown(path, (uid_t)-1, found->gr_gid) < 0)
+		log_warning("admin", "%s stays closed to group %s: %s", path, name, strerror(errno));
+}
+
+int admin_open(struct supervisor *supervisor)
+{
+	bool user = supervisor->options.user;
+	struct admin *admin = &supervisor->admin;
+	char path[sizeof(supervisor->directory.path) + sizeof("/" STATUS_SOCKET_NAME)];
+	(void)snprintf(path, sizeof(path), "%s/" STATUS_SOCKET_NAME, supervisor->directory.path);
+	int r = sp_server_open(&admin->status, &supervisor->loop, path, user ? 0600 : 0666, on_request, supervisor);
+	if (r == 0) {
+		(void)snprintf(path, sizeof(path), "%s/" ADMIN_SOCKET_NAME, supervisor->directory.path);
+		r = sp_server_open(&admin->admin, &supervisor->loop, path, user ? 0600 : 0660, on_request, supervisor);
+	}
+	if (r < 0) {
+		log_error("admin", "cannot listen at %s: %s", path, strerror(-r));
+		return r;
+	}
+	if (supervisor->privileged)
+		give_to_group(path, supervisor->configuration.admin_group);
+	return 0;
+}
+
+void admin_close(struct supervisor *supervisor)
+{
+	sp_server_close(&supervisor->admin.status);
+	sp_server_close(&supervisor->admin.admin);
+}

@@ -1,0 +1,441 @@
+#include "admin/orders.h"
+
+#include "control.pb-c.h"
+#include "engine/engine.h"
+#include "engine/control.h"
+#include "base/log.h"
+#include "admin/orders_file.h"
+#include "base/refusal.h"
+#include "status.h"
+#include "division/sharing.h"
+#include "service/supervisor.h"
+#include "base/tenant_arrivals.h"
+#include "base/tenant_forget.h"
+#include "base/tenant_identity.h"
+#include "division/tenant_share.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ACT_END = SYCL__V1__SESSION_ORDER__ACT__ACT_END, ACT_PAUSE = SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE,
+       ACT_RESUME = SYCL__V1__SESSION_ORDER__ACT__ACT_RESUME, ACT_LIMIT = SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
+       SESSIONS_MOST = 3000, REASON_BYTES = 160, LIMIT_BYTES = 96, TARGET_BYTES = 160 };
+
+/* Whom an order is for, and what came of it. */
+struct target {
+	struct supervisor *supervisor;
+	const Sycl__V1__OrderCommand *order;
+	struct tenant *tenant;   /* NULL: everybody */
+	struct engine *engine;   /* of the session, or NULL */
+	struct session *session; /* NULL: all */
+	unsigned limit;          /* of ACT_LIMIT: its place among configuration_limit_names */
+	unsigned reached;        /* sessions */
+	char reason[REASON_BYTES];
+	struct refusal refusal;
+};
+
+__attribute__((format(printf, 3, 4))) static int refuse(struct target *target, enum sycl_status code, const char *format,
+							 ...)
+{
+	target->refusal.code = code;
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vsnprintf(target->refusal.text, sizeof(target->refusal.text), format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+static struct session *waiting_session(struct engine *engine, uint64_t id)
+{
+	struct session *session;
+	TAILQ_FOREACH (session, &engine->waiting, link)
+		if (session->id == id)
+			return session;
+	return NULL;
+}
+
+static int find_session(struct target *target)
+{
+	TAILQ_FOREACH (target->tenant, &target->supervisor->tenants, link) {
+		TAILQ_FOREACH (target->session, &target->tenant->arriving, link)
+			if (target->session->id == target->order->session)
+				return 0;
+		TAILQ_FOREACH (target->engine, &target->tenant->engines, link) {
+			target->session = engine_session(target->engine, target->order->session);
+			if (!target->session)
+				target->session = waiting_session(target->engine, target->order->session);
+			if (target->session)
+				return 0;
+		}
+	}
+	return refuse(target, STATUS_INVALID, "there is no session %llu", (unsigned long long)target->order->session);
+}
+
+static int find(struct target *target)
+{
+	const Sycl__V1__OrderCommand *order = target->order;
+	if ((order->session != 0) + order->of_user + order->of_everybody != 1)
+		return refuse(target, STATUS_INVALID, "an order is for one session, for one user or for everybody");
+	if (order->session)
+		return find_session(target);
+	if (order->of_everybody)
+		return 0;
+	/* A user may be told of before they come. */
+	target->tenant = tenant_get(target->supervisor, order->uid, &target->refusal);
+	return target->tenant ? 0 : -EINVAL;
+}
+
+/* What holds for a tenant: what was said of it, else of everybody. 0: the engine's own default. */
+static uint64_t limit_of(const struct tenant *tenant, unsigned index)
+{
+	const struct configuration_limit *limit = &tenant->limits[index];
+	if (!limit->given)
+		limit = &tenant->supervisor->configuration.limits[index];
+	return limit->given ? limit->value : 0;
+}
+
+static int tell_engine(struct target *target, struct engine *engine, int act, const char *text)
+{
+	const Sycl__V1__OrderCommand *order = target->order;
+	/* A limit of a session that is taken back: the engine knows what holds for all of its sessions. */
+	uint64_t value = act == ACT_LIMIT && !target->session ? limit_of(engine->tenant, target->limit) : order->value;
+	if (!engine->was_ready || engine->state == ENGINE_STOPPING)
+		return 0; /* it is told when it is ready, or takes nothing more */
+	target->reached += target->session ? 1 : engine->sessions_count;
+	if (engine_send_order(engine, order->session, act, text, value) < 0)
+		return refuse(target, STATUS_RUNTIME, "the engine of uid %lu does not take messages",
+			      (unsigned long)engine->tenant->uid);
+	return 0;
+}
+
+/* One by one: an engine that does not read keeps the others from nothing. */
+static int tell(struct target *target, int act, const char *text)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	int r = 0;
+	if (target->session && !target->engine)
+		return refuse(target, STATUS_RUNTIME, "session %llu has no engine yet", (unsigned long long)target->session->id);
+	if (target->session)
+		return tell_engine(target, target->engine, act, text);
+	TAILQ_FOREACH (tenant, &target->supervisor->tenants, link) {
+		if (target->tenant && tenant != target->tenant)
+			continue;
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			int told = tell_engine(target, engine, act, text);
+			r = r < 0 ? r : told;
+		}
+	}
+	return r;
+}
+
+/* A session that no engine has got yet. */
+static void drop_waiting(struct target *target)
+{
+	struct engine *engine = target->engine;
+	struct session *session = target->session;
+	target->reached = 1;
+	if (engine)
+		engine_drop_waiting(engine, session, target->reason);
+	else
+		tenant_drop_arrival(target->tenant, session, target->reason);
+}
+
+/* Engines tell their clients why, if they can: they have a moment for it. */
+static int kill_engines(struct target *target)
+{
+	struct engine *engine, *next;
+	for (engine = TAILQ_FIRST(&target->tenant->engines); engine; engine = next) {
+		next = TAILQ_NEXT(engine, link);
+		target->reached += engine->sessions_count;
+		bool is_told = engine->state == ENGINE_READY && engine->sessions_count &&
+			       engine_send_order(engine, 0, ACT_END, target->order->reason, 0) == 0;
+		engine->stop_asked = true;
+		if (is_told)
+			engine_kill_soon(engine, target->reason);
+		else
+			engine_kill(engine, target->reason);
+	}
+	return 0;
+}
+
+static int do_kill(struct target *target)
+{
+	const char *reason = target->order->reason;
+	(void)snprintf(target->reason, sizeof(target->reason), "ended by the operator%s%.100s", *reason ? ": " : "", reason);
+	if (target->order->of_everybody)
+		return refuse(target, STATUS_INVALID, "whose sessions are to end is to be said: a session's number or a user's");
+	if (!target->session)
+		return kill_engines(target);
+	if (!target->engine || waiting_session(target->engine, target->session->id)) {
+		drop_waiting(target);
+		return 0;
+	}
+	return tell(target, ACT_END, reason);
+}
+
+/* It holds in any case; the service that follows is to know of it. */
+static int remember_drained(struct target *target)
+{
+	int r = orders_file_save(target->supervisor);
+	if (r == 0)
+		return 0;
+	return refuse(target, STATUS_RUNTIME, "that is done, but cannot be written to %s, so that a restart would forget it: %s",
+		      target->supervisor->directory.path, strerror(-r));
+}
+
+static int do_drain(struct target *target)
+{
+	if (target->session)
+		return refuse(target, STATUS_INVALID, "a session is not drained: it can be paused, or killed");
+	if (target->tenant)
+		target->tenant->drained = true;
+	else
+		target->supervisor->drained = true;
+	return remember_drained(target);
+}
+
+/* Everybody: those too who were drained by name. */
+static void let_all_in(struct supervisor *supervisor)
+{
+	struct tenant *tenant, *next;
+	supervisor->drained = false;
+	for (tenant = TAILQ_FIRST(&supervisor->tenants); tenant; tenant = next) {
+		next = TAILQ_NEXT(tenant, link);
+		bool was_drained = tenant->drained;
+		tenant->drained = false;
+		if (was_drained)
+			tenant_review(tenant); /* it may have been here for that alone */
+	}
+}
+
+static int do_resume(struct target *target)
+{
+	if (!target->session && target->tenant)
+		target->tenant->drained = false;
+	else if (!target->session)
+		let_all_in(target->supervisor);
+	int told = tell(target, ACT_RESUME, NULL);
+	int r = target->session ? 0 : remember_drained(target);
+	return told < 0 ? told : r;
+}
+
+/* The supervisor's own limit. */
+static int limit_sessions(struct target *target)
+{
+	uint64_t value = target->order->value;
+	if (target->session)
+		return refuse(target, STATUS_INVALID, "sessions_per_tenant is of users, not of a session");
+	if (value > SESSIONS_MOST || (value == 0 && !target->tenant))
+		return refuse(target, STATUS_INVALID, "sessions_per_tenant is from 1 to %d", SESSIONS_MOST);
+	if (target->tenant)
+		target->tenant->sessions_most = (unsigned)value;
+	else
+		target->supervisor->configuration.sessions_per_tenant = (unsigned)value;
+	target->supervisor->configuration.sessions_ordered |= !target->tenant;
+	return 0;
+}
+
+/* Of one user, or of all of whom nothing else is said. The supervisor's own limits, too. */
+static int limit_share(struct target *target, bool is_most)
+{
+	uint64_t value = target->order->value;
+	struct configuration_share *everybody = &target->supervisor->configuration.shares.everybody;
+	if (target->session)
+		return refuse(target, STATUS_INVALID, "%s is of users, not of a session", target->order->limit);
+	if (value > 100)
+		return refuse(target, STATUS_INVALID, "%s is a part of 100", target->order->limit);
+	struct configuration_share share = target->tenant ? tenant_share(target->tenant) : *everybody;
+	if (!share.given)
+		share.most = 100;
+	if (value > 0 && (is_most ? value < share.least : value > share.most))
+		return refuse(target, STATUS_INVALID, "share_min would be more than share_max");
+	if (target->tenant && is_most)
+		target->tenant->share_ordered.most = (unsigned)value;
+	else if (target->tenant)
+		target->tenant->share_ordered.least = (unsigned)value;
+	else if (is_most)
+		*everybody = (struct configuration_share){ true, share.least, value > 0 ? (unsigned)value : 100 };
+	else
+		*everybody = (struct configuration_share){ true, (unsigned)value, share.most };
+	target->supervisor->configuration.shares_ordered |= !target->tenant;
+	sharing_review(target->supervisor);
+	return 0;
+}
+
+static int do_limit(struct target *target)
+{
+	const Sycl__V1__OrderCommand *order = target->order;
+	unsigned i = 0;
+	if (strcmp(order->limit, "share_min") == 0 || strcmp(order->limit, "share_max") == 0)
+		return limit_share(target, strcmp(order->limit, "share_max") == 0);
+	if (strcmp(order->limit, "sessions_per_tenant") == 0)
+		return limit_sessions(target);
+	while (i < CONFIGURATION_LIMITS && strcmp(configuration_limit_names[i], order->limit) != 0)
+		i++;
+	if (i == CONFIGURATION_LIMITS)
+		return refuse(target, STATUS_INVALID, "there is no such limit");
+	if (order->value > configuration_limit_most[i])
+		return refuse(target, STATUS_INVALID, "%s is %llu at most", order->limit,
+			      (unsigned long long)configuration_limit_most[i]);
+	if (target->session && strncmp(order->limit, "tenant_", strlen("tenant_")) == 0)
+		return refuse(target, STATUS_INVALID, "%s is of users, not of a session", order->limit);
+	struct configuration_limit limit = { .given = order->value > 0, .ordered = true, .value = order->value };
+	target->limit = i;
+	if (!target->session && target->tenant)
+		target->tenant->limits[i] = limit;
+	else if (!target->session)
+		target->supervisor->configuration.limits[i] = limit;
+	return tell(target, ACT_LIMIT, order->limit);
+}
+
+static int act(struct target *target)
+{
+	switch (target->order->order) {
+	case SYCL__V1__ORDER__ORDER_KILL:
+		return do_kill(target);
+	case SYCL__V1__ORDER__ORDER_PAUSE:
+		return tell(target, ACT_PAUSE, NULL);
+	case SYCL__V1__ORDER__ORDER_RESUME:
+		return do_resume(target);
+	case SYCL__V1__ORDER__ORDER_DRAIN:
+		return do_drain(target);
+	case SYCL__V1__ORDER__ORDER_LIMIT:
+		return do_limit(target);
+	default:
+		return refuse(target, STATUS_INVALID, "this service does not know that order");
+	}
+}
+
+/* " buffer_bytes=65536" of a limit; nothing of other orders. The name may be any text: whether there is such a limit is seen later. */
+static void limit_text(const Sycl__V1__OrderCommand *order, char out[LIMIT_BYTES])
+{
+	char name[LIMIT_BYTES / 2];
+	*out = '\0';
+	if (order->order != SYCL__V1__ORDER__ORDER_LIMIT)
+		return;
+	text_copy_printable(name, sizeof(name), order->limit);
+	if (order->value > 0)
+		(void)snprintf(out, LIMIT_BYTES, " %s=%llu", name, (unsigned long long)order->value);
+	else
+		(void)snprintf(out, LIMIT_BYTES, " %s=default", name);
+}
+
+/* Before it is done: a session that is dropped is gone afterwards. */
+static void target_text(const struct target *target, char out[TARGET_BYTES])
+{
+	const Sycl__V1__OrderCommand *order = target->order;
+	const struct session *session = target->session;
+	if (session)
+		(void)snprintf(out, TARGET_BYTES, "session %llu (uid %lu, pid %ld, %s)", (unsigned long long)session->id,
+			       (unsigned long)session->peer.uid, (long)session->peer.pid, session->peer.command);
+	else if (order->session)
+		(void)snprintf(out, TARGET_BYTES, "session %llu", (unsigned long long)order->session);
+	else if (order->of_user)
+		(void)snprintf(out, TARGET_BYTES, "uid %lu", (unsigned long)order->uid);
+	else
+		(void)snprintf(out, TARGET_BYTES, "everybody");
+}
+
+/* Who ordered what, why, and the error that was answered: one line. */
+static void note(const struct target *target, const struct asker *asker, const char *whose, bool failed)
+{
+	static const char *const names[] = { "?", "kill", "pause", "resume", "drain", "limit" };
+	const Sycl__V1__OrderCommand *order = target->order;
+	unsigned known = (unsigned)order->order < sizeof(names) / sizeof(*names) ? (unsigned)order->order : 0;
+	char limit[LIMIT_BYTES], reason[REASON_BYTES];
+	limit_text(order, limit);
+	text_copy_printable(reason, sizeof(reason), order->reason);
+	log_info("order", "uid %lu: %s%s for %s%s%s%s%s", (unsigned long)asker->uid, names[known], limit, whose,
+		 *reason ? "; reason: " : "", reason, failed ? "; error: " : "", failed ? target->refusal.text : "");
+}
+
+void orders_take(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__OrderCommand *order)
+{
+	struct target target = { .supervisor = supervisor, .order = order };
+	if (!asker->sees_all) {
+		admin_answer_error(asker, STATUS_INVALID, "only root and members of the administrators' group may order that");
+		return;
+	}
+	char whose[TARGET_BYTES];
+	int r = find(&target);
+	target_text(&target, whose);
+	if (r == 0)
+		r = act(&target);
+	note(&target, asker, whose, r < 0);
+	if (order->of_user && target.tenant)
+		tenant_review(target.tenant);
+	if (r < 0) {
+		admin_answer_error(asker, target.refusal.code, target.refusal.text);
+		return;
+	}
+	Sycl__V1__AdminReply reply = SYCL__V1__ADMIN_REPLY__INIT;
+	reply.ordered = target.reached;
+	admin_answer(asker, &reply);
+}
+
+bool orders_hold(const struct tenant *tenant)
+{
+	bool holds = tenant->drained || tenant->sessions_most > 0 || tenant->share_ordered.least > 0 ||
+		     tenant->share_ordered.most > 0;
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		holds |= tenant->limits[i].given;
+	return holds;
+}
+
+unsigned orders_sessions_most(const struct tenant *tenant)
+{
+	return tenant->sessions_most ? tenant->sessions_most : tenant->supervisor->configuration.sessions_per_tenant;
+}
+
+static void send_limit(struct engine *engine, unsigned index, const struct configuration_limit *limit)
+{
+	if (engine_send_order(engine, 0, ACT_LIMIT, configuration_limit_names[index], limit->given ? limit->value : 0) < 0)
+		log_warning("order", "the engine of uid %lu does not take its limits", (unsigned long)engine->tenant->uid);
+}
+
+void orders_engine_ready(struct engine *engine)
+{
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		if (engine->tenant->limits[i].given)
+			send_limit(engine, i, &engine->tenant->limits[i]);
+}
+
+void orders_engine_returned(struct engine *engine)
+{
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		if (!engine->tenant->limits[i].given)
+			send_limit(engine, i, &engine->tenant->supervisor->configuration.limits[i]);
+}
+
+static bool is_same(const struct configuration_limit *a, const struct configuration_limit *b)
+{
+	return a->given == b->given && (!a->given || a->value == b->value);
+}
+
+/* Who is not here is asked about when they come. */
+static void tenant_reconsider(struct tenant *tenant)
+{
+	if (TAILQ_EMPTY(&tenant->engines) && !tenant->lookup)
+		tenant->is_identified = false;
+	else
+		tenant_identify_again(tenant);
+}
+
+void orders_reloaded(struct supervisor *supervisor, const struct configuration *before)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		tenant_reconsider(tenant);
+	sharing_review(supervisor);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			for (unsigned i = 0; i < CONFIGURATION_LIMITS && engine->was_ready; i++)
+				if (!tenant->limits[i].given &&
+				    !is_same(&supervisor->configuration.limits[i], &before->limits[i]))
+					send_limit(engine, i, &supervisor->configuration.limits[i]);
+}

@@ -1,0 +1,111 @@
+#include "admin/orders_file.h"
+
+#include "admin.pb-c.h"
+#include "cleanup.h"
+#include "base/kept_file.h"
+#include "base/log.h"
+#include "service/supervisor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_NAME  "orders"
+#define FILE_MAGIC 0x000164726f6c6373ull /* "sclord", and its format */
+
+enum { FILE_BYTES_MAX = 1 << 16 };
+
+struct head {
+	uint64_t magic;
+	uint64_t checksum; /* of what follows: KeptOrders */
+};
+
+static size_t collect(const struct supervisor *supervisor, uint32_t *uids)
+{
+	const struct tenant *tenant;
+	size_t count = 0;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (tenant->drained)
+			uids[count++] = tenant->uid;
+	return count;
+}
+
+int orders_file_save(const struct supervisor *supervisor)
+{
+	CLEANUP(free_pointer) uint32_t *uids = calloc(supervisor->tenant_count + 1u, sizeof(*uids));
+	if (!uids)
+		return -ENOMEM;
+	Sycl__V1__KeptOrders kept = SYCL__V1__KEPT_ORDERS__INIT;
+	kept.drained = supervisor->drained;
+	kept.drained_uids = uids;
+	kept.n_drained_uids = collect(supervisor, uids);
+	if (!kept.drained && kept.n_drained_uids == 0)
+		return unlinkat(supervisor->directory.fd, FILE_NAME, 0) == 0 || errno == ENOENT ? 0 : -errno;
+	size_t size = sycl__v1__kept_orders__get_packed_size(&kept);
+	CLEANUP(free_pointer) uint8_t *bytes = malloc(sizeof(struct head) + size);
+	if (!bytes)
+		return -ENOMEM;
+	(void)sycl__v1__kept_orders__pack(&kept, bytes + sizeof(struct head));
+	struct head head = { .magic = FILE_MAGIC, .checksum = kept_file_checksum(bytes + sizeof(head), size) };
+	memcpy(bytes, &head, sizeof(head));
+	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes, sizeof(head) + size);
+}
+
+static void restore_user(struct supervisor *supervisor, unsigned long uid)
+{
+	struct tenant *tenant = tenant_restore(supervisor, (uid_t)uid);
+	if (!tenant) {
+		log_error("order", "uid %lu is not drained any more: the service has as many tenants as it can have", uid);
+		return;
+	}
+	tenant->drained = true;
+	log_info("order", "still drained: no new session of uid %lu is let in until 'syclctl resume --uid %lu'", uid, uid);
+}
+
+static void restore(struct supervisor *supervisor, const Sycl__V1__KeptOrders *kept)
+{
+	supervisor->drained = kept->drained;
+	if (kept->drained)
+		log_info("order", "still drained: no new session is let in until 'syclctl resume --all'");
+	for (size_t i = 0; i < kept->n_drained_uids; i++)
+		restore_user(supervisor, kept->drained_uids[i]);
+}
+
+/* -EBADMSG: it is damaged, or of another release. */
+static int unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t size)
+{
+	struct head head;
+	memcpy(&head, bytes, sizeof(head));
+	bytes += sizeof(head);
+	size -= sizeof(head);
+	if (head.magic != FILE_MAGIC || kept_file_checksum(bytes, size) != head.checksum)
+		return -EBADMSG;
+	/* This user's own file, whole and of a bounded size. */
+	Sycl__V1__KeptOrders *kept = sycl__v1__kept_orders__unpack(NULL, size, bytes);
+	if (!kept)
+		return -EBADMSG;
+	restore(supervisor, kept);
+	sycl__v1__kept_orders__free_unpacked(kept, NULL);
+	return 0;
+}
+
+int orders_file_load(struct supervisor *supervisor)
+{
+	CLEANUP(free_pointer) uint8_t *bytes = NULL;
+	size_t size = 0;
+	int r = kept_file_read(supervisor->directory.fd, FILE_NAME, sizeof(struct head),
+			       sizeof(struct head) + FILE_BYTES_MAX, &bytes, &size);
+	if (r == 0)
+		r = unpack(supervisor, bytes, size);
+	/* Who was kept out must not come in because a file is damaged. */
+	if (r == -EBADMSG || r == -EPERM) {
+		supervisor->drained = true;
+		log_error("order", "%s/" FILE_NAME " %s: nobody new is let in until 'syclctl resume --all'",
+			  supervisor->directory.path,
+			  r == -EPERM ? "is not this user's alone" : "is damaged or of another release");
+	} else if (r < 0 && r != -ENOENT) {
+		log_error("order", "%s/" FILE_NAME " cannot be read: %s", supervisor->directory.path, strerror(-r));
+	}
+	return r == -EBADMSG || r == -EPERM || r == -ENOENT ? 0 : r;
+}

@@ -1,0 +1,308 @@
+#include "admin/report.h"
+
+#include "engine/engine.h"
+#include "engine/control.h"
+#include "base/log.h"
+#include "admin/orders.h"
+#include "status.h"
+#include "service/supervisor.h"
+#include "base/tenant_forget.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	INQUIRIES_MAX = 64,
+	INQUIRIES_PER_UID = 8,
+	ENGINE_WAIT_MS = 1000,
+	DISCOVERY_WAIT_MS = 20000,
+};
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+static void inquiry_end(struct inquiry *inquiry)
+{
+	TAILQ_REMOVE(&inquiry->supervisor->inquiries, inquiry, link);
+	inquiry->supervisor->inquiry_count--;
+	asker_drop(&inquiry->asker);
+	inquiry->poll = trace_poll_free(inquiry->poll);
+	uv_close((uv_handle_t *)&inquiry->timer, on_timer_closed);
+}
+
+static void finish_when_complete(struct inquiry *inquiry)
+{
+	if (inquiry->awaited || inquiry->discovers || inquiry->awaits_user)
+		return;
+	if (inquiry->kind == INQUIRY_TRACE)
+		trace_reply(inquiry);
+	else
+		report_reply(inquiry);
+	inquiry_end(inquiry);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+	struct inquiry *inquiry = timer->data;
+	inquiry->awaited = 0;
+	inquiry->discovers = NULL;
+	inquiry->awaits_user = false;
+	finish_when_complete(inquiry);
+}
+
+static void on_engines_late(uv_timer_t *timer)
+{
+	struct inquiry *inquiry = timer->data;
+	inquiry->awaited = 0;
+	if (inquiry->discovers || inquiry->awaits_user)
+		(void)uv_timer_start(timer, on_late, DISCOVERY_WAIT_MS, 0);
+	finish_when_complete(inquiry);
+}
+
+/* False: it has too many questions open, or cannot be told: it counts as not answering. */
+static bool ask(struct engine *engine, struct inquiry *inquiry, bool discover)
+{
+	for (unsigned i = 0; i < ENGINE_ASKED_MAX; i++) {
+		if (engine->asked[i])
+			continue;
+		bool asked = false;
+		if (inquiry->poll)
+			asked = trace_ask(inquiry->poll, engine, inquiry->id);
+		else if (engine->control >= 0)
+			asked = engine_send_report_request(engine, inquiry->id, discover) == 0;
+		if (asked)
+			engine->asked[i] = inquiry->id;
+		return asked;
+	}
+	return false;
+}
+
+static void ask_engines(struct inquiry *inquiry)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link) {
+		if (!inquiry->asker.sees_all && tenant->uid != inquiry->asker.uid)
+			continue;
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->was_ready && engine != inquiry->discovers &&
+			    (inquiry->poll || claims_may_ask(&engine->claims, inquiry->id)) && ask(engine, inquiry, false))
+				inquiry->awaited++;
+	}
+}
+
+static void ask_discovery(struct inquiry *inquiry)
+{
+	inquiry->discovery_asked = true;
+	if (!ask(inquiry->discovers, inquiry, true))
+		inquiry->discovers = NULL;
+}
+
+/* The asker's own engine looks for devices; started if there is none. */
+static void begin_discovery(struct inquiry *inquiry)
+{
+	struct supervisor *supervisor = inquiry->supervisor;
+	struct refusal refusal = { .text = "" };
+	struct engine *engine = NULL;
+	int r = 0;
+	if (supervisor->stopping || (!supervisor->privileged && inquiry->asker.uid != geteuid()))
+		return;
+	struct tenant *tenant = tenant_get(supervisor, inquiry->asker.uid, &refusal);
+	if (tenant) {
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY || tenant->current == engine)
+				break;
+		/* Not the standby: somebody's work needs it more. */
+		if (!engine && (r = tenant_engine(tenant, false, &engine, &refusal)) < 0)
+			engine = NULL;
+	}
+	inquiry->discovers = engine;
+	inquiry->awaits_user = r == -EINPROGRESS;
+	if (!engine && !inquiry->awaits_user)
+		(void)snprintf(inquiry->trouble, sizeof(inquiry->trouble), "%.120s", refusal.text);
+	if (engine && engine->was_ready)
+		ask_discovery(inquiry);
+}
+
+static unsigned open_inquiries(const struct supervisor *supervisor, uid_t uid)
+{
+	unsigned count = 0;
+	const struct inquiry *inquiry;
+	TAILQ_FOREACH (inquiry, &supervisor->inquiries, link)
+		count += inquiry->asker.uid == uid;
+	return count;
+}
+
+static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *asker, enum inquiry_kind kind)
+{
+	/* Root is not kept out by others' questions. */
+	if ((supervisor->inquiry_count >= INQUIRIES_MAX && asker->uid != 0) ||
+	    open_inquiries(supervisor, asker->uid) >= INQUIRIES_PER_UID) {
+		admin_answer_error(asker, STATUS_QUOTA, "too many questions at one time");
+		return NULL;
+	}
+	struct inquiry *inquiry = calloc(1, sizeof(*inquiry));
+	struct trace_poll *poll = kind == INQUIRY_TRACE ? trace_poll_new(supervisor) : NULL;
+	if (!inquiry || (kind == INQUIRY_TRACE && !poll)) {
+		(void)trace_poll_free(poll);
+		free(inquiry);
+		admin_answer_error(asker, STATUS_MEMORY_ALLOCATION, "the service has no memory");
+		return NULL;
+	}
+	inquiry->supervisor = supervisor;
+	inquiry->kind = kind;
+	inquiry->trace = supervisor->trace.id;
+	inquiry->poll = poll;
+	inquiry->id = ++supervisor->last_inquiry;
+	inquiry->asker = *asker;
+	asker->peer = NULL;
+	(void)uv_timer_init(&supervisor->loop, &inquiry->timer);
+	inquiry->timer.data = inquiry;
+	TAILQ_INSERT_TAIL(&supervisor->inquiries, inquiry, link);
+	supervisor->inquiry_count++;
+	return inquiry;
+}
+
+static int kind_of(const Sycl__V1__AdminRequest *request, enum inquiry_kind *kind_out)
+{
+	switch (request->body_case) {
+	case SYCL__V1__ADMIN_REQUEST__BODY_STATUS:
+		*kind_out = INQUIRY_STATUS;
+		return 0;
+	case SYCL__V1__ADMIN_REQUEST__BODY_SESSIONS:
+		*kind_out = INQUIRY_SESSIONS;
+		return 0;
+	case SYCL__V1__ADMIN_REQUEST__BODY_DEVICES:
+		*kind_out = INQUIRY_DEVICES;
+		return 0;
+	case SYCL__V1__ADMIN_REQUEST__BODY_ACCOUNTS:
+		*kind_out = INQUIRY_ACCOUNTS;
+		return 0;
+	case SYCL__V1__ADMIN_REQUEST__BODY_VERSION:
+		*kind_out = INQUIRY_VERSION;
+		return 0;
+	case SYCL__V1__ADMIN_REQUEST__BODY_LIMITS:
+		*kind_out = INQUIRY_LIMITS;
+		return 0;
+	case SYCL__V1__ADMIN_REQUEST__BODY_TRACE:
+		*kind_out = INQUIRY_TRACE;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+void report_inquire(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__AdminRequest *request)
+{
+	if (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER) {
+		orders_take(supervisor, asker, request->order);
+		return;
+	}
+	enum inquiry_kind kind;
+	if (kind_of(request, &kind) < 0) {
+		admin_answer_error(asker, STATUS_INVALID, "this service does not know that request");
+		return;
+	}
+	struct account_terms terms = {.by = 0};
+	const char *wrong = kind == INQUIRY_ACCOUNTS ? account_terms_read(request->accounts, &terms) : NULL;
+	if (wrong) {
+		admin_answer_error(asker, STATUS_INVALID, wrong);
+		return;
+	}
+	if (kind == INQUIRY_TRACE && !trace_inquire(supervisor, asker, request->trace))
+		return;
+	bool discover = kind == INQUIRY_DEVICES && request->devices->discover;
+	struct inquiry *inquiry = inquiry_new(supervisor, asker, kind);
+	if (!inquiry)
+		return;
+	inquiry->terms = terms;
+	if (discover)
+		begin_discovery(inquiry);
+	struct tenant *tenant = discover ? tenant_find(supervisor, inquiry->asker.uid) : NULL;
+	if (tenant)
+		tenant_review(tenant);
+	if (kind != INQUIRY_VERSION && kind != INQUIRY_LIMITS)
+		ask_engines(inquiry);
+	(void)uv_timer_start(&inquiry->timer, on_engines_late, ENGINE_WAIT_MS, 0);
+	finish_when_complete(inquiry);
+}
+
+struct inquiry *report_find(struct supervisor *supervisor, uint64_t id)
+{
+	struct inquiry *inquiry;
+	TAILQ_FOREACH (inquiry, &supervisor->inquiries, link)
+		if (inquiry->id == id)
+			return inquiry;
+	return NULL;
+}
+
+static void one_less(struct engine *engine, uint64_t request)
+{
+	struct inquiry *inquiry = report_find(engine->tenant->supervisor, request);
+	if (!inquiry)
+		return; /* answered without it */
+	if (inquiry->discovers == engine)
+		inquiry->discovers = NULL;
+	else if (inquiry->awaited)
+		inquiry->awaited--;
+	finish_when_complete(inquiry);
+}
+
+void report_arrived(struct engine *engine, uint64_t request)
+{
+	one_less(engine, request);
+}
+
+void report_tenant_identified(const struct tenant *tenant)
+{
+	struct inquiry *inquiry = TAILQ_FIRST(&tenant->supervisor->inquiries);
+	while (inquiry) {
+		struct inquiry *next = TAILQ_NEXT(inquiry, link);
+		if (inquiry->awaits_user && inquiry->asker.uid == tenant->uid) {
+			begin_discovery(inquiry);
+			finish_when_complete(inquiry);
+		}
+		inquiry = next;
+	}
+}
+
+void report_engine_ready(struct engine *engine)
+{
+	struct inquiry *inquiry = TAILQ_FIRST(&engine->tenant->supervisor->inquiries);
+	while (inquiry) {
+		struct inquiry *next = TAILQ_NEXT(inquiry, link);
+		if (inquiry->discovers == engine && !inquiry->discovery_asked) {
+			ask_discovery(inquiry);
+			finish_when_complete(inquiry);
+		}
+		inquiry = next;
+	}
+}
+
+void report_engine_gone(struct engine *engine)
+{
+	for (unsigned i = 0; i < ENGINE_ASKED_MAX; i++)
+		if (engine->asked[i])
+			one_less(engine, engine->asked[i]);
+	struct inquiry *inquiry = TAILQ_FIRST(&engine->tenant->supervisor->inquiries);
+	while (inquiry) {
+		struct inquiry *next = TAILQ_NEXT(inquiry, link);
+		if (inquiry->discovers == engine) {
+			(void)snprintf(inquiry->trouble, sizeof(inquiry->trouble), "the engine could not start");
+			inquiry->discovers = NULL;
+			finish_when_complete(inquiry);
+		}
+		inquiry = next;
+	}
+}
+
+void report_drop_all(struct supervisor *supervisor)
+{
+	struct inquiry *inquiry;
+	while ((inquiry = TAILQ_FIRST(&supervisor->inquiries)))
+		inquiry_end(inquiry);
+}

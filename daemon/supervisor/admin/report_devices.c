@@ -1,0 +1,165 @@
+#include "admin/report_devices.h"
+
+#include "engine/engine.h"
+#include "service/supervisor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct device_saying {
+	const struct device_claim *claim;
+	uint32_t uid;
+};
+
+static bool is_asked_about(const struct inquiry *inquiry, const struct tenant *tenant)
+{
+	return inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid;
+}
+
+static size_t count_sayings(const struct inquiry *inquiry)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	size_t count = 0;
+	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			count += is_asked_about(inquiry, tenant) ? engine->claims.device_count : 0;
+	return count;
+}
+
+static void add_sayings(const struct inquiry *inquiry, struct report_devices *devices)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			for (unsigned i = 0; is_asked_about(inquiry, tenant) && i < engine->claims.device_count; i++)
+				devices->sayings[devices->saying_count++] =
+					(struct device_saying){ &engine->claims.devices[i], tenant->uid };
+}
+
+static int compare_claims(const struct device_claim *a, const struct device_claim *b)
+{
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return memcmp(a->bytes, b->bytes, a->size);
+}
+
+/* What is equal lies side by side then, each uid's in a row. */
+static int compare_sayings(const void *one, const void *other)
+{
+	const struct device_saying *a = one, *b = other;
+	int r = compare_claims(a->claim, b->claim);
+	return r ? r : (a->uid > b->uid) - (a->uid < b->uid);
+}
+
+static int compare_places(const Sycl__V1__KnownDevice *a, const Sycl__V1__KnownDevice *b)
+{
+	if (a->facts->device != b->facts->device)
+		return a->facts->device < b->facts->device ? -1 : 1;
+	return (a->backend > b->backend) - (a->backend < b->backend);
+}
+
+/* As engines number them; of what is disputed comes first what most say. */
+static int compare_known(const void *one, const void *other)
+{
+	const Sycl__V1__KnownDevice *a = *(Sycl__V1__KnownDevice *const *)one, *b = *(Sycl__V1__KnownDevice *const *)other;
+	int r = compare_places(a, b);
+	if (r == 0)
+		r = (a->n_uids < b->n_uids) - (a->n_uids > b->n_uids);
+	return r ? r : (a > b) - (a < b);
+}
+
+static void add_known(const struct device_saying *saying, struct report_devices *devices, size_t index)
+{
+	Sycl__V1__KnownDevice *known = &devices->known[index];
+	sycl__v1__known_device__init(known);
+	known->facts = (Sycl__V1__DeviceFacts *)(uintptr_t)saying->claim->facts;
+	known->backend = saying->claim->backend;
+	known->platform_name = (char *)(uintptr_t)saying->claim->platform_name;
+	devices->list[index] = known;
+}
+
+/* How many there are; each takes as many of `uids` as say so. */
+static size_t merge(struct report_devices *devices)
+{
+	size_t count = 0, uid_count = 0;
+	for (size_t i = 0; i < devices->saying_count; i++) {
+		const struct device_saying *saying = &devices->sayings[i];
+		const struct device_saying *before = i ? saying - 1 : NULL;
+		bool is_equal = before && compare_claims(before->claim, saying->claim) == 0;
+		if (!is_equal) {
+			add_known(saying, devices, count++);
+			devices->known[count - 1].uids = &devices->uids[uid_count];
+		}
+		if (is_equal && before->uid == saying->uid)
+			continue;
+		devices->uids[uid_count++] = saying->uid;
+		devices->known[count - 1].n_uids++;
+	}
+	return count;
+}
+
+static void mark_disputed(struct report_devices *devices, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (compare_places(devices->list[i - 1], devices->list[i]) == 0)
+			devices->list[i - 1]->disputed = devices->list[i]->disputed = true;
+}
+
+/* A backend that cannot be used has no device to say why: its platform does. */
+static void add_unavailable(Sycl__V1__AdminReply *reply, Sycl__V1__PlatformFacts *facts)
+{
+	if (facts->available || reply->n_unavailable == REPORT_UNAVAILABLE_MAX)
+		return;
+	for (size_t i = 0; i < reply->n_unavailable; i++) {
+		const Sycl__V1__PlatformFacts *known = reply->unavailable[i];
+		if (known->backend == facts->backend && !strcmp(known->name, facts->name) &&
+		    !strcmp(known->unavailable_reason, facts->unavailable_reason))
+			return;
+	}
+	reply->unavailable[reply->n_unavailable++] = facts;
+}
+
+static void add_platforms(const struct inquiry *inquiry, Sycl__V1__AdminReply *reply)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH (tenant, &inquiry->supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			const Sycl__V1__Topology *topology = engine->claims.topology;
+			for (size_t i = 0; is_asked_about(inquiry, tenant) && topology && i < topology->n_platforms; i++)
+				add_unavailable(reply, topology->platforms[i]);
+		}
+}
+
+bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices, Sycl__V1__AdminReply *reply)
+{
+	size_t room = count_sayings(inquiry) + 1;
+	devices->sayings = calloc(room, sizeof(*devices->sayings));
+	devices->known = calloc(room, sizeof(*devices->known));
+	devices->list = calloc(room, sizeof(void *));
+	devices->uids = calloc(room, sizeof(*devices->uids));
+	devices->unavailable = calloc(REPORT_UNAVAILABLE_MAX, sizeof(void *));
+	if (!devices->sayings || !devices->known || !devices->list || !devices->uids || !devices->unavailable)
+		return false;
+	add_sayings(inquiry, devices);
+	qsort(devices->sayings, devices->saying_count, sizeof(*devices->sayings), compare_sayings);
+	size_t count = merge(devices);
+	qsort((void *)devices->list, count, sizeof(void *), compare_known);
+	mark_disputed(devices, count);
+	reply->devices = devices->list;
+	reply->n_devices = count < REPORT_DEVICES_MAX ? count : REPORT_DEVICES_MAX;
+	reply->unavailable = devices->unavailable;
+	add_platforms(inquiry, reply);
+	return true;
+}
+
+void report_devices_fini(struct report_devices *devices)
+{
+	free(devices->sayings);
+	free(devices->known);
+	free((void *)devices->list);
+	free(devices->uids);
+	free((void *)devices->unavailable);
+}

@@ -1,0 +1,30 @@
+/* Devices of an answer: what engines claim, put together as far as they say the same. */
+#ifndef SYCLD_SUPERVISOR_REPORT_DEVICES_H
+#define SYCLD_SUPERVISOR_REPORT_DEVICES_H
+
+#include "admin.pb-c.h"
+#include "admin/report.h"
+
+#include <stdbool.h>
+
+enum { REPORT_DEVICES_MAX = 1024, REPORT_UNAVAILABLE_MAX = 256 };
+
+/* Of one answer; all 0: empty. */
+struct report_devices {
+	struct device_saying *sayings; /* one for each device of each engine */
+	size_t saying_count;
+	Sycl__V1__KnownDevice *known;
+	Sycl__V1__KnownDevice **list;
+	uint32_t *uids;
+	Sycl__V1__PlatformFacts **unavailable;
+};
+
+/*
+ * Put devices into the answer: facts that are equal to the last byte once, with all whose engines say so; others beside each other,
+ * marked as disputed where they are of one device. An engine may lie, and only who it speaks for tells that. False: no memory.
+ */
+bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices, Sycl__V1__AdminReply *reply);
+
+void report_devices_fini(struct report_devices *devices);
+
+#endif

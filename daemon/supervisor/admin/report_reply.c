@@ -1,0 +1,445 @@
+/* Builds the answer of an inquiry out of what the supervisor knows and what the engines claim. */
+#include "account/account.h"
+#include "clock.h"
+#include "control.pb-c.h"
+#include "engine/engine.h"
+#include "protocol_limits.h"
+#include "base/log.h"
+#include "admin/report.h"
+#include "admin/report_devices.h"
+#include "admin/report_limits.h"
+#include "division/sharing.h"
+#include "status.h"
+#include "service/supervisor.h"
+#include "division/tenant_share.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ENDPOINT_BYTES = 160, SHARES_OF_ENGINE_MAX = 16 };
+
+struct reply {
+	const struct inquiry *inquiry;
+	Sycl__V1__AdminReply message;
+	Sycl__V1__ServiceFacts service;
+	char endpoint[ENDPOINT_BYTES];
+	char *endpoints[1];
+	unsigned engine_capacity; /* of every array below */
+	unsigned session_capacity;
+	Sycl__V1__EngineFacts *engines;
+	Sycl__V1__EngineFacts **engine_list;
+	Sycl__V1__SessionFacts *sessions;
+	Sycl__V1__SessionFacts **session_list;
+	Sycl__V1__Usage *session_usages;
+	struct report_devices devices;
+	Sycl__V1__AccountFacts *accounts; /* engine_capacity: there is one for each tenant at most */
+	Sycl__V1__AccountFacts **account_list;
+	Sycl__V1__Usage *usages;
+	Sycl__V1__ShareFacts *shares; /* SHARES_OF_ENGINE_MAX for each engine; those beyond are not shown */
+	Sycl__V1__ShareFacts **share_list;
+	struct account_query query;
+	struct report_limits limits;
+};
+
+static bool visible(const struct inquiry *inquiry, const struct tenant *tenant)
+{
+	return inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid;
+}
+
+/* Older answers are not shown as if they were today's. */
+static bool answered(const struct reply *reply, const struct engine *engine)
+{
+	return claims_answer(&engine->claims, reply->inquiry->id);
+}
+
+/* NULL-terminated or not: how many of each there can be. */
+static void count_capacities(struct reply *reply)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+		if (!visible(reply->inquiry, tenant))
+			continue;
+		reply->engine_capacity++; /* a tenant without an engine has a row too */
+		reply->session_capacity += tenant->arriving_count;
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			reply->engine_capacity++;
+			reply->session_capacity += engine->waiting_count + engine->sessions_count;
+		}
+	}
+}
+
+/* Arrays of one element more than needed, so that none is empty. */
+static bool allocate_rows(struct reply *reply)
+{
+	size_t engines = reply->engine_capacity + 1u;
+	size_t sessions = reply->session_capacity + 1u;
+	reply->engines = calloc(engines, sizeof(*reply->engines));
+	reply->engine_list = calloc(engines, sizeof(void *));
+	reply->sessions = calloc(sessions, sizeof(*reply->sessions));
+	reply->session_list = calloc(sessions, sizeof(void *));
+	reply->session_usages = calloc(sessions, sizeof(*reply->session_usages));
+	reply->accounts = calloc(engines, sizeof(*reply->accounts));
+	reply->account_list = calloc(engines, sizeof(void *));
+	reply->usages = calloc(engines, sizeof(*reply->usages));
+	reply->shares = calloc(engines * SHARES_OF_ENGINE_MAX, sizeof(*reply->shares));
+	reply->share_list = calloc(engines * SHARES_OF_ENGINE_MAX, sizeof(void *));
+	return reply->shares && reply->share_list && reply->accounts && reply->account_list && reply->usages &&
+	       reply->engines && reply->engine_list && reply->sessions && reply->session_list && reply->session_usages;
+}
+
+static void free_rows(struct reply *reply)
+{
+	free(reply->engines);
+	free((void *)reply->engine_list);
+	free(reply->sessions);
+	free((void *)reply->session_list);
+	free(reply->session_usages);
+	report_devices_fini(&reply->devices);
+	free(reply->accounts);
+	free((void *)reply->account_list);
+	free(reply->usages);
+	free(reply->shares);
+	free((void *)reply->share_list);
+	account_query_fini(&reply->query);
+	report_limits_fini(&reply->limits);
+}
+
+/* It is nobody's yet: those are told who see everything, and those who alone can get it. */
+static void add_standby(const struct reply *reply, Sycl__V1__ServiceFacts *service)
+{
+	static const Sycl__V1__EngineState states[] = {
+		[STANDBY_NONE] = SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE,
+		[STANDBY_STARTING] = SYCL__V1__ENGINE_STATE__ENGINE_STATE_STARTING,
+		[STANDBY_READY] = SYCL__V1__ENGINE_STATE__ENGINE_STATE_READY,
+		[STANDBY_ENDING] = SYCL__V1__ENGINE_STATE__ENGINE_STATE_STOPPING,
+	};
+	const struct supervisor *supervisor = reply->inquiry->supervisor;
+	pid_t pid = 0;
+	uint64_t since_ns = 0;
+	if (!reply->inquiry->asker.sees_all && supervisor->privileged)
+		return;
+	enum standby_state state = standby_look(supervisor, &pid, &since_ns);
+	if (state == STANDBY_NONE)
+		return;
+	service->standby_pid = (uint32_t)pid;
+	service->standby_state = states[state];
+	service->standby_age_ns = clock_now_ns() - since_ns;
+}
+
+static void add_service(struct reply *reply)
+{
+	struct supervisor *supervisor = reply->inquiry->supervisor;
+	Sycl__V1__ServiceFacts *service = &reply->service;
+	sycl__v1__service_facts__init(service);
+	service->pid = (uint32_t)getpid();
+	service->uid = geteuid();
+	service->version = (char *)(uintptr_t)SYCLD_VERSION;
+	service->protocol = PROTOCOL_VERSION;
+	service->since_unix_seconds = supervisor->since_unix_seconds;
+	service->uptime_ns = clock_now_ns() - supervisor->since_ns;
+	service->mode = supervisor->options.user ? SYCL__V1__SERVICE_MODE__SERVICE_MODE_USER
+						 : SYCL__V1__SERVICE_MODE__SERVICE_MODE_SYSTEM;
+	service->runtime_directory = supervisor->directory.path;
+	(void)snprintf(reply->endpoint, sizeof(reply->endpoint), "unix:%s", supervisor->session_path);
+	reply->endpoints[0] = reply->endpoint;
+	service->n_endpoints = 1;
+	service->endpoints = reply->endpoints;
+	service->stopping = supervisor->stopping;
+	service->drained = supervisor->drained;
+	if (supervisor->sharing.is_on)
+		service->share_mode = supervisor->configuration.shares.exclusive
+					      ? SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE
+					      : SYCL__V1__SHARE_MODE__SHARE_MODE_CONCURRENT;
+	service->filtered = !reply->inquiry->asker.sees_all;
+	add_standby(reply, service);
+	reply->message.service = service;
+}
+
+static Sycl__V1__EngineState state_of(const struct reply *reply, const struct engine *engine)
+{
+	switch (engine->state) {
+	case ENGINE_STARTING:
+		return SYCL__V1__ENGINE_STATE__ENGINE_STATE_STARTING;
+	case ENGINE_STOPPING:
+		return SYCL__V1__ENGINE_STATE__ENGINE_STATE_STOPPING;
+	default:
+		return answered(reply, engine) ? SYCL__V1__ENGINE_STATE__ENGINE_STATE_READY
+					       : SYCL__V1__ENGINE_STATE__ENGINE_STATE_NOT_ANSWERING;
+	}
+}
+
+static void add_claims(const Sycl__V1__EngineReport *claim, Sycl__V1__EngineFacts *facts)
+{
+	facts->reported = true;
+	facts->resident_bytes = claim->resident_bytes;
+	facts->descriptors = claim->descriptors;
+	facts->mappings = claim->mappings;
+	facts->builds = claim->builds;
+	facts->build_cache_hits = claim->build_cache_hits;
+	facts->commands_decoded = claim->commands_decoded;
+	facts->copies = claim->copies;
+	facts->wakes_sent = claim->wakes_sent;
+	facts->inline_launches = claim->inline_launches;
+	facts->inline_completions = claim->inline_completions;
+	facts->graphs_built = claim->graphs_built;
+	facts->graph_launches = claim->graph_launches;
+	facts->graph_replays_switch = claim->graph_replays_switch;
+	facts->graph_replays_device = claim->graph_replays_device;
+	facts->graph_replays_host = claim->graph_replays_host;
+	facts->graph_replays_size = claim->graph_replays_size;
+	facts->graph_replays_backend = claim->graph_replays_backend;
+	facts->graph_replays_queue = claim->graph_replays_queue;
+	facts->graph_replays_node = claim->graph_replays_node;
+	facts->graph_replays_contents = claim->graph_replays_contents;
+	facts->graph_replays_change = claim->graph_replays_change;
+	facts->bursts = claim->bursts;
+	facts->burst_launches = claim->burst_launches;
+	facts->gate_bypassed = claim->gate_bypassed;
+	facts->gate_admitted = claim->gate_admitted;
+	facts->gate_held = claim->gate_held;
+	facts->gate_waiting = claim->gate_waiting;
+	facts->spills = claim->spills;
+	facts->spilled_bytes = claim->spilled_bytes;
+	facts->spill_returns = claim->spill_returns;
+	facts->spill_returned_bytes = claim->spill_returned_bytes;
+	facts->spilled_now_bytes = claim->spilled_now_bytes;
+	facts->chains = claim->chains;
+	facts->chain_launches = claim->chain_launches;
+	facts->chains_refused = claim->chains_refused;
+	facts->latency_units = claim->latency_units;
+	facts->graph_memories = claim->graph_memories;
+	facts->splits = claim->splits;
+	facts->split_parts = claim->split_parts;
+}
+
+static Sycl__V1__EngineFacts *add_engine_row(struct reply *reply, struct tenant *tenant)
+{
+	size_t index = reply->message.n_engines++;
+	Sycl__V1__EngineFacts *facts = &reply->engines[index];
+	sycl__v1__engine_facts__init(facts);
+	facts->uid = tenant->uid;
+	facts->last_failure = tenant->last_failure;
+	facts->drained = tenant->drained;
+	reply->engine_list[index] = facts;
+	return facts;
+}
+
+static void add_engine(struct reply *reply, const struct engine *engine)
+{
+	Sycl__V1__EngineFacts *facts = add_engine_row(reply, engine->tenant);
+	facts->engine_pid = (uint32_t)engine->pid;
+	facts->state = state_of(reply, engine);
+	facts->since_unix_seconds = engine->since_unix_seconds;
+	facts->age_ns = clock_now_ns() - engine->since_ns;
+	facts->sessions = engine->sessions_count;
+	facts->sessions_waiting = engine->waiting_count;
+	if (answered(reply, engine))
+		add_claims(&engine->claims.facts, facts);
+}
+
+static void add_engines(struct reply *reply)
+{
+	struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+		if (!visible(reply->inquiry, tenant) || tenant->uid == TENANT_OTHERS)
+			continue;
+		if (TAILQ_EMPTY(&tenant->engines))
+			add_engine_row(reply, tenant)->state = SYCL__V1__ENGINE_STATE__ENGINE_STATE_NONE;
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			add_engine(reply, engine);
+	}
+	reply->message.engines = reply->engine_list;
+}
+
+static void add_account(struct reply *reply, const struct tenant *tenant)
+{
+	struct service_state_account total = tenant->account;
+	const struct engine *engine;
+	TAILQ_FOREACH (engine, &tenant->engines, link)
+		if (answered(reply, engine))
+			account_add_claims(&total, engine);
+	size_t index = reply->message.n_accounts++;
+	Sycl__V1__AccountFacts *facts = &reply->accounts[index];
+	sycl__v1__account_facts__init(facts);
+	facts->uid = tenant->uid;
+	facts->sessions_ended = total.sessions;
+	facts->engines_failed = total.engines_failed;
+	account_fill(&total, &reply->usages[index]);
+	facts->usage = &reply->usages[index];
+	reply->account_list[index] = facts;
+}
+
+static void add_accounts(struct reply *reply)
+{
+	const struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link)
+		if (visible(reply->inquiry, tenant))
+			add_account(reply, tenant);
+	reply->message.accounts = reply->account_list;
+}
+
+static void query_engine(struct account_query *query, const struct engine *engine)
+{
+	const struct session *session;
+	TAILQ_FOREACH (session, &engine->sessions, link) {
+		const struct session_figures *figures = claims_of(engine, session);
+		if (figures)
+			account_query_add_session(query, session,
+						  claims_devices(figures, &engine->tenant->supervisor->arena));
+	}
+}
+
+/* False: no memory. */
+static bool query_accounts(struct reply *reply)
+{
+	const struct tenant *tenant;
+	struct engine *engine;
+	reply->query.terms = reply->inquiry->terms;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+		if (!visible(reply->inquiry, tenant))
+			continue;
+		account_query_add_kept(&reply->query, tenant);
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (answered(reply, engine))
+				query_engine(&reply->query, engine);
+	}
+	return account_query_finish(&reply->query, &reply->message);
+}
+
+static void add_share(struct reply *reply, const struct engine *engine, uint32_t slot, uint64_t used_ns, bool wants)
+{
+	const struct division_party *party = &engine->share->parties[slot];
+	struct configuration_share share = tenant_share(engine->tenant);
+	size_t index = reply->message.n_shares++;
+	Sycl__V1__ShareFacts *facts = &reply->shares[index];
+	sycl__v1__share_facts__init(facts);
+	facts->uid = engine->tenant->uid;
+	facts->engine_pid = (uint32_t)engine->pid;
+	facts->backend = (Sycl__V1__Backend)(slot / SHARE_DEVICES);
+	facts->index = slot % SHARE_DEVICES;
+	facts->min_percent = share.least;
+	facts->max_percent = share.most;
+	facts->granted_permille = party->granted;
+	facts->used_ns = used_ns;
+	facts->wants = wants;
+	reply->share_list[index] = facts;
+}
+
+static void add_shares_of(struct reply *reply, const struct engine *engine)
+{
+	unsigned count = 0;
+	uint64_t used_ns = 0;
+	bool wants = false;
+	for (uint32_t slot = 0; slot < SHARE_SLOTS && count < SHARES_OF_ENGINE_MAX; slot++) {
+		if (!sharing_claim(engine, slot, &used_ns, &wants))
+			continue;
+		add_share(reply, engine, slot, used_ns, wants);
+		count++;
+	}
+}
+
+static void add_shares(struct reply *reply)
+{
+	const struct supervisor *supervisor = reply->inquiry->supervisor;
+	const struct tenant *tenant;
+	const struct engine *engine;
+	if (!supervisor->sharing.is_on)
+		return;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (visible(reply->inquiry, tenant))
+				add_shares_of(reply, engine);
+	reply->message.shares = reply->share_list;
+}
+
+static void add_session(struct reply *reply, const struct engine *engine, struct session *session)
+{
+	static const Sycl__V1__SessionPhase phases[] = {
+		[SESSION_WAITING] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_WAITING,
+		[SESSION_HANDSHAKE] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_HANDSHAKE,
+		[SESSION_OPEN] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_OPEN,
+		[SESSION_OVER] = SYCL__V1__SESSION_PHASE__SESSION_PHASE_OVER,
+	};
+	size_t index = reply->message.n_sessions++;
+	Sycl__V1__SessionFacts *facts = &reply->sessions[index];
+	sycl__v1__session_facts__init(facts);
+	reply->session_list[index] = facts;
+	facts->session = session->id;
+	facts->uid = session->peer.uid;
+	facts->pid = (uint32_t)session->peer.pid;
+	facts->command = session->peer.command;
+	facts->phase = phases[session->phase];
+	facts->since_unix_seconds = session->since_unix_seconds;
+	facts->age_ns = clock_now_ns() - session->since_ns;
+	if (!engine)
+		return; /* it waits until it can have one */
+	facts->engine_pid = (uint32_t)engine->pid;
+	const struct session_figures *claim = answered(reply, engine) ? claims_of(engine, session) : NULL;
+	if (!claim)
+		return;
+	facts->reported = true;
+	facts->queues = claim->queues;
+	facts->buffers = claim->buffers;
+	facts->objects = claim->objects;
+	reply->session_usages[index] = claim->usage;
+	if (claim->has_usage)
+		facts->usage = &reply->session_usages[index];
+	facts->paused = claim->paused;
+	facts->ended = claim->ended;
+	facts->session_class = claim->session_class;
+	facts->weight = claim->weight;
+}
+
+static void add_sessions(struct reply *reply)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	struct session *session;
+	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
+		if (!visible(reply->inquiry, tenant))
+			continue;
+		TAILQ_FOREACH (session, &tenant->arriving, link)
+			add_session(reply, NULL, session);
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			TAILQ_FOREACH (session, &engine->sessions, link)
+				add_session(reply, engine, session);
+			TAILQ_FOREACH (session, &engine->waiting, link)
+				add_session(reply, engine, session);
+		}
+	}
+	reply->message.sessions = reply->session_list;
+}
+
+void report_reply(struct inquiry *inquiry)
+{
+	struct reply reply = { .inquiry = inquiry };
+	sycl__v1__admin_reply__init(&reply.message);
+	count_capacities(&reply);
+	enum inquiry_kind kind = inquiry->kind;
+	bool tells_devices = kind == INQUIRY_STATUS || kind == INQUIRY_DEVICES;
+	if (!allocate_rows(&reply) || (tells_devices && !report_devices_add(inquiry, &reply.devices, &reply.message)) ||
+	    (kind == INQUIRY_LIMITS && !report_limits_add(inquiry, &reply.limits, &reply.message)) ||
+	    (kind == INQUIRY_ACCOUNTS && !query_accounts(&reply))) {
+		free_rows(&reply);
+		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION, "the service has no memory");
+		return;
+	}
+	add_service(&reply);
+	if (tells_devices)
+		add_shares(&reply);
+	if (kind == INQUIRY_STATUS) {
+		add_engines(&reply);
+		add_accounts(&reply);
+	}
+	if (kind == INQUIRY_STATUS || kind == INQUIRY_SESSIONS)
+		add_sessions(&reply);
+	if (kind == INQUIRY_DEVICES && reply.message.n_devices == 0 && inquiry->trouble[0])
+		admin_answer_error(&inquiry->asker, STATUS_CONNECTION_LOST, inquiry->trouble);
+	else
+		admin_answer(&inquiry->asker, &reply.message);
+	free_rows(&reply);
+}

@@ -1,0 +1,300 @@
+#include "admin/sp_server.h"
+
+#include "cleanup.h"
+#include "base/foreign_socket.h"
+#include "base/log.h"
+#include "packet_socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+enum { GREETING_BYTES = 8, PREFIX_BYTES = 9 };
+
+static const uint8_t greeting_req[GREETING_BYTES] = { 0, 'S', 'P', 0, 0, 0x30, 0, 0 };
+static const uint8_t greeting_rep[GREETING_BYTES] = { 0, 'S', 'P', 0, 0, 0x31, 0, 0 };
+
+/*
+ * GREETING -> PREFIX -> BODY -> ASKED -> WRITING -> PREFIX ...; every error, hang-up and silence ends in GONE, from
+ * where it is freed when its handles are closed and nobody is about to answer it any more.
+ */
+enum peer_state { PEER_GREETING, PEER_PREFIX, PEER_BODY, PEER_ASKED, PEER_WRITING, PEER_GONE };
+
+struct sp_peer {
+	TAILQ_ENTRY(sp_peer) link;
+	struct sp_server *server;
+	enum peer_state state;
+	bool asked; /* somebody is about to answer it */
+	int fd;
+	uid_t uid;
+	unsigned open_handles;
+	uv_poll_t poll;
+	uv_timer_t silence;
+	size_t wanted; /* of `in`, before the state changes */
+	size_t have;
+	uint8_t in[SP_REQUEST_BYTES_MAX];
+	size_t header_bytes;
+	uint8_t prefix[PREFIX_BYTES + SP_HEADER_BYTES_MAX]; /* of the answer */
+	uint8_t *out;
+	size_t out_bytes;
+	size_t written; /* of prefix, header and `out` together */
+};
+
+static void free_if_unused(struct sp_peer *peer)
+{
+	if (peer->state != PEER_GONE || peer->asked || peer->open_handles)
+		return;
+	free(peer->out);
+	free(peer);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+	struct sp_peer *peer = handle->data;
+	peer->open_handles--;
+	free_if_unused(peer);
+}
+
+static void hang_up(struct sp_peer *peer)
+{
+	if (peer->state == PEER_GONE)
+		return;
+	peer->state = PEER_GONE;
+	TAILQ_REMOVE(&peer->server->peers, peer, link);
+	peer->server->peer_count--;
+	uv_close((uv_handle_t *)&peer->poll, on_handle_closed);
+	uv_close((uv_handle_t *)&peer->silence, on_handle_closed);
+	foreign_socket_close(&peer->fd);
+}
+
+static void on_silence(uv_timer_t *timer)
+{
+	hang_up(timer->data);
+}
+
+static void on_event(uv_poll_t *poll, int status, int events);
+
+static void enter(struct sp_peer *peer, enum peer_state state, size_t wanted)
+{
+	static const int events[] = {
+		[PEER_GREETING] = UV_READABLE,  [PEER_PREFIX] = UV_READABLE,   [PEER_BODY] = UV_READABLE,
+		[PEER_ASKED] = UV_DISCONNECT, [PEER_WRITING] = UV_WRITABLE,
+	};
+	peer->state = state;
+	peer->wanted = wanted;
+	peer->have = 0;
+	(void)uv_poll_start(&peer->poll, events[state], on_event);
+	if (state == PEER_ASKED)
+		(void)uv_timer_stop(&peer->silence);
+	else
+		(void)uv_timer_start(&peer->silence, on_silence, SP_SILENCE_MS, 0);
+}
+
+/* Bytes of the header in front of a request's body; 0: there is none that ends. */
+static size_t header_length(const uint8_t *bytes, size_t count)
+{
+	for (size_t at = 0; at + 4 <= count && at + 4 <= SP_HEADER_BYTES_MAX; at += 4)
+		if (bytes[at] & 0x80)
+			return at + 4;
+	return 0;
+}
+
+/* What was wanted is here. */
+static void received(struct sp_peer *peer)
+{
+	uint64_t length = 0;
+	switch (peer->state) {
+	case PEER_GREETING:
+		if (memcmp(peer->in, greeting_req, GREETING_BYTES) != 0)
+			hang_up(peer);
+		else
+			enter(peer, PEER_PREFIX, PREFIX_BYTES);
+		return;
+	case PEER_PREFIX:
+		for (int i = 1; i < PREFIX_BYTES; i++)
+			length = length << 8 | peer->in[i];
+		if (peer->in[0] != 1 || length < 4 || length > SP_REQUEST_BYTES_MAX)
+			hang_up(peer);
+		else
+			enter(peer, PEER_BODY, (size_t)length);
+		return;
+	case PEER_BODY:
+		peer->header_bytes = header_length(peer->in, peer->have);
+		if (peer->header_bytes == 0) {
+			hang_up(peer);
+			return;
+		}
+		memcpy(peer->prefix + PREFIX_BYTES, peer->in, peer->header_bytes);
+		length = peer->have - peer->header_bytes;
+		peer->asked = true;
+		enter(peer, PEER_ASKED, 0);
+		peer->server->on_request(peer->server, peer, peer->in + peer->header_bytes, (size_t)length);
+		return;
+	default:
+		return;
+	}
+}
+
+static void on_readable(struct sp_peer *peer)
+{
+	ssize_t count = foreign_socket_receive(peer->fd, peer->in + peer->have, peer->wanted - peer->have);
+	if (count == -EAGAIN || count == -EINTR)
+		return;
+	if (count <= 0) {
+		hang_up(peer);
+		return;
+	}
+	peer->have += (size_t)count;
+	if (peer->have == peer->wanted)
+		received(peer);
+}
+
+static void on_writable(struct sp_peer *peer)
+{
+	size_t head = PREFIX_BYTES + peer->header_bytes;
+	size_t skip = peer->written < head ? peer->written : head;
+	size_t done = peer->written - skip;
+	struct iovec parts[] = {
+		{ .iov_base = peer->prefix + skip, .iov_len = head - skip },
+		{ .iov_base = peer->out + done, .iov_len = peer->out_bytes - done },
+	};
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+	ssize_t count = sendmsg(peer->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (count < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (count < 0) {
+		hang_up(peer);
+		return;
+	}
+	peer->written += (size_t)count;
+	if (peer->written < head + peer->out_bytes)
+		return;
+	free(peer->out);
+	peer->out = NULL;
+	enter(peer, PEER_PREFIX, PREFIX_BYTES);
+}
+
+static void on_event(uv_poll_t *poll, int status, int events)
+{
+	struct sp_peer *peer = poll->data;
+	if (status < 0 || (events & UV_DISCONNECT))
+		hang_up(peer);
+	else if (peer->state == PEER_WRITING)
+		on_writable(peer);
+	else if (peer->state != PEER_ASKED)
+		on_readable(peer);
+}
+
+static unsigned peers_of(const struct sp_server *server, uid_t uid)
+{
+	unsigned count = 0;
+	const struct sp_peer *peer;
+	TAILQ_FOREACH (peer, &server->peers, link)
+		count += peer->uid == uid;
+	return count;
+}
+
+static void on_connected(void *context, int connection)
+{
+	struct sp_server *server = context;
+	CLEANUP(foreign_socket_close) int fd = connection;
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+	if (packet_socket_peer(fd, &pid, &uid, &gid) < 0)
+		return;
+	if (uid != 0 && (server->peer_count >= SP_PEERS_MAX || peers_of(server, uid) >= SP_PEERS_PER_UID))
+		return;
+	/* Its buffer is empty, so this is sent whole or the peer is gone. */
+	if (send(fd, greeting_rep, GREETING_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL) != GREETING_BYTES)
+		return;
+	struct sp_peer *peer = calloc(1, sizeof(*peer));
+	if (!peer)
+		return;
+	if (uv_poll_init(server->loop, &peer->poll, fd) < 0) {
+		free(peer);
+		return;
+	}
+	(void)uv_timer_init(server->loop, &peer->silence);
+	peer->open_handles = 2;
+	peer->poll.data = peer;
+	peer->silence.data = peer;
+	peer->server = server;
+	peer->uid = uid;
+	peer->fd = take_fd(&fd);
+	TAILQ_INSERT_TAIL(&server->peers, peer, link);
+	server->peer_count++;
+	enter(peer, PEER_GREETING, GREETING_BYTES);
+}
+
+static void on_starved(void *context, int connection)
+{
+	(void)context;
+	foreign_socket_close(&connection);
+}
+
+int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode, sp_request *on_request,
+		   void *context)
+{
+	size_t length = strlen(path);
+	if (length >= sizeof(server->path))
+		return -ENAMETOOLONG;
+	*server = (struct sp_server){ .loop = loop, .on_request = on_request, .context = context };
+	memcpy(server->path, path, length + 1);
+	TAILQ_INIT(&server->peers);
+	int r = listener_bind(server->path, SOCK_STREAM, mode, &server->listener);
+	if (r < 0)
+		return r;
+	server->listener.connected = on_connected;
+	server->listener.starved = on_starved;
+	server->listener.context = server;
+	server->opened = true;
+	return listener_start(&server->listener, loop);
+}
+
+void sp_server_close(struct sp_server *server)
+{
+	struct sp_peer *peer;
+	if (!server->opened)
+		return;
+	server->opened = false;
+	listener_forget(&server->listener);
+	listener_close(&server->listener);
+	while ((peer = TAILQ_FIRST(&server->peers)))
+		hang_up(peer);
+}
+
+uid_t sp_peer_uid(const struct sp_peer *peer)
+{
+	return peer->uid;
+}
+
+void sp_drop(struct sp_peer *peer)
+{
+	peer->asked = false;
+	hang_up(peer);
+	free_if_unused(peer);
+}
+
+void sp_answer(struct sp_peer *peer, uint8_t *body, size_t body_bytes)
+{
+	if (!body || peer->state == PEER_GONE) {
+		free(body);
+		sp_drop(peer);
+		return;
+	}
+	uint64_t length = peer->header_bytes + body_bytes;
+	peer->prefix[0] = 1;
+	for (int i = PREFIX_BYTES - 1; i >= 1; i--) {
+		peer->prefix[i] = (uint8_t)length;
+		length >>= 8;
+	}
+	peer->asked = false;
+	peer->out = body;
+	peer->out_bytes = body_bytes;
+	peer->written = 0;
+	enter(peer, PEER_WRITING, 0);
+	on_writable(peer);
+}

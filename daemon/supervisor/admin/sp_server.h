@@ -1,0 +1,69 @@
+/*
+ * The answering side of nng's REQ/REP protocol on AF_UNIX stream sockets, so that any nng client (syclctl) can ask.
+ *
+ * Not nng itself: the listener of nng 1.5.2, which Debian 12 has, accepts nobody any more after one client that connects
+ * and hangs up before the greeting (nng #1518), and every user may connect here. Besides, this needs no threads.
+ *
+ * Each side greets with 8 bytes: 00 'S' 'P' 00, its protocol (REQ 00 30, REP 00 31), 00 00. A message is 01, its length
+ * in 8 bytes (big-endian), then the header that the answer must repeat (words of 4 bytes; the last one has its highest
+ * bit set), then the body. One request of a peer is served at a time; meanwhile nothing more is read from it.
+ */
+#ifndef SYCLD_SUPERVISOR_SP_SERVER_H
+#define SYCLD_SUPERVISOR_SP_SERVER_H
+
+#include "base/listener.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+#include <uv.h>
+
+enum {
+	SP_REQUEST_BYTES_MAX = 4096,
+	SP_HEADER_BYTES_MAX = 32,
+	SP_PEERS_MAX = 256,       /* of one server; root is not counted out */
+	SP_PEERS_PER_UID = 16,
+	SP_SILENCE_MS = 15000,    /* longest that a peer may say nothing, or not read its answer */
+};
+
+struct sp_peer;
+struct sp_server;
+
+/*
+ * A request has come; its bytes are good during the call. It must be answered by sp_answer or given up by sp_drop,
+ * now or later, once.
+ */
+typedef void sp_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body, size_t body_bytes);
+
+TAILQ_HEAD(sp_peer_list, sp_peer);
+
+struct sp_server {
+	struct listener listener;
+	uv_loop_t *loop;
+	sp_request *on_request;
+	void *context;
+	struct sp_peer_list peers;
+	unsigned peer_count;
+	bool opened;
+	char path[128];
+};
+
+/* Listen at `path` with that mode. 0 or a negative errno. The server must not move until it is closed. */
+int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode, sp_request *on_request,
+		   void *context);
+
+/* Hang up on everybody and remove the path. No request may be open. The loop must run once more. */
+void sp_server_close(struct sp_server *server);
+
+/* Who asks, by the kernel's word when it connected. */
+uid_t sp_peer_uid(const struct sp_peer *peer);
+
+/* Takes the body (malloc); NULL: no memory for it, the peer is hung up on. */
+void sp_answer(struct sp_peer *peer, uint8_t *body, size_t body_bytes);
+
+/* No answer: the peer is hung up on. */
+void sp_drop(struct sp_peer *peer);
+
+#endif

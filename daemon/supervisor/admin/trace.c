@@ -1,0 +1,286 @@
+#include "admin/trace.h"
+
+#include "engine/engine.h"
+#include "engine/control.h"
+#include "base/log.h"
+#include "admin/report.h"
+#include "status.h"
+#include "service/supervisor.h"
+#include "trace_record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEASE_MS = 3000, ANSWER_BYTES_MOST = 16 << 20, RECORDS_LEAST = 64, INDEX_MOST = 63, LEAVERS_MOST = 1024 };
+
+struct trace_leaver {
+	uint64_t session;
+	uint32_t uid, pid;
+	char command[PEER_COMMAND_BYTES];
+};
+
+/* One engine's. */
+struct piece {
+	const struct engine *engine; /* to know it by: it may have gone since */
+	Sycl__V1__TraceChunk chunk;  /* `records` are malloc'ed */
+};
+
+struct trace_poll {
+	unsigned room, count, most;
+	struct piece pieces[];
+};
+
+void trace_session_ends(struct supervisor *supervisor, const struct session *session)
+{
+	struct trace *trace = &supervisor->trace;
+	if (!trace->leavers || trace->leaver_count == LEAVERS_MOST)
+		return;
+	struct trace_leaver *leaver = &trace->leavers[trace->leaver_count++];
+	leaver->session = session->id;
+	leaver->uid = session->peer.uid;
+	leaver->pid = (uint32_t)session->peer.pid;
+	(void)snprintf(leaver->command, sizeof(leaver->command), "%s", session->peer.command);
+}
+
+void trace_forget(struct supervisor *supervisor)
+{
+	free(supervisor->trace.leavers);
+	supervisor->trace.leavers = NULL;
+	supervisor->trace.leaver_count = 0;
+}
+
+/* Every engine that may have one. */
+static void end(struct supervisor *supervisor)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	supervisor->trace.id = 0;
+	trace_forget(supervisor);
+	(void)uv_timer_stop(&supervisor->trace.lease);
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->was_ready)
+				(void)engine_send_trace_request(engine, 0, 0);
+}
+
+static void on_lease_over(uv_timer_t *timer)
+{
+	struct supervisor *supervisor = timer->data;
+	log_info("trace", "%llu ends: nobody asks for it any more", (unsigned long long)supervisor->trace.id);
+	end(supervisor);
+}
+
+void trace_init(struct supervisor *supervisor)
+{
+	(void)uv_timer_init(&supervisor->loop, &supervisor->trace.lease);
+	supervisor->trace.lease.data = supervisor;
+}
+
+static bool refuse(struct asker *asker, int code, const char *text)
+{
+	admin_answer_error(asker, code, text);
+	return false;
+}
+
+bool trace_inquire(struct supervisor *supervisor, struct asker *asker, const Sycl__V1__TraceQuery *query)
+{
+	struct trace *trace = &supervisor->trace;
+	if (!asker->sees_all)
+		return refuse(asker, STATUS_INVALID, "only root and members of the administrators' group may take a trace");
+	if (query->backend < SYCL__V1__BACKEND__BACKEND_OPENCL || query->backend > SYCL__V1__BACKEND__BACKEND_FAKE ||
+	    query->index > INDEX_MOST)
+		return refuse(asker, STATUS_INVALID, "there is no such device");
+	if (query->trace == 0 && trace->id != 0)
+		return refuse(asker, STATUS_QUOTA, "a trace is being taken; there is one at a time");
+	if (query->trace != 0 && query->trace != trace->id)
+		return refuse(asker, STATUS_INVALID, "that trace has ended: nobody asked for it for three seconds");
+	if (query->trace == 0) {
+		trace->id = ++trace->last;
+		trace->backend = (uint32_t)query->backend;
+		trace->index = query->index;
+		trace->stops = false;
+		trace->leavers = malloc(LEAVERS_MOST * sizeof(*trace->leavers));
+		log_info("trace", "%llu of backend %u, device %u, for uid %lu", (unsigned long long)trace->id, trace->backend,
+			 trace->index, (unsigned long)asker->uid);
+	}
+	trace->stops |= query->stop;
+	(void)uv_timer_start(&trace->lease, on_lease_over, LEASE_MS, 0);
+	return true;
+}
+
+struct trace_poll *trace_poll_new(const struct supervisor *supervisor)
+{
+	unsigned room = 0;
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			room++;
+	struct trace_poll *poll = malloc(sizeof(*poll) + room * sizeof(poll->pieces[0]));
+	if (!poll)
+		return NULL;
+	size_t most = ANSWER_BYTES_MOST / sizeof(struct trace_record) / (room ? room : 1);
+	poll->room = room;
+	poll->count = 0;
+	poll->most = most > TRACE_RECORDS_POLL ? TRACE_RECORDS_POLL : (unsigned)most;
+	if (poll->most < RECORDS_LEAST)
+		poll->most = RECORDS_LEAST;
+	return poll;
+}
+
+struct trace_poll *trace_poll_free(struct trace_poll *poll)
+{
+	for (unsigned i = 0; poll && i < poll->count; i++)
+		free(poll->pieces[i].chunk.records.data);
+	free(poll);
+	return NULL;
+}
+
+bool trace_ask(struct trace_poll *poll, struct engine *engine, uint64_t request)
+{
+	if (poll->count == poll->room)
+		return false; /* it came since */
+	struct piece *piece = &poll->pieces[poll->count++];
+	piece->engine = engine;
+	sycl__v1__trace_chunk__init(&piece->chunk);
+	piece->chunk.uid = engine->tenant->uid;
+	piece->chunk.engine_pid = (uint32_t)engine->pid;
+	/* One of an earlier release would never answer, and each question would be one that it still owes an answer. */
+	return !engine->is_older && engine_send_trace_request(engine, request, poll->most) == 0;
+}
+
+static bool append(ProtobufCBinaryData *records, const ProtobufCBinaryData *more)
+{
+	uint8_t *bytes = realloc(records->data, records->len + more->len);
+	if (!bytes)
+		return false;
+	memcpy(bytes + records->len, more->data, more->len);
+	*records = (ProtobufCBinaryData){ records->len + more->len, bytes };
+	return true;
+}
+
+bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message)
+{
+	struct inquiry *inquiry = report_find(engine->tenant->supervisor, message->request);
+	struct trace_poll *poll = inquiry ? inquiry->poll : NULL;
+	struct piece *piece = NULL;
+	for (unsigned i = 0; poll && i < poll->count; i++)
+		if (poll->pieces[i].engine == engine)
+			piece = &poll->pieces[i];
+	if (!piece)
+		return true; /* too late */
+	Sycl__V1__TraceChunk *chunk = &piece->chunk;
+	if (message->records.len % sizeof(struct trace_record) != 0 ||
+	    chunk->records.len + message->records.len > poll->most * sizeof(struct trace_record))
+		return false;
+	/* What finds no memory is missed by whoever counts. */
+	if (message->records.len > 0)
+		(void)append(&chunk->records, &message->records);
+	chunk->answered = !message->more;
+	chunk->noted = message->noted;
+	/* Who has more gives as much as it was asked for. */
+	chunk->rest = message->rest && chunk->records.len == poll->most * sizeof(struct trace_record);
+	chunk->open = message->open;
+	return true;
+}
+
+/* --- the answer ---------------------------------------------------------------------------------------------------- */
+
+struct answer {
+	Sycl__V1__AdminReply message;
+	Sycl__V1__TraceChunk **chunks;
+	Sycl__V1__SessionFacts *sessions, **session_list;
+};
+
+static size_t count_sessions(const struct supervisor *supervisor)
+{
+	size_t count = supervisor->trace.leaver_count;
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			count += engine->sessions_count;
+	return count;
+}
+
+static Sycl__V1__SessionFacts *add_row(struct answer *answer)
+{
+	size_t index = answer->message.n_sessions++;
+	Sycl__V1__SessionFacts *facts = &answer->sessions[index];
+	sycl__v1__session_facts__init(facts);
+	answer->session_list[index] = facts;
+	return facts;
+}
+
+static void add_session(struct answer *answer, struct session *session)
+{
+	Sycl__V1__SessionFacts *facts = add_row(answer);
+	facts->session = session->id;
+	facts->uid = session->peer.uid;
+	facts->pid = (uint32_t)session->peer.pid;
+	facts->command = session->peer.command;
+}
+
+static void add_leaver(struct answer *answer, struct trace_leaver *leaver)
+{
+	Sycl__V1__SessionFacts *facts = add_row(answer);
+	facts->session = leaver->session;
+	facts->uid = leaver->uid;
+	facts->pid = leaver->pid;
+	facts->command = leaver->command;
+}
+
+/* Those that are there, and those that were when the last question was answered. */
+static void add_sessions(struct answer *answer, const struct supervisor *supervisor, size_t room)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	struct session *session;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			TAILQ_FOREACH (session, &engine->sessions, link)
+				if (answer->message.n_sessions < room)
+					add_session(answer, session);
+	for (unsigned i = 0; i < supervisor->trace.leaver_count && answer->message.n_sessions < room; i++)
+		add_leaver(answer, &supervisor->trace.leavers[i]);
+	answer->message.sessions = answer->session_list;
+}
+
+/* True: somebody has more to tell. */
+static bool add_chunks(struct answer *answer, struct trace_poll *poll)
+{
+	bool rest = false;
+	for (unsigned i = 0; i < poll->count; i++) {
+		answer->chunks[i] = &poll->pieces[i].chunk;
+		rest |= answer->chunks[i]->rest;
+	}
+	answer->message.n_traces = poll->count;
+	answer->message.traces = answer->chunks;
+	return rest;
+}
+
+void trace_reply(struct inquiry *inquiry)
+{
+	struct supervisor *supervisor = inquiry->supervisor;
+	struct answer answer = { .chunks = NULL };
+	size_t room = count_sessions(supervisor);
+	sycl__v1__admin_reply__init(&answer.message);
+	answer.message.trace = inquiry->trace;
+	answer.chunks = calloc(inquiry->poll->count + 1u, sizeof(void *));
+	answer.sessions = calloc(room + 1, sizeof(*answer.sessions));
+	answer.session_list = calloc(room + 1, sizeof(void *));
+	if (answer.chunks && answer.sessions && answer.session_list) {
+		add_sessions(&answer, supervisor, room);
+		bool rest = add_chunks(&answer, inquiry->poll);
+		admin_answer(&inquiry->asker, &answer.message);
+		supervisor->trace.leaver_count = 0;
+		if (!rest && supervisor->trace.stops && supervisor->trace.id == inquiry->trace)
+			end(supervisor);
+	} else {
+		admin_answer_error(&inquiry->asker, STATUS_MEMORY_ALLOCATION, "the service has no memory");
+	}
+	free(answer.chunks);
+	free(answer.sessions);
+	free(answer.session_list);
+}

@@ -1,0 +1,214 @@
+#include "base/claims.h"
+
+#include "account/account.h"
+#include "admin.pb-c.h"
+#include "clock.h"
+#include "engine/engine.h"
+#include "service/session.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MILLISECOND_NS 1000000ull
+
+void session_figures_fini(struct session_figures *claim)
+{
+	free(claim->devices);
+	*claim = (struct session_figures){ .request = 0 };
+}
+
+static void drop_topology(struct engine_claims *claims)
+{
+	for (unsigned i = 0; i < claims->device_count; i++)
+		free(claims->devices[i].bytes);
+	claims->device_count = 0;
+	if (claims->topology)
+		sycl__v1__topology__free_unpacked(claims->topology, NULL);
+	claims->topology = NULL;
+}
+
+void engine_claims_fini(struct engine_claims *claims)
+{
+	drop_topology(claims);
+}
+
+static void keep_devices(struct session_figures *claim, const Sycl__V1__SessionReport *report)
+{
+	Sycl__V1__SessionReport devices = SYCL__V1__SESSION_REPORT__INIT;
+	devices.n_devices = report->n_devices < ACCOUNT_DEVICES_MAX ? report->n_devices : ACCOUNT_DEVICES_MAX;
+	devices.devices = report->devices;
+	if (devices.n_devices == 0)
+		return;
+	claim->devices = malloc(sycl__v1__session_report__get_packed_size(&devices));
+	if (claim->devices)
+		claim->devices_bytes = sycl__v1__session_report__pack(&devices, claim->devices);
+}
+
+/* Of a session that it does not have, or a second time, it is nothing. */
+static void keep_session(struct engine *engine, const Sycl__V1__SessionReport *report)
+{
+	struct session *session = engine_session(engine, report->session);
+	if (!session || session->figures.request == engine->claims.arriving)
+		return;
+	struct session_figures *claim = &session->figures;
+	session_figures_fini(claim);
+	*claim = (struct session_figures){
+		.request = engine->claims.arriving,
+		.queues = report->queues,
+		.buffers = report->buffers,
+		.objects = report->objects,
+		.weight = report->weight,
+		.session_class = report->session_class,
+		.paused = report->paused,
+		.ended = report->ended,
+		.has_usage = report->usage != NULL,
+	};
+	if (report->usage) {
+		claim->usage = *report->usage;
+		/* Whatever else a later release says lies in the arena. */
+		claim->usage.base.n_unknown_fields = 0;
+		claim->usage.base.unknown_fields = NULL;
+	}
+	keep_devices(claim, report);
+}
+
+static void make_printable(char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (texts[i] && *texts[i]) /* an absent one is protobuf-c's own empty string, which is read-only */
+			text_make_printable(texts[i]);
+}
+
+static void make_topology_printable(const Sycl__V1__Topology *topology)
+{
+	for (size_t i = 0; i < topology->n_devices; i++) {
+		const Sycl__V1__DeviceFacts *facts = topology->devices[i];
+		char *texts[] = { facts->name,		 facts->vendor,		 facts->version,
+				  facts->extensions,	 facts->driver_version, facts->builtin_kernels,
+				  facts->bus_id,	 facts->mode,		 facts->unavailable_reason };
+		make_printable(texts, sizeof(texts) / sizeof(*texts));
+	}
+	for (size_t i = 0; i < topology->n_platforms; i++) {
+		const Sycl__V1__PlatformFacts *facts = topology->platforms[i];
+		char *texts[] = { facts->name,	  facts->vendor,     facts->version,
+				  facts->profile, facts->extensions, facts->unavailable_reason };
+		make_printable(texts, sizeof(texts) / sizeof(*texts));
+	}
+}
+
+static void keep_device(struct engine_claims *claims, Sycl__V1__DeviceFacts *facts)
+{
+	Sycl__V1__KnownDevice known = SYCL__V1__KNOWN_DEVICE__INIT;
+	for (size_t i = 0; i < claims->topology->n_platforms; i++) {
+		const Sycl__V1__PlatformFacts *platform = claims->topology->platforms[i];
+		if (platform->platform == facts->platform) {
+			known.backend = platform->backend;
+			known.platform_name = platform->name;
+		}
+	}
+	known.facts = facts;
+	struct device_claim claim = { .facts = facts, .backend = known.backend, .platform_name = known.platform_name };
+	claim.bytes = malloc(sycl__v1__known_device__get_packed_size(&known));
+	if (!claim.bytes)
+		return;
+	claim.size = sycl__v1__known_device__pack(&known, claim.bytes);
+	claims->devices[claims->device_count++] = claim;
+}
+
+/* The message itself lies in the arena of the next one. */
+static void keep_topology(struct engine_claims *claims, const Sycl__V1__Topology *topology)
+{
+	size_t size = sycl__v1__topology__get_packed_size(topology);
+	uint8_t *bytes = malloc(size ? size : 1);
+	Sycl__V1__Topology *copy = NULL;
+	if (bytes && sycl__v1__topology__pack(topology, bytes) == size)
+		copy = sycl__v1__topology__unpack(NULL, size, bytes);
+	free(bytes);
+	if (!copy)
+		return;
+	drop_topology(claims);
+	claims->topology = copy;
+	make_topology_printable(copy);
+	for (size_t i = 0; i < copy->n_devices; i++)
+		keep_device(claims, copy->devices[i]);
+}
+
+static bool is_too_much(const struct engine_claims *claims, const Sycl__V1__EngineReport *report)
+{
+	const Sycl__V1__Topology *topology = report->topology;
+	if (report->n_sessions > CLAIMS_PART_SESSIONS_MAX)
+		return true;
+	return topology && (claims->parts || topology->n_devices > CLAIMS_DEVICES_MAX ||
+			    topology->n_platforms > CLAIMS_DEVICES_MAX);
+}
+
+static void keep_facts(struct engine_claims *claims, const Sycl__V1__EngineReport *report)
+{
+	claims->facts = *report;
+	claims->facts.base.n_unknown_fields = 0;
+	claims->facts.base.unknown_fields = NULL;
+	claims->facts.topology = NULL;
+	claims->facts.n_sessions = 0;
+	claims->facts.sessions = NULL;
+}
+
+int claims_take(struct engine *engine, const Sycl__V1__EngineReport *report)
+{
+	struct engine_claims *claims = &engine->claims;
+	if (claims->arriving != report->request)
+		claims->parts = 0;
+	claims->arriving = report->request;
+	if (is_too_much(claims, report))
+		return -EINVAL;
+	if (claims->parts == CLAIMS_PARTS_MAX)
+		return -E2BIG;
+	if (claims->parts++ == 0)
+		keep_facts(claims, report);
+	if (report->topology)
+		keep_topology(claims, report->topology);
+	for (size_t i = 0; i < report->n_sessions; i++)
+		keep_session(engine, report->sessions[i]);
+	if (report->more)
+		return 0;
+	claims->request = report->request;
+	claims->arriving = 0;
+	claims->at_ns = clock_now_ns();
+	return 1;
+}
+
+bool claims_may_ask(struct engine_claims *claims, uint64_t question)
+{
+	uint64_t now_ns = clock_now_ns();
+	if (now_ns - claims->window_ns >= CLAIMS_ANSWER_MS * MILLISECOND_NS) {
+		claims->window_ns = now_ns;
+		claims->asked = 0;
+	}
+	if (claims->asked < CLAIMS_ASKED_FREELY || !claims->request ||
+	    now_ns - claims->at_ns >= CLAIMS_ANSWER_MS * MILLISECOND_NS) {
+		claims->asked++;
+		return true;
+	}
+	claims->serves = question;
+	return false;
+}
+
+bool claims_answer(const struct engine_claims *claims, uint64_t question)
+{
+	return claims->request >= question || claims->serves >= question;
+}
+
+const struct session_figures *claims_of(const struct engine *engine, const struct session *session)
+{
+	bool is_latest = session->figures.request && session->figures.request >= engine->claims.request;
+	return is_latest ? &session->figures : NULL;
+}
+
+const Sycl__V1__SessionReport *claims_devices(const struct session_figures *claim, struct decode_arena *arena)
+{
+	ProtobufCMessage *message = NULL;
+	if (!claim->devices || message_unpack(&sycl__v1__session_report__descriptor, arena, claim->devices,
+					      claim->devices_bytes, &message) < 0)
+		return NULL;
+	return (const Sycl__V1__SessionReport *)message;
+}

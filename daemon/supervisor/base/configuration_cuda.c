@@ -1,0 +1,100 @@
+/* Section [cuda]: checked here, so that a mistake is told with its line; what it does is the backend's. */
+#include "base/configuration.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STACK_BYTES_MAX 524288u
+#define LANES_MAX       64u
+#define CONNECTIONS_MAX 32u
+#define LATENCY_MULTIPROCESSORS_MAX 1024u
+
+const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
+	"peer_path", "stack_bytes", "headroom_bytes", "lanes", "chain_length", "overlap", "library", "nvrtc", "connections",
+	"latency_multiprocessors",
+};
+
+static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
+	"auto, direct, peer, managed or host",
+	"a number of bytes up to 512K",
+	"a number of bytes (K, M, G, T allowed)",
+	"a number from 1 to 64",
+	"0, 1, 2, 4, 8 or 16",
+	"yes or no",
+	"a library's name or its whole path",
+	"a library's name or its whole path",
+	"a number from 1 to 32",
+	"a number up to 1024",
+};
+
+enum { PEER_PATH = 0, STACK_BYTES, HEADROOM_BYTES, LANES, CHAIN_LENGTH, OVERLAP, LIBRARY, NVRTC, CONNECTIONS, LATENCY_MULTIPROCESSORS };
+
+static bool is_word_of(const char *value, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(value, *words))
+			return true;
+	return false;
+}
+
+/* Not a path that depends on where the service was started. */
+static bool is_library(const char *value)
+{
+	return *value == '/' || (*value && !strchr(value, '/'));
+}
+
+static bool take_number(const char *value, bool with_unit, uint64_t least, uint64_t most,
+			struct configuration_text *option)
+{
+	uint64_t number;
+	if (!configuration_number(value, with_unit, most, &number) || number < least)
+		return false;
+	(void)snprintf(option->value, sizeof(option->value), "%llu", (unsigned long long)number);
+	return true;
+}
+
+static bool take_text(const char *value, bool good, struct configuration_text *option)
+{
+	size_t length = strlen(value);
+	if (!good || length >= sizeof(option->value))
+		return false;
+	memcpy(option->value, value, length + 1);
+	return true;
+}
+
+static bool take(unsigned index, const char *value, struct configuration_text *option)
+{
+	static const char *const paths[] = { "auto", "direct", "peer", "managed", "host", NULL };
+	static const char *const lengths[] = { "0", "1", "2", "4", "8", "16", NULL };
+	static const char *const switches[] = { "yes", "no", NULL };
+	switch (index) {
+	case PEER_PATH:
+		return take_text(value, is_word_of(value, paths), option);
+	case STACK_BYTES:
+		return take_number(value, true, 0, STACK_BYTES_MAX, option);
+	case HEADROOM_BYTES:
+		return take_number(value, true, 0, UINT64_MAX >> 1, option);
+	case LANES:
+		return take_number(value, false, 1, LANES_MAX, option);
+	case CHAIN_LENGTH:
+		return take_text(value, is_word_of(value, lengths), option);
+	case OVERLAP:
+		return take_text(value, is_word_of(value, switches), option);
+	case CONNECTIONS:
+		return take_number(value, false, 1, CONNECTIONS_MAX, option);
+	case LATENCY_MULTIPROCESSORS:
+		return take_number(value, false, 0, LATENCY_MULTIPROCESSORS_MAX, option);
+	default:
+		return take_text(value, is_library(value), option);
+	}
+}
+
+bool configuration_cuda_set(struct configuration *configuration, unsigned index, const char *value,
+			    const char **wants_out)
+{
+	struct configuration_text *option = &configuration->cuda[index];
+	option->given = take(index, value, option);
+	if (!option->given)
+		*wants_out = wants[index];
+	return option->given;
+}

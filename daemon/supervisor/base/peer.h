@@ -1,0 +1,23 @@
+/* Who connected, by the kernel's word. */
+#ifndef SYCLD_SUPERVISOR_PEER_H
+#define SYCLD_SUPERVISOR_PEER_H
+
+#include "base/cgroup.h"
+
+#include <sys/types.h>
+
+enum { PEER_COMMAND_BYTES = 64 };
+
+struct peer {
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+	int pidfd;                         /* the caller's; CLOEXEC */
+	char command[PEER_COMMAND_BYTES];  /* the process' name, printable; "" if it cannot be read */
+	char cgroup[CGROUP_BYTES];         /* that it was in when it connected; "": not known */
+};
+
+/* 0, or a negative errno: -ESRCH when the process that connected has ended or cannot be named. Does not block. */
+int peer_identify(int socket, struct peer *peer_out);
+
+#endif

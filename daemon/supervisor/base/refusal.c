@@ -1,0 +1,34 @@
+#include "base/refusal.h"
+
+#include "base/foreign_socket.h"
+#include "packet.h"
+#include "session.pb-c.h"
+
+#include <sys/socket.h>
+
+/* More than a send buffer can hold; nothing is added while we read. */
+enum { UNREAD_MAX = 1 << 16 };
+
+void refuse_client(int socket, enum sycl_status code, const char *text)
+{
+	Sycl__V1__SessionError error = SYCL__V1__SESSION_ERROR__INIT;
+	error.code = code;
+	error.text = (char *)(uintptr_t)text;
+	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
+	packet.body_case = SYCL__V1__PACKET__BODY_ERROR;
+	packet.error = &error;
+	(void)message_send(socket, &packet.base, NULL, 0, MSG_DONTWAIT);
+
+	/*
+	 * A socket closed with something unread gives its peer ECONNRESET before what lies in its queue. So: let nothing
+	 * more in, then throw away, unread, what is there.
+	 */
+	(void)shutdown(socket, SHUT_RDWR);
+	char byte;
+	foreign_socket_begin();
+	for (int i = 0; i < UNREAD_MAX; i++)
+		if (foreign_socket_receive(socket, &byte, sizeof(byte)) <= 0)
+			break;
+	foreign_socket_close(&socket);
+	foreign_socket_end();
+}

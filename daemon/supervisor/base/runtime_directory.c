@@ -1,0 +1,199 @@
+#include "base/runtime_directory.h"
+
+#include "cleanup.h"
+#include "clock.h"
+#include "user_runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOG_BYTES_MAX = 1 << 20 };
+
+#define LOCK_PATIENCE_NS 2000000000ull
+#define LOCK_RETRY_MS    10
+#define LOCK_NAME "lock"
+#define LOG_NAME "sycld.log"
+
+/* The path, absolute and without slashes at its end. */
+static int path_choose(const char *given, bool user, char *path_out, size_t size)
+{
+	int length;
+	char here[PATH_MAX];
+	if (given && *given == '/')
+		length = snprintf(path_out, size, "%s", given);
+	else if (given && *given && getcwd(here, sizeof(here)))
+		length = snprintf(path_out, size, "%s/%s", here, given);
+	else if (given)
+		return -EINVAL;
+	else if (!user)
+		length = snprintf(path_out, size, "%s", SYCLD_RUNSTATEDIR "/sycld");
+	else
+		return user_runtime_make(USER_RUNTIME_SHARED, path_out, size);
+	if (length < 0 || (size_t)length >= size)
+		return -ENAMETOOLONG;
+	while (length > 1 && path_out[length - 1] == '/')
+		path_out[--length] = '\0';
+	return length > 1 ? 0 : -EINVAL;
+}
+
+/* Is it ours to rely on? The sticky bit lets a shared parent (/tmp) keep what is ours. */
+static int directory_check(int fd, uid_t owner, bool parent)
+{
+	struct stat facts;
+	if (fstat(fd, &facts) < 0)
+		return -errno;
+	if (!S_ISDIR(facts.st_mode))
+		return -ENOTDIR;
+	bool shared = facts.st_mode & (S_IWGRP | S_IWOTH);
+	if (parent) {
+		bool foreign = facts.st_uid != 0 && facts.st_uid != geteuid();
+		return foreign || (shared && !(facts.st_mode & S_ISVTX)) ? -EPERM : 0;
+	}
+	return facts.st_uid != owner || shared ? -EPERM : 0;
+}
+
+/* 0 and the descriptor, or a negative errno; a path ends in a name here, never in a slash. */
+static int directory_open(const char *path, mode_t mode, uid_t owner, gid_t group, int *fd_out)
+{
+	char parent[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	if (!slash || !slash[1] || (size_t)(slash - path) >= sizeof(parent) - 1)
+		return -EINVAL;
+	size_t length = slash == path ? 1 : (size_t)(slash - path);
+	memcpy(parent, path, length);
+	parent[length] = '\0';
+
+	CLEANUP(close_fd) int parent_fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (parent_fd < 0)
+		return -errno;
+	int r = directory_check(parent_fd, owner, true);
+	if (r < 0)
+		return r;
+	bool made = mkdirat(parent_fd, slash + 1, 0700) == 0;
+	if (!made && errno != EEXIST)
+		return -errno;
+	/* Another owner's folder can only be looked at: root without CAP_DAC_OVERRIDE may not read it. */
+	int how = made || owner == geteuid() ? O_RDONLY : O_PATH;
+	CLEANUP(close_fd) int fd = openat(parent_fd, slash + 1, how | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (made && fchmod(fd, mode) < 0)
+		return -errno;
+	if (made && owner != geteuid() && fchown(fd, owner, group) < 0)
+		return -errno;
+	r = directory_check(fd, owner, false);
+	if (r < 0)
+		return r;
+	*fd_out = take_fd(&fd);
+	return 0;
+}
+
+static const char *refusal_of(int error)
+{
+	switch (error) {
+	case -EPERM:
+		return "it, or what it lies in, belongs to somebody else or is writable for others";
+	case -ENOTDIR:
+	case -ELOOP:
+		return "it is a symbolic link or no folder";
+	default:
+		return strerror(-error);
+	}
+}
+
+int runtime_directory_open(const char *given, bool user, struct runtime_directory *directory_out, char *message_out,
+			   size_t message_bytes)
+{
+	struct runtime_directory directory = RUNTIME_DIRECTORY_INIT;
+	int r = path_choose(given, user, directory.path, sizeof(directory.path));
+	if (r == 0)
+		r = directory_open(directory.path, user ? 0700 : 0755, geteuid(), getegid(), &directory.fd);
+	if (r < 0) {
+		(void)snprintf(message_out, message_bytes, "the runtime folder %s is refused: %s%s",
+			       directory.path[0] ? directory.path : "", refusal_of(r),
+			       user && !given ? "; XDG_RUNTIME_DIR or HOME can name another place" : "");
+		return r;
+	}
+	*directory_out = directory;
+	return 0;
+}
+
+static bool same_file(int a, int b)
+{
+	struct stat first;
+	struct stat second;
+	return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
+}
+
+/*
+ * A service that was killed while it started an engine leaves the lock to that process until it runs its program: for as long
+ * as that may take, -EBUSY is no answer yet.
+ */
+static int lock_patiently(int fd)
+{
+	uint64_t deadline = clock_deadline_ns(LOCK_PATIENCE_NS);
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		if (clock_now_ns() >= deadline)
+			return -EBUSY;
+		(void)poll(NULL, 0, LOCK_RETRY_MS);
+	}
+	return 0;
+}
+
+int runtime_directory_lock(struct runtime_directory *directory, int inherited)
+{
+	CLEANUP(close_fd) int fd =
+		openat(directory->fd, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	if (fd < 0)
+		return -errno;
+	/* A lock belongs to the open file: only the inherited descriptor itself has what the starter locked. */
+	if (inherited >= 0 && same_file(fd, inherited)) {
+		close_fd(&fd);
+		fd = inherited;
+		if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+			return -errno;
+	}
+	int r = lock_patiently(fd);
+	if (r < 0)
+		return r;
+	directory->lock_fd = take_fd(&fd);
+	return 0;
+}
+
+int runtime_directory_open_log(const struct runtime_directory *directory)
+{
+	CLEANUP(close_fd) int fd = openat(directory->fd, LOG_NAME,
+					  O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	struct stat facts;
+	if (fd < 0 || fstat(fd, &facts) < 0)
+		return -errno;
+	if (!S_ISREG(facts.st_mode) || facts.st_nlink != 1)
+		return -EPERM;
+	if (facts.st_size > LOG_BYTES_MAX && ftruncate(fd, 0) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+int directory_open_private(const char *path, unsigned owner, unsigned group)
+{
+	int fd = -1;
+	int r = directory_open(path, 0700, owner, group, &fd);
+	return r < 0 ? r : fd;
+}
+
+void runtime_directory_close(struct runtime_directory *directory)
+{
+	close_fd(&directory->lock_fd);
+	close_fd(&directory->fd);
+}

@@ -1,0 +1,24 @@
+/*
+ * A session's facts go to its engine with a proof that they are the service's words. The engine of a service that died shows
+ * both to the next one, which knows by the same secret that the tenant's code has made nothing up: no session of
+ * somebody else's, none that never was.
+ */
+#ifndef SYCLD_SUPERVISOR_SESSION_PROOF_H
+#define SYCLD_SUPERVISOR_SESSION_PROOF_H
+
+#include "service/service_state.h"
+
+#include <stdint.h>
+
+struct session_claim {
+	uint64_t session;
+	uint64_t since_ns;
+	uint32_t uid;
+	uint32_t gid;
+	uint32_t pid;
+};
+
+/* SipHash-2-4 of the claim under the secret. */
+uint64_t session_proof(const uint8_t secret[SERVICE_SECRET_BYTES], const struct session_claim *claim);
+
+#endif

@@ -1,0 +1,101 @@
+#include "base/tenant_arrivals.h"
+
+#include "clock.h"
+#include "cleanup.h"
+#include "base/refusal.h"
+#include "service/supervisor.h"
+#include "service/tenant.h"
+#include "base/tenant_forget.h"
+#include "service/unsettled.h"
+
+enum { TICK_MS = 500 };
+
+static struct session *take_first(struct tenant *tenant)
+{
+	struct session *session = TAILQ_FIRST(&tenant->arriving);
+	TAILQ_REMOVE(&tenant->arriving, session, link);
+	tenant->arriving_count--;
+	tenant->supervisor->arriving_count--;
+	return session;
+}
+
+void tenant_drop_arrival(struct tenant *tenant, struct session *session, const char *text)
+{
+	TAILQ_REMOVE(&tenant->arriving, session, link);
+	tenant->arriving_count--;
+	tenant->supervisor->arriving_count--;
+	tenant_session_left(tenant, session);
+	refuse_client(take_fd(&session->socket), STATUS_CONNECTION_LOST, text);
+	(void)session_free(session);
+}
+
+/* Those who have waited for too long, or have gone. */
+static void drop_late(struct tenant *tenant)
+{
+	uint64_t patience_ns = tenant->supervisor->configuration.engine_start_ns;
+	struct session *session, *next;
+	const char *why = tenant->is_identified ? "no engine has ended in time to make room for one more" :
+						  "the user database does not answer: it is not known who this user is";
+	for (session = TAILQ_FIRST(&tenant->arriving); session; session = next) {
+		next = TAILQ_NEXT(session, link);
+		if (clock_now_ns() - session->since_ns > patience_ns || session_has_hung_up(session))
+			tenant_drop_arrival(tenant, session, why);
+	}
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct supervisor *supervisor = timer->data;
+	struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		drop_late(tenant);
+	arrivals_continue(supervisor);
+	if (supervisor->arriving_count == 0)
+		(void)uv_timer_stop(timer);
+}
+
+void arrivals_init(struct supervisor *supervisor)
+{
+	(void)uv_timer_init(&supervisor->loop, &supervisor->arrivals);
+	supervisor->arrivals.data = supervisor;
+}
+
+void tenant_let_wait(struct tenant *tenant, struct session *session)
+{
+	session->phase = SESSION_WAITING;
+	TAILQ_INSERT_TAIL(&tenant->arriving, session, link);
+	tenant->arriving_count++;
+	tenant_session_joined(tenant);
+	unsettled_add(tenant, NULL, session);
+	if (tenant->supervisor->arriving_count++ == 0)
+		(void)uv_timer_start(&tenant->supervisor->arrivals, on_tick, TICK_MS, TICK_MS);
+}
+
+void tenant_continue(struct tenant *tenant)
+{
+	/* Each once: who has to wait on is behind the others again, so all keep their order. */
+	for (unsigned count = tenant->arriving_count; count > 0; count--) {
+		struct session *session = take_first(tenant);
+		tenant_session_left(tenant, session);
+		tenant_place(tenant, session);
+	}
+	tenant_review(tenant);
+}
+
+void arrivals_continue(struct supervisor *supervisor)
+{
+	struct tenant *tenant, *next;
+	for (tenant = TAILQ_FIRST(&supervisor->tenants); tenant && supervisor->arriving_count; tenant = next) {
+		next = TAILQ_NEXT(tenant, link);
+		if (tenant->arriving_count && tenant->is_identified)
+			tenant_continue(tenant);
+	}
+}
+
+void arrivals_refuse(struct supervisor *supervisor, const char *text)
+{
+	struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		while (!TAILQ_EMPTY(&tenant->arriving))
+			tenant_drop_arrival(tenant, TAILQ_FIRST(&tenant->arriving), text);
+}

@@ -1,0 +1,118 @@
+#include "base/tenant_forget.h"
+
+#include "account/account.h"
+#include "clock.h"
+#include "base/log.h"
+#include "admin/orders.h"
+#include "engine/succession.h"
+#include "service/supervisor.h"
+#include "service/tenant.h"
+
+#include <string.h>
+
+/* It has no engine, and no order or limit that must hold when it connects again. */
+static bool is_away(const struct tenant *tenant)
+{
+	return tenant->uid != TENANT_OTHERS && TAILQ_EMPTY(&tenant->engines) && tenant->session_count == 0 && !tenant->lookup &&
+	       tenant->retry_at_ns <= clock_now_ns() && !orders_hold(tenant);
+}
+
+static bool is_counted(const struct tenant *tenant)
+{
+	return !account_is_empty(&tenant->account) || tenant->ledger.count > 0;
+}
+
+void tenant_review(struct tenant *tenant)
+{
+	if (is_away(tenant) && !is_counted(tenant) && tenant->start_failures == 0)
+		tenant_remove(tenant);
+}
+
+static void add_account(struct service_state_account *to, const struct service_state_account *from)
+{
+	account_sum(&to->sessions, from->sessions);
+	account_sum(&to->engines_failed, from->engines_failed);
+	account_sum(&to->groups_submitted, from->groups_submitted);
+	account_sum(&to->groups_completed, from->groups_completed);
+	account_sum(&to->groups_failed, from->groups_failed);
+	account_sum(&to->device_ns, from->device_ns);
+	account_sum(&to->bytes_to_device, from->bytes_to_device);
+	account_sum(&to->bytes_to_host, from->bytes_to_host);
+}
+
+/* False: no memory. What was moved before that counts there, and the rest still here. */
+static bool move_ledger(struct tenant *to, struct tenant *from)
+{
+	for (uint32_t i = 0; i < from->ledger.count; i++) {
+		struct account_row *row = &from->ledger.rows[i];
+		struct account_key key = row->key;
+		key.uid = to->uid;
+		struct account_row *total = account_ledger_row(to, &key);
+		if (!total)
+			return false;
+		account_sums_add(&total->sums, &row->sums);
+		memset(&row->sums, 0, sizeof(row->sums));
+	}
+	return true;
+}
+
+/* The tenant is gone afterwards, its figures are not. False: no memory, and it is still there. */
+static bool join(struct tenant *tenant)
+{
+	struct supervisor *supervisor = tenant->supervisor;
+	if (is_counted(tenant)) {
+		struct tenant *others = tenant_restore(supervisor, TENANT_OTHERS);
+		if (!others || !move_ledger(others, tenant))
+			return false;
+		add_account(&others->account, &tenant->account);
+		log_info("tenant", "the figures of uid %lu are counted with those of others from now on", (unsigned long)tenant->uid);
+		succession_changes(supervisor);
+	}
+	tenant_remove(tenant);
+	return true;
+}
+
+/* Of two that are away: which one is missed less? */
+static bool goes_first(const struct tenant *tenant, const struct tenant *than)
+{
+	if (is_counted(tenant) != is_counted(than))
+		return !is_counted(tenant);
+	if (tenant->is_unknown != than->is_unknown)
+		return tenant->is_unknown;
+	return tenant->last_use_ns < than->last_use_ns;
+}
+
+/* With a newcomer: of those that the user database does not know either. */
+static struct tenant *least_missed(const struct supervisor *supervisor, const struct tenant *newcomer)
+{
+	struct tenant *least = NULL, *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (tenant != newcomer && is_away(tenant) && (!newcomer || tenant->is_unknown) &&
+		    (!least || goes_first(tenant, least)))
+			least = tenant;
+	return least;
+}
+
+bool tenants_make_room(struct supervisor *supervisor)
+{
+	while (supervisor->tenant_count >= TENANTS_MAX) {
+		struct tenant *tenant = least_missed(supervisor, NULL);
+		if (!tenant || !join(tenant))
+			return false;
+	}
+	return true;
+}
+
+void tenants_join_unknown(const struct tenant *newcomer)
+{
+	struct supervisor *supervisor = newcomer->supervisor;
+	unsigned count = 0;
+	struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		count += tenant->is_unknown && tenant->uid != TENANT_OTHERS;
+	for (; count > TENANTS_UNKNOWN_MAX; count--) {
+		tenant = least_missed(supervisor, newcomer);
+		if (!tenant || !join(tenant))
+			return;
+	}
+}

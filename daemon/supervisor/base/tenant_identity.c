@@ -1,0 +1,94 @@
+#include "base/tenant_identity.h"
+
+#include "clock.h"
+#include "base/log.h"
+#include "admin/report.h"
+#include "division/sharing.h"
+#include "service/supervisor.h"
+#include "service/tenant.h"
+#include "base/tenant_arrivals.h"
+#include "base/tenant_forget.h"
+#include "service/user_lookup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Then it is asked again: users are made, and come to other groups. */
+#define FRESH_NS 60000000000ull
+
+static void take(struct tenant *tenant, const struct user_answer *answer)
+{
+	if (answer->trouble[0])
+		log_warning("share", "%s", answer->trouble);
+	tenant->identified_ns = answer->has_failed ? 0 : clock_now_ns();
+	/* A database that fails says nothing of who was known before. */
+	if (tenant->is_identified && answer->has_failed)
+		return;
+	bool was_unknown = tenant->is_identified && tenant->is_unknown;
+	tenant->is_identified = true;
+	tenant->is_unknown = !answer->is_known;
+	tenant->gid = answer->gid;
+	tenant->share = answer->share;
+	if (tenant->is_unknown && !was_unknown)
+		tenants_join_unknown(tenant);
+}
+
+static void on_answered(void *context, const struct user_answer *answer)
+{
+	struct tenant *tenant = context;
+	struct supervisor *supervisor = tenant->supervisor;
+	tenant->lookup = NULL;
+	take(tenant, answer);
+	sharing_review(supervisor);
+	report_tenant_identified(tenant);
+	tenant_continue(tenant); /* it may be gone then */
+}
+
+/* 0: it is known at once, or will be; else a negative errno. */
+static int ask(struct tenant *tenant)
+{
+	const struct supervisor *supervisor = tenant->supervisor;
+	struct user_question question = {
+		.uid = tenant->uid,
+		.is_own = tenant->uid == geteuid(),
+		.own_gid = getegid(),
+		.shares = supervisor->configuration.shares,
+	};
+	if (user_question_needs_database(&question))
+		return user_lookup_begin(&question, on_answered, tenant, &tenant->lookup);
+	struct user_answer answer;
+	user_question_answer(&question, &answer);
+	take(tenant, &answer);
+	return 0;
+}
+
+static int refuse(struct refusal *refusal, enum sycl_status code, int r, const char *text, uid_t uid)
+{
+	refusal->code = code;
+	(void)snprintf(refusal->text, sizeof(refusal->text), text, (unsigned long)uid);
+	return r;
+}
+
+int tenant_identify(struct tenant *tenant, struct refusal *refusal_out)
+{
+	bool is_fresh = tenant->is_identified && clock_now_ns() - tenant->identified_ns < FRESH_NS;
+	int r = is_fresh || tenant->lookup ? 0 : ask(tenant);
+	if (!tenant->is_identified && tenant->lookup)
+		return -EINPROGRESS;
+	if (!tenant->is_identified)
+		return refuse(refusal_out, STATUS_QUOTA, r < 0 ? r : -EAGAIN,
+			      "too many users wait for the user database, which does not answer; it is not known who uid %lu is", tenant->uid);
+	if (tenant->is_unknown && tenant->supervisor->configuration.refuse_unknown)
+		return refuse(refusal_out, STATUS_RUNTIME, -EACCES,
+			      "the user database does not know uid %lu, and only users that it knows are served (unknown_users = refuse)",
+			      tenant->uid);
+	return 0;
+}
+
+void tenant_identify_again(struct tenant *tenant)
+{
+	tenant->lookup = user_lookup_drop(tenant->lookup);
+	if (ask(tenant) < 0)
+		tenant->identified_ns = 0; /* the next one who comes asks */
+}

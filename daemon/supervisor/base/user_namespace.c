@@ -1,0 +1,42 @@
+#include "base/user_namespace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OVERFLOW_UID = 65534 };
+
+/* The numbers that the file's first line begins with; false: it has fewer. */
+static bool read_numbers(const char *path, uint64_t *numbers_out, int count)
+{
+	FILE *file = fopen(path, "re");
+	char line[128];
+	char *at = line, *end = NULL;
+	bool has_line = file && fgets(line, sizeof(line), file);
+	if (file)
+		(void)fclose(file);
+	if (!has_line)
+		return false;
+	for (int i = 0; i < count; i++, at = end) {
+		numbers_out[i] = strtoull(at, &end, 10);
+		if (end == at)
+			return false;
+	}
+	return true;
+}
+
+/* The namespace that the machine begins with has one line: from 0, as 0, all but the last, which is no uid. */
+static bool has_all_uids(const char *path)
+{
+	uint64_t numbers[3]; /* inside, outside, how many */
+	return read_numbers(path, numbers, 3) && numbers[0] == 0 && numbers[2] == UINT32_MAX;
+}
+
+uid_t user_namespace_outsiders(const char *map_path, const char *overflow_path)
+{
+	uint64_t uid;
+	if (has_all_uids(map_path))
+		return (uid_t)-1;
+	return read_numbers(overflow_path, &uid, 1) && uid <= UINT32_MAX ? (uid_t)uid : OVERFLOW_UID;
+}

@@ -1,0 +1,380 @@
+#include "division/sharing.h"
+
+#include "clock.h"
+#include "engine/engine.h"
+#include "engine/control.h"
+#include "base/log.h"
+#include "service/supervisor.h"
+#include "division/tenant_share.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REST_NS 1000000000ull /* nobody has wanted anything for so long: there is no need to look */
+
+enum { LOOK_MS = 2, LOOK_EXCLUSIVE_MS = 1, AGAIN_MS = 20, AGAIN_MOST_MS = 1000, PERMILLE_OF_PERCENT = 10 };
+
+static bool is_watching(const struct sharing *sharing)
+{
+	return sharing->watch & 1u;
+}
+
+static bool is_exclusive(const struct supervisor *supervisor)
+{
+	return supervisor->configuration.shares.exclusive;
+}
+
+/* --- pages ----------------------------------------------------------------------------------------------------------- */
+
+/* A claim is read once, and is whatever it is. */
+static uint64_t read_word(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static bool is_used(const struct engine_share *share, uint32_t slot)
+{
+	return division_slots_have(&share->slots, slot);
+}
+
+/* What it says to use by now. */
+static void admit(struct engine *engine)
+{
+	struct engine_share *share = engine->share;
+	const struct share_claims *claims = share->claims->address;
+	uint32_t claimed[SHARE_BACKENDS];
+	for (uint32_t i = 0; i < SHARE_BACKENDS; i++)
+		claimed[i] = atomic_load_explicit(&claims->devices[i], memory_order_relaxed);
+	if (division_slots_admit(&share->slots, claimed) || share->has_too_many)
+		return;
+	share->has_too_many = true;
+	log_warning("share", "pid %ld of uid %lu uses more than %d devices: the others are not divided for it",
+		    (long)engine->pid, (unsigned long)engine->tenant->uid, DIVISION_SLOTS_OF_ENGINE);
+}
+
+static void read_claim(const struct share_claims *claims, uint32_t slot, uint64_t now_ns,
+		       struct division_claim *claim_out)
+{
+	const struct share_claim *claim = &claims->slots[slot];
+	uint64_t since_ns = read_word(&claim->busy_since_ns);
+	claim_out->busy_ns = read_word(&claim->busy_ns) + (since_ns > 0 && since_ns < now_ns ? now_ns - since_ns : 0);
+	claim_out->beat = read_word(&claims->beat);
+	claim_out->wants = since_ns > 0;
+	claim_out->running = atomic_load_explicit(&claim->running, memory_order_relaxed) > 0;
+}
+
+bool sharing_claim(const struct engine *engine, uint32_t slot, uint64_t *used_ns_out, bool *wants_out)
+{
+	if (!engine->share || !is_used(engine->share, slot))
+		return false;
+	const struct share_claims *claims = engine->share->claims->address;
+	*used_ns_out = read_word(&claims->slots[slot].used_ns);
+	*wants_out = read_word(&claims->slots[slot].busy_since_ns) > 0;
+	return true;
+}
+
+static void grant(struct engine *engine, uint32_t slot, uint32_t part)
+{
+	struct share_grants *page = engine->share->grants->address;
+	engine->share->parties[slot].granted = part;
+	atomic_store_explicit(&page->granted[slot], part, memory_order_relaxed);
+}
+
+/* Devices that it has not used: what it may begin with, until somebody looks. */
+static void grant_unused(struct engine *engine)
+{
+	const struct supervisor *supervisor = engine->tenant->supervisor;
+	uint32_t most = tenant_share(engine->tenant).most * PERMILLE_OF_PERCENT;
+	if (!supervisor->sharing.is_on)
+		most = SHARE_WHOLE;
+	else if (is_exclusive(supervisor))
+		most = 0;
+	for (uint32_t slot = 0; slot < SHARE_SLOTS; slot++)
+		if (!supervisor->sharing.is_on || !is_used(engine->share, slot))
+			grant(engine, slot, most);
+}
+
+static int make_pages(struct engine_share *share)
+{
+	int r = memory_region_create_published("sycl-grants", sizeof(struct share_grants), &share->grants);
+	if (r == 0)
+		r = memory_region_create("sycl-claims", sizeof(struct share_claims), &share->claims);
+	if (r < 0)
+		return r;
+	struct share_grants *page = share->grants->address;
+	page->magic = SHARE_MAGIC;
+	page->layout = SHARE_LAYOUT;
+	page->slot_count = SHARE_SLOTS;
+	return 0;
+}
+
+struct engine_share *engine_share_free(struct engine_share *share)
+{
+	if (!share)
+		return NULL;
+	(void)memory_region_free(share->grants);
+	(void)memory_region_free(share->claims);
+	free(share);
+	return NULL;
+}
+
+static int join(struct engine *engine)
+{
+	struct sharing *sharing = &engine->tenant->supervisor->sharing;
+	if (sharing->engines >= SHARING_ENGINES_MAX)
+		return -EDQUOT;
+	engine->share = calloc(1, sizeof(*engine->share));
+	int r = engine->share ? make_pages(engine->share) : -ENOMEM;
+	if (r == 0) {
+		struct share_grants *page = engine->share->grants->address;
+		atomic_store(&page->beat_ns, clock_now_ns());
+		atomic_store(&page->watch, sharing->watch);
+		grant_unused(engine);
+		r = engine_send_division(engine, engine->share->grants->fd, engine->share->claims->fd);
+	}
+	if (r < 0) {
+		engine->share = engine_share_free(engine->share);
+		return r;
+	}
+	/* The maps are enough. */
+	close_fd(&engine->share->grants->fd);
+	close_fd(&engine->share->claims->fd);
+	sharing->engines++;
+	return 0;
+}
+
+/* --- looking --------------------------------------------------------------------------------------------------------- */
+
+/* All engines that have used the device, those of a tenant side by side. */
+static uint32_t gather(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns, struct engine **engines,
+		       struct division_party *parties)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	uint32_t count = 0;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	{
+		struct configuration_share share = tenant_share(tenant);
+		TAILQ_FOREACH(engine, &tenant->engines, link)
+		{
+			if (!engine->share || count == SHARING_ENGINES_MAX || !is_used(engine->share, slot))
+				continue;
+			struct division_party *party = &engine->share->parties[slot];
+			party->user = tenant->uid;
+			party->least = share.least * PERMILLE_OF_PERCENT;
+			party->most = share.most * PERMILLE_OF_PERCENT;
+			read_claim(engine->share->claims->address, slot, now_ns, &party->claim);
+			engines[count] = engine;
+			parties[count++] = *party;
+		}
+	}
+	return count;
+}
+
+/* True: a user wants the device. */
+static bool divide(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns)
+{
+	static struct division_party parties[SHARING_ENGINES_MAX];
+	static struct engine *engines[SHARING_ENGINES_MAX];
+	struct division *division = &supervisor->sharing.divisions[slot];
+	bool wanted = false;
+	uint32_t count = gather(supervisor, slot, now_ns, engines, parties);
+	division->mode = is_exclusive(supervisor) ? DIVISION_EXCLUSIVE : DIVISION_CONCURRENT;
+	division_step(division, parties, count, now_ns, SHARE_STALE_NS);
+	for (uint32_t i = 0; i < count; i++) {
+		engines[i]->share->parties[slot] = parties[i];
+		grant(engines[i], slot, parties[i].granted);
+		wanted |= parties[i].demand > 0;
+	}
+	return wanted;
+}
+
+static void write_all(struct supervisor *supervisor, uint64_t now_ns)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	{
+		if (!engine->share)
+			continue;
+		struct share_grants *page = engine->share->grants->address;
+		atomic_store(&page->beat_ns, now_ns);
+		atomic_store(&page->watch, supervisor->sharing.watch);
+	}
+}
+
+/* Bit per device, of each backend, that any of them has used. */
+static void used_devices(struct supervisor *supervisor, uint32_t used[SHARE_BACKENDS])
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	memset(used, 0, SHARE_BACKENDS * sizeof(*used));
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	{
+		if (!engine->share)
+			continue;
+		admit(engine);
+		for (uint32_t i = 0; i < SHARE_BACKENDS; i++)
+			used[i] |= engine->share->slots.devices[i];
+	}
+}
+
+static bool look(struct supervisor *supervisor)
+{
+	uint32_t used[SHARE_BACKENDS];
+	uint64_t now_ns = clock_now_ns();
+	bool wanted = false;
+	used_devices(supervisor, used);
+	for (uint32_t slot = 0; slot < SHARE_SLOTS; slot++)
+		if (used[slot / SHARE_DEVICES] >> slot % SHARE_DEVICES & 1u)
+			wanted |= divide(supervisor, slot, now_ns);
+	if (wanted)
+		supervisor->sharing.wanted_ns = now_ns;
+	write_all(supervisor, now_ns);
+	return wanted;
+}
+
+static void watch(struct supervisor *supervisor);
+
+/* Who begins now sees that nobody watches, or is seen by the look after that. */
+static void rest(struct supervisor *supervisor)
+{
+	supervisor->sharing.watch++;
+	(void)uv_timer_stop(&supervisor->sharing.timer);
+	write_all(supervisor, clock_now_ns());
+	atomic_thread_fence(memory_order_seq_cst);
+	if (supervisor->sharing.is_on && look(supervisor))
+		watch(supervisor);
+}
+
+static void on_look(uv_timer_t *timer)
+{
+	struct supervisor *supervisor = timer->data;
+	if (!look(supervisor) && clock_now_ns() - supervisor->sharing.wanted_ns > REST_NS)
+		rest(supervisor);
+}
+
+static void watch(struct supervisor *supervisor)
+{
+	struct sharing *sharing = &supervisor->sharing;
+	uint64_t every_ms = is_exclusive(supervisor) ? LOOK_EXCLUSIVE_MS : LOOK_MS;
+	if (!is_watching(sharing))
+		sharing->watch++;
+	sharing->wanted_ns = clock_now_ns();
+	(void)uv_timer_start(&sharing->timer, on_look, every_ms, every_ms);
+	(void)look(supervisor);
+}
+
+/* --- who takes part --------------------------------------------------------------------------------------------------- */
+
+void sharing_init(struct supervisor *supervisor)
+{
+	(void)uv_timer_init(&supervisor->loop, &supervisor->sharing.timer);
+	supervisor->sharing.timer.data = supervisor;
+	(void)uv_timer_init(&supervisor->loop, &supervisor->sharing.again);
+	supervisor->sharing.again.data = supervisor;
+	supervisor->sharing.is_on = tenant_shares_matter(supervisor);
+}
+
+static bool is_missing(const struct engine *engine)
+{
+	return engine->tenant->supervisor->sharing.is_on && !engine->share && engine->control >= 0;
+}
+
+/* Until all that may take part do, less and less often. One that is kept out by their number waits until another one goes. */
+static void on_again(uv_timer_t *timer)
+{
+	struct supervisor *supervisor = timer->data;
+	struct sharing *sharing = &supervisor->sharing;
+	struct tenant *tenant;
+	struct engine *engine;
+	bool are_missing = false;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	{
+		if (engine->state != ENGINE_READY || !is_missing(engine))
+			continue;
+		int r = join(engine);
+		if (r == 0)
+			log_info("share", "devices' time is divided for pid %ld of uid %lu by now", (long)engine->pid,
+				 (unsigned long)engine->tenant->uid);
+		are_missing |= r < 0 && r != -EDQUOT;
+	}
+	sharing->again_ms = sharing->again_ms * 2 < AGAIN_MOST_MS ? sharing->again_ms * 2 : AGAIN_MOST_MS;
+	if (are_missing)
+		(void)uv_timer_start(timer, on_again, sharing->again_ms, 0);
+}
+
+static void try_again(struct sharing *sharing)
+{
+	sharing->again_ms = AGAIN_MS;
+	(void)uv_timer_start(&sharing->again, on_again, sharing->again_ms, 0);
+}
+
+void sharing_engine_ready(struct engine *engine)
+{
+	struct sharing *sharing = &engine->tenant->supervisor->sharing;
+	if (!is_missing(engine))
+		return;
+	int r = join(engine);
+	if (r == 0)
+		return;
+	log_warning("share", "devices' time is not divided for pid %ld of uid %lu: %s", (long)engine->pid,
+		    (unsigned long)engine->tenant->uid, strerror(-r));
+	if (r == -EDQUOT)
+		return;
+	/* It may have no room for a message at the moment. */
+	try_again(sharing);
+}
+
+void sharing_engine_gone(struct engine *engine)
+{
+	if (!engine->share)
+		return;
+	struct sharing *sharing = &engine->tenant->supervisor->sharing;
+	engine->share = engine_share_free(engine->share);
+	if (sharing->engines-- == SHARING_ENGINES_MAX)
+		try_again(sharing);
+}
+
+bool sharing_engine_wants(struct engine *engine, uint32_t watched)
+{
+	struct supervisor *supervisor = engine->tenant->supervisor;
+	struct sharing *sharing = &supervisor->sharing;
+	struct engine_share *share = engine->share;
+	/* It may have been read before somebody else has asked for the same. */
+	if (!share || (watched & 1u) || (share->has_asked && share->asked == watched) ||
+	    watched != (sharing->watch & ~1u))
+		return false;
+	share->has_asked = true;
+	share->asked = watched;
+	if (sharing->is_on && !is_watching(sharing))
+		watch(supervisor);
+	return true;
+}
+
+void sharing_review(struct supervisor *supervisor)
+{
+	struct sharing *sharing = &supervisor->sharing;
+	struct tenant *tenant;
+	struct engine *engine;
+	sharing->is_on = tenant_shares_matter(supervisor);
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	{
+		if (engine->state == ENGINE_READY)
+			sharing_engine_ready(engine);
+		if (engine->share)
+			grant_unused(engine);
+	}
+	if (sharing->engines == 0)
+		return;
+	/* An engine that has begun before this must be seen, and told of a new share at once. */
+	if (sharing->is_on)
+		watch(supervisor);
+	else if (is_watching(sharing))
+		rest(supervisor);
+}

@@ -1,0 +1,61 @@
+/*
+ * Devices' time is divided among tenants: each engine has two pages (shared/share_page.h), the supervisor looks at what all of them
+ * claim and writes what each is granted (division.h), some hundred times a second while any of them has something to do. Nothing is
+ * done, and there are no pages, before a share is configured or ordered.
+ *
+ *   (off) --a share is said--> RESTING --an engine has begun (EngineWants)--> WATCHING --nobody wants anything for a while--> RESTING
+ */
+#ifndef SYCLD_SUPERVISOR_SHARING_H
+#define SYCLD_SUPERVISOR_SHARING_H
+
+#include "division/division.h"
+#include "division/slots.h"
+#include "memory_region.h"
+#include "share_page.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+enum { SHARING_ENGINES_MAX = 256 }; /* those beyond take part in nothing */
+
+struct engine;
+struct supervisor;
+
+/* An engine's part. */
+struct engine_share {
+	struct memory_region *grants, *claims;
+	bool has_asked;
+	uint32_t asked;              /* the last EngineWants.watch */
+	struct division_slots slots; /* that it takes part in; of the others it has what it may begin with */
+	bool has_too_many;
+	struct division_party parties[SHARE_SLOTS];
+};
+
+/* The supervisor's part. */
+struct sharing {
+	uv_timer_t timer;
+	uv_timer_t again; /* for engines that could not be given their pages */
+	uint64_t again_ms;
+	bool is_on;
+	uint32_t watch;     /* as in the pages */
+	uint64_t wanted_ns; /* when somebody wanted something last */
+	unsigned engines;   /* with pages */
+	struct division divisions[SHARE_SLOTS];
+};
+
+void sharing_init(struct supervisor *supervisor);
+/* It takes messages now. */
+void sharing_engine_ready(struct engine *engine);
+/* It is not one of those that share any more. */
+void sharing_engine_gone(struct engine *engine);
+/* It wants something, and nobody watches. False: nobody could have said that. */
+bool sharing_engine_wants(struct engine *engine, uint32_t watch);
+/* What is configured or ordered is something else. */
+void sharing_review(struct supervisor *supervisor);
+
+struct engine_share *engine_share_free(struct engine_share *share);
+/* What it claims now of the device of that slot; false: nothing yet. */
+bool sharing_claim(const struct engine *engine, uint32_t slot, uint64_t *used_ns_out, bool *wants_out);
+
+#endif

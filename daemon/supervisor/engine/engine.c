@@ -1,0 +1,775 @@
+#include "engine/engine.h"
+
+#include "account/account.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "engine/control.h"
+#include "engine/death.h"
+#include "engine/lost.h"
+#include "engine/process.h"
+#include "engine/return.h"
+#include "base/foreign_socket.h"
+#include "base/log.h"
+#include "admin/orders.h"
+#include "base/refusal.h"
+#include "admin/report.h"
+#include "base/runtime_directory.h"
+#include "division/sharing.h"
+#include "engine/standby.h"
+#include "engine/succession.h"
+#include "service/supervisor.h"
+#include "admin/trace.h"
+#include "service/unsettled.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define MILLISECOND_NS 1000000ull
+
+enum { MESSAGES_PER_TURN = 64, MESSAGES_AT_END = 4096, STOP_GRACE_MS = 2000, KILL_GRACE_MS = 1000, ADOPTION_MS = 5000 };
+
+/* The per-uid folder for built kernels, made if missing. False: the engine does without. */
+static bool cache_directory(const struct supervisor *supervisor, uid_t uid, gid_t gid, char *path_out, size_t size)
+{
+	const char *base = supervisor->cache_path;
+	if (!*base)
+		return false;
+	int length = supervisor->options.user ? snprintf(path_out, size, "%s", base)
+					      : snprintf(path_out, size, "%s/%lu", base, (unsigned long)uid);
+	if (length < 0 || (size_t)length >= size)
+		return false;
+	CLEANUP(close_fd) int fd = directory_open_private(path_out, supervisor->privileged ? uid : geteuid(),
+							  supervisor->privileged ? gid : getegid());
+	if (fd < 0)
+		log_warning("engine", "no cache for uid %lu in %s: %s", (unsigned long)uid, path_out, strerror(-fd));
+	return fd >= 0;
+}
+
+/* Root is a tenant like the others: its engine keeps no capability either. */
+static struct engine_launch make_launch(const struct supervisor *supervisor, const char *cache)
+{
+	return (struct engine_launch){
+		.program = supervisor->engine_program,
+		.cache_directory = cache,
+		.with_fake = supervisor->options.with_fake,
+		.user_mode = supervisor->options.user || geteuid() != 0,
+		.drop = supervisor->privileged,
+		.configuration = &supervisor->configuration,
+	};
+}
+
+static int launch(const struct tenant *tenant, struct engine_process *process_out)
+{
+	const struct supervisor *supervisor = tenant->supervisor;
+	char cache[PATH_MAX];
+	bool has_cache = cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
+	struct engine_launch how = make_launch(supervisor, has_cache ? cache : NULL);
+	how.uid = tenant->uid;
+	how.gid = tenant->gid;
+	how.warm_devices = tenant->warm_devices;
+	return engine_process_start(&how, process_out);
+}
+
+int engine_launch_standby(struct supervisor *supervisor, struct engine_process *process_out)
+{
+	char cache[PATH_MAX];
+	/* Whose cache it will be is not known, unless there is only one user. */
+	bool has_cache = !supervisor->privileged &&
+			 cache_directory(supervisor, geteuid(), getegid(), cache, sizeof(cache));
+	struct engine_launch how = make_launch(supervisor, has_cache ? cache : NULL);
+	how.standby = true;
+	return engine_process_start(&how, process_out);
+}
+
+/* False: there is no standby that could be told. */
+static bool adopt(const struct tenant *tenant, struct engine_process *process_out)
+{
+	struct supervisor *supervisor = tenant->supervisor;
+	struct engine_process process;
+	char cache[PATH_MAX];
+	if (clock_now_ns() < tenant->no_standby_until_ns || !standby_take(supervisor, &process))
+		return false;
+	bool has_cache = cache_directory(supervisor, tenant->uid, tenant->gid, cache, sizeof(cache));
+	if (engine_send_adopt(&process, tenant, has_cache ? cache : NULL) < 0) {
+		engine_process_kill(&process);
+		standby_failed(supervisor, "the standby cannot be told whose it is");
+		return false;
+	}
+	*process_out = process;
+	return true;
+}
+
+void engine_log_follow(struct engine *engine, int log)
+{
+	char whose[ENGINE_LOG_WHOSE_BYTES];
+	(void)snprintf(whose, sizeof(whose), "pid %ld of uid %lu", (long)engine->pid, (unsigned long)engine->tenant->uid);
+	(void)engine_log_free(engine->log);
+	struct tenant *tenant = engine->tenant;
+	struct engine_log_window *window = tenant->is_unknown ? &tenant->supervisor->unknown_log : &tenant->log;
+	engine->log = engine_log_open(&tenant->supervisor->loop, log, whose, window);
+}
+
+static int begin(struct engine *engine, bool may_adopt)
+{
+	struct engine_process process = ENGINE_PROCESS_NONE;
+	engine->adopted = may_adopt && adopt(engine->tenant, &process);
+	int r = engine->adopted ? 0 : launch(engine->tenant, &process);
+	engine->pid = process.pid;
+	engine->pidfd = process.pidfd;
+	engine->control = process.control;
+	engine_log_follow(engine, process.log);
+	return r;
+}
+
+static void engine_destroy(struct engine *engine)
+{
+	engine_claims_fini(&engine->claims);
+	(void)memory_region_free(engine->flight);
+	engine->log = engine_log_free(engine->log);
+	(void)engine_share_free(engine->share);
+	foreign_socket_close(&engine->control);
+	close_fd(&engine->pidfd);
+	free(engine);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+	struct engine *engine = handle->data;
+	if (--engine->open_handles == 0)
+		engine_destroy(engine);
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+	if (!uv_is_closing(handle))
+		uv_close(handle, on_handle_closed);
+}
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static void close_control_poll(struct engine *engine)
+{
+	if (engine->control_poll)
+		uv_close((uv_handle_t *)engine->control_poll, on_poll_closed);
+	engine->control_poll = NULL;
+	engine->control_events = 0;
+}
+
+static void close_handles(struct engine *engine)
+{
+	close_control_poll(engine);
+	engine->log = engine_log_free(engine->log);
+	close_handle((uv_handle_t *)&engine->exit_poll);
+	close_handle((uv_handle_t *)&engine->deadline);
+	close_handle((uv_handle_t *)&engine->idle);
+}
+
+static void session_end(struct engine *engine, struct session *session)
+{
+	tenant_session_left(engine->tenant, session);
+	trace_session_ends(engine->tenant->supervisor, session);
+	(void)session_free(session);
+}
+
+static void refuse_session(struct engine *engine, struct session *session, enum sycl_status code, const char *text)
+{
+	refuse_client(take_fd(&session->socket), code, text);
+	session_end(engine, session);
+}
+
+static struct session_place *place_of(struct engine *engine, uint64_t id)
+{
+	return &engine->places[id % ENGINE_PLACES];
+}
+
+static void take_in(struct engine *engine, struct session *session)
+{
+	TAILQ_INSERT_TAIL(&engine->sessions, session, link);
+	LIST_INSERT_HEAD(place_of(engine, session->id), session, same_place);
+	engine->sessions_count++;
+}
+
+static void take_out(struct engine *engine, struct session *session)
+{
+	TAILQ_REMOVE(&engine->sessions, session, link);
+	LIST_REMOVE(session, same_place);
+	engine->sessions_count--;
+}
+
+static struct session *take_waiting(struct engine *engine)
+{
+	struct session *session = TAILQ_FIRST(&engine->waiting);
+	if (session) {
+		TAILQ_REMOVE(&engine->waiting, session, link);
+		engine->waiting_count--;
+	}
+	return session;
+}
+
+static void refuse_waiting(struct engine *engine, const char *text)
+{
+	struct session *session;
+	while ((session = take_waiting(engine)))
+		refuse_session(engine, session, STATUS_CONNECTION_LOST, text);
+}
+
+void engine_drop_waiting(struct engine *engine, struct session *session, const char *text)
+{
+	TAILQ_REMOVE(&engine->waiting, session, link);
+	engine->waiting_count--;
+	refuse_session(engine, session, STATUS_CONNECTION_LOST, text);
+}
+
+/* Those that an engine at its end has not looked at lose nothing by another one. */
+void engine_move_sessions(struct engine *engine)
+{
+	struct session *session, *next;
+	for (session = TAILQ_FIRST(&engine->sessions); session; session = next) {
+		next = TAILQ_NEXT(session, link);
+		if (session->phase != SESSION_HANDSHAKE || !session_is_untouched(session))
+			continue;
+		take_out(engine, session);
+		TAILQ_INSERT_TAIL(&engine->waiting, session, link);
+		engine->waiting_count++;
+	}
+	while ((session = take_waiting(engine))) {
+		tenant_session_left(engine->tenant, session);
+		tenant_place(engine->tenant, session);
+	}
+}
+
+void engine_end_sessions(struct engine *engine)
+{
+	struct session *session;
+	while ((session = TAILQ_FIRST(&engine->sessions))) {
+		take_out(engine, session);
+		session_end(engine, session);
+	}
+}
+
+/* A standby that could not become an engine is none of the tenant's failures: an ordinary one is started instead. */
+void engine_settle(struct engine *engine, int wait_status)
+{
+	struct tenant *tenant = engine->tenant;
+	bool misadopted = engine->adopted && !engine->was_ready && !engine->stop_asked;
+	bool has_started = engine->was_ready || !engine->is_child;
+	struct engine_death death;
+	engine_death_describe(engine, wait_status, &death);
+	account_engine_ended(engine, death.abnormal, death.offender);
+	if (misadopted)
+		standby_misadopted(tenant, wait_status);
+	else
+		tenant_engine_died(tenant, has_started, death.abnormal, death.text);
+	report_engine_gone(engine);
+
+	if (!has_started && !misadopted) {
+		char text[TENANT_FAILURE_BYTES + 64];
+		(void)snprintf(text, sizeof(text), "the engine could not start: it %s", death.text);
+		refuse_waiting(engine, text);
+	}
+}
+
+/* After it was reaped: nobody may reach it any more, except its own handles until they are closed. */
+static void engine_gone(struct engine *engine, int wait_status)
+{
+	struct tenant *tenant = engine->tenant;
+	struct supervisor *supervisor = tenant->supervisor;
+	/* What it said before it died still counts. */
+	engine_receive(engine, MESSAGES_AT_END);
+	engine_log_finish(engine->log);
+	sharing_engine_gone(engine);
+	TAILQ_REMOVE(&tenant->engines, engine, link);
+	if (tenant->current == engine)
+		tenant->current = NULL;
+	tenant->supervisor->engine_count--;
+	if (engine->is_lost)
+		engine_lost_gone(engine);
+	else
+		engine_settle(engine, wait_status);
+	engine_move_sessions(engine);
+	engine_end_sessions(engine);
+	close_handles(engine);
+	orphans_end(supervisor);
+	succession_changed(supervisor);
+	supervisor_engine_ended(supervisor); /* the tenant may be gone then */
+	standby_review(supervisor);
+}
+
+void engine_abandon(struct engine *engine)
+{
+	struct session *session;
+	engine_lost_let_go(engine);
+	engine_end_sessions(engine);
+	/* Another service follows: who is hung up on without a word tries again there. */
+	while (!engine->tenant->supervisor->stopping && (session = take_waiting(engine)))
+		session_end(engine, session);
+	refuse_waiting(engine, "the service is stopping");
+	close_handles(engine);
+}
+
+static void on_exit_readable(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	struct engine *engine = poll->data;
+	int wait_status = 0;
+	/* Not ours to wait for; its number may be that of a child of ours by now. */
+	if (!engine->is_child) {
+		engine_gone(engine, 0);
+		return;
+	}
+	pid_t pid = waitpid(engine->pid, &wait_status, WNOHANG);
+	if (pid == engine->pid || (pid < 0 && errno == ECHILD))
+		engine_gone(engine, wait_status);
+}
+
+static void watch_control(struct engine *engine, int events);
+
+static void on_control(uv_poll_t *poll, int status, int events)
+{
+	struct engine *engine = poll->data;
+	if (status < 0) {
+		engine_receive(engine, MESSAGES_AT_END);
+		engine_control_lost(engine, "its control socket fails");
+		return;
+	}
+	if (events & UV_WRITABLE)
+		engine_flush(engine);
+	if (events & UV_READABLE)
+		engine_receive(engine, MESSAGES_PER_TURN);
+}
+
+static void watch_control(struct engine *engine, int events)
+{
+	if (!engine->control_poll || engine->control_events == events)
+		return;
+	engine->control_events = events;
+	(void)uv_poll_start(engine->control_poll, events, on_control);
+}
+
+/*
+ * A standby that hangs, hangs in a driver as a rule, and SIGKILL waits for that too. Who waits for it has an ordinary engine
+ * meanwhile, unless there may not be one more.
+ */
+static void leave_standby(struct engine *engine)
+{
+	struct tenant *tenant = engine->tenant;
+	uint64_t no_standby_until_ns = tenant->no_standby_until_ns;
+	if (supervisor_has_all_engines(tenant->supervisor))
+		return;
+	tenant->no_standby_until_ns = UINT64_MAX; /* not another one that may hang as well */
+	engine_move_sessions(engine);
+	tenant->no_standby_until_ns = no_standby_until_ns;
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+	struct engine *engine = timer->data;
+	if (engine->state == ENGINE_RETURNING) {
+		log_warning("engine", "pid %ld of uid %lu goes on, and has not come back yet", (long)engine->pid,
+			    (unsigned long)engine->tenant->uid);
+		engine_stays_away(engine);
+		return;
+	}
+	if (engine->end_reason[0]) {
+		engine_kill(engine, engine->end_reason);
+		return;
+	}
+	bool is_standby = engine->state == ENGINE_STARTING && engine->adopted;
+	engine_kill(engine, engine->state == ENGINE_STARTING ? "it is not ready in time" : "it does not end in time");
+	if (is_standby)
+		leave_standby(engine);
+}
+
+static void on_idle(uv_timer_t *timer)
+{
+	struct engine *engine = timer->data;
+	log_info("engine", "pid %ld of uid %lu is idle: stopping it", (long)engine->pid,
+		 (unsigned long)engine->tenant->uid);
+	engine_stop(engine, 0);
+}
+
+static uint64_t milliseconds(uint64_t ns)
+{
+	return ns / MILLISECOND_NS;
+}
+
+static int open_control_poll(struct engine *engine)
+{
+	uv_poll_t *poll = calloc(1, sizeof(*poll));
+	if (!poll)
+		return -ENOMEM;
+	int r = uv_poll_init(&engine->tenant->supervisor->loop, poll, engine->control);
+	if (r < 0) {
+		free(poll);
+		return r;
+	}
+	poll->data = engine;
+	engine->control_poll = poll;
+	return 0;
+}
+
+static int open_handles(struct engine *engine, uv_loop_t *loop)
+{
+	int r = uv_poll_init(loop, &engine->exit_poll, engine->pidfd);
+	if (r < 0)
+		return r;
+	engine->open_handles++;
+	engine->exit_poll.data = engine;
+	(void)uv_timer_init(loop, &engine->deadline);
+	(void)uv_timer_init(loop, &engine->idle);
+	engine->open_handles += 2;
+	engine->deadline.data = engine;
+	engine->idle.data = engine;
+	return 0;
+}
+
+static uint64_t start_limit_ms(const struct engine *engine)
+{
+	uint64_t ms = milliseconds(engine->tenant->supervisor->configuration.engine_start_ns);
+	/* Whoever waits for a standby that hangs gets an ordinary engine then. */
+	return engine->adopted && ms > ADOPTION_MS ? ADOPTION_MS : ms;
+}
+
+static struct engine *engine_new(struct tenant *tenant)
+{
+	struct engine *engine = calloc(1, sizeof(*engine));
+	if (!engine)
+		return NULL;
+	engine->tenant = tenant;
+	engine->pidfd = -1;
+	engine->control = -1;
+	TAILQ_INIT(&engine->waiting);
+	TAILQ_INIT(&engine->sessions);
+	return engine;
+}
+
+/* Some of its handles may be open. */
+static void engine_drop(struct engine *engine)
+{
+	close_control_poll(engine);
+	if (engine->open_handles)
+		close_handles(engine);
+	else
+		engine_destroy(engine);
+}
+
+static void join_tenant(struct engine *engine)
+{
+	(void)uv_poll_start(&engine->exit_poll, UV_READABLE, on_exit_readable);
+	TAILQ_INSERT_TAIL(&engine->tenant->engines, engine, link);
+	engine->tenant->supervisor->engine_count++;
+}
+
+int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_out)
+{
+	struct supervisor *supervisor = tenant->supervisor;
+	struct engine *engine = engine_new(tenant);
+	if (!engine)
+		return -ENOMEM;
+	engine->is_replacement = tenant->warm_devices != 0;
+	engine->is_child = true;
+	int r = begin(engine, may_adopt);
+	if (r < 0) {
+		engine_destroy(engine);
+		return r;
+	}
+	engine->since_ns = clock_now_ns();
+	engine->since_unix_seconds = (uint64_t)time(NULL);
+	r = open_control_poll(engine);
+	if (r == 0)
+		r = open_handles(engine, &supervisor->loop);
+	if (r < 0) {
+		/* Only for want of memory or descriptors: the process is ended here, nothing watches it yet. */
+		(void)pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0);
+		(void)waitpid(engine->pid, NULL, 0);
+		engine_drop(engine);
+		return r;
+	}
+	engine_groups_take(&supervisor->groups, &supervisor->configuration, tenant->uid, engine->pid);
+	watch_control(engine, UV_READABLE);
+	(void)uv_timer_start(&engine->deadline, on_deadline, start_limit_ms(engine), 0);
+	join_tenant(engine);
+	log_info("engine", "%s pid %ld for uid %lu", engine->adopted ? "adopted" : "started", (long)engine->pid,
+		 (unsigned long)tenant->uid);
+	*engine_out = engine;
+	return 0;
+}
+
+int engine_expect(struct tenant *tenant, pid_t pid, int pidfd, uint64_t grace_ms, struct engine **engine_out)
+{
+	struct engine *engine = engine_new(tenant);
+	if (!engine)
+		return -ENOMEM;
+	engine->state = ENGINE_RETURNING;
+	engine->pid = pid;
+	engine->pidfd = pidfd;
+	int r = open_handles(engine, &tenant->supervisor->loop);
+	if (r < 0) {
+		engine->pidfd = -1; /* the caller's still */
+		engine_drop(engine);
+		return r;
+	}
+	join_tenant(engine);
+	(void)uv_timer_start(&engine->deadline, on_deadline, grace_ms, 0);
+	*engine_out = engine;
+	return 0;
+}
+
+int engine_attach(struct engine *engine, int control)
+{
+	engine->control = control;
+	int r = open_control_poll(engine);
+	if (r < 0)
+		foreign_socket_close(&engine->control);
+	else
+		watch_control(engine, UV_READABLE);
+	return r;
+}
+
+void engine_detach(struct engine *engine)
+{
+	close_control_poll(engine);
+	foreign_socket_close(&engine->control);
+	engine_end_sessions(engine);
+	engine->return_begun = false;
+	engine->flight = memory_region_free(engine->flight);
+	sharing_engine_gone(engine);
+}
+
+void engine_gets_nobody_new(struct engine *engine)
+{
+	if (engine->tenant->current == engine)
+		engine->tenant->current = NULL;
+	engine_move_sessions(engine);
+}
+
+void engine_stays_away(struct engine *engine)
+{
+	(void)uv_timer_stop(&engine->deadline);
+	report_engine_gone(engine);
+	engine_gets_nobody_new(engine);
+	succession_changed(engine->tenant->supervisor);
+}
+
+void engine_forget(struct engine *engine)
+{
+	struct tenant *tenant = engine->tenant;
+	TAILQ_REMOVE(&tenant->engines, engine, link);
+	if (tenant->current == engine)
+		tenant->current = NULL;
+	tenant->supervisor->engine_count--;
+	report_engine_gone(engine);
+	engine_detach(engine);
+	refuse_waiting(engine, "the service is stopping");
+	close_handles(engine);
+}
+
+void engine_session_returned(struct engine *engine, struct session *session)
+{
+	take_in(engine, session);
+	engine->had_session = true;
+	tenant_session_joined(engine->tenant);
+}
+
+void engine_flush(struct engine *engine)
+{
+	struct session *session;
+	while (engine->state == ENGINE_READY && (session = TAILQ_FIRST(&engine->waiting))) {
+		int r = engine_send_session(engine, session);
+		if (r == -EAGAIN) {
+			watch_control(engine, UV_READABLE | UV_WRITABLE);
+			return;
+		}
+		if (r < 0) {
+			/* Its end is on the way; what waits goes to the next one. */
+			engine_control_lost(engine, "it cannot be given a session");
+			return;
+		}
+		(void)take_waiting(engine);
+		session->phase = SESSION_HANDSHAKE;
+		unsettled_handed_on(session);
+		take_in(engine, session);
+		engine->had_session = true;
+	}
+	watch_control(engine, UV_READABLE);
+}
+
+void engine_give(struct engine *engine, struct session *session)
+{
+	(void)uv_timer_stop(&engine->idle);
+	session->phase = SESSION_WAITING;
+	TAILQ_INSERT_TAIL(&engine->waiting, session, link);
+	engine->waiting_count++;
+	tenant_session_joined(engine->tenant);
+	unsettled_add(engine->tenant, engine, session);
+	engine_flush(engine);
+}
+
+struct session *engine_session(struct engine *engine, uint64_t id)
+{
+	struct session *session;
+	LIST_FOREACH (session, place_of(engine, id), same_place)
+		if (session->id == id)
+			return session;
+	return NULL;
+}
+
+void engine_session_opened(struct session *session)
+{
+	session->phase = SESSION_OPEN;
+	unsettled_remove(session);
+	session_let_go(session);
+}
+
+void engine_session_closed(struct engine *engine, struct session *session)
+{
+	take_out(engine, session);
+	session_end(engine, session);
+	if (engine->end_reason[0] && engine->sessions_count == 0)
+		engine_kill(engine, engine->end_reason);
+	engine_check_idle(engine);
+}
+
+void engine_check_idle(struct engine *engine)
+{
+	if (engine->state != ENGINE_READY || engine->sessions_count || engine->waiting_count)
+		return;
+	const struct configuration *configuration = &engine->tenant->supervisor->configuration;
+	bool served_its_one = engine->had_session && engine->tenant->current != engine;
+	engine->idle_since_ns = clock_now_ns();
+	uint64_t idle_ns = served_its_one ? 0 : configuration->engine_idle_ns;
+	(void)uv_timer_start(&engine->idle, on_idle, milliseconds(idle_ns), 0);
+}
+
+void engine_became_ready(struct engine *engine, struct memory_region *flight)
+{
+	engine->flight = flight;
+	engine->was_ready = true;
+	if (engine->state != ENGINE_STARTING && engine->state != ENGINE_RETURNING)
+		return;
+	engine->state = ENGINE_READY;
+	/* Again, with the build helper, which may have been on its way the first time. */
+	engine_groups_take(&engine->tenant->supervisor->groups, &engine->tenant->supervisor->configuration, engine->tenant->uid,
+			   engine->pid);
+	engine->tenant->start_failures = 0;
+	(void)uv_timer_stop(&engine->deadline);
+	log_debug("engine", "pid %ld is ready after %llu ms", (long)engine->pid,
+		  (unsigned long long)milliseconds(clock_now_ns() - engine->since_ns));
+	succession_engine_ready(engine);
+	orders_engine_ready(engine);
+	sharing_engine_ready(engine);
+	engine_flush(engine);
+	report_engine_ready(engine);
+	engine_check_idle(engine);
+	if (engine->adopted)
+		standby_succeeded(engine->tenant->supervisor);
+	standby_review(engine->tenant->supervisor);
+}
+
+void engine_opened_devices(struct engine *engine, const struct device_set *devices)
+{
+	engine->devices = *devices;
+	engine_lost_is_followed(engine->tenant);
+	standby_review(engine->tenant->supervisor);
+}
+
+static void leave_service(struct engine *engine, uint64_t grace_ms)
+{
+	engine->state = ENGINE_STOPPING;
+	if (engine->tenant->current == engine)
+		engine->tenant->current = NULL;
+	succession_changed(engine->tenant->supervisor);
+	(void)uv_timer_stop(&engine->idle);
+	(void)uv_timer_start(&engine->deadline, on_deadline, grace_ms, 0);
+}
+
+/* It cannot be told, and nobody would know it any more when this service has ended. */
+static void stop_absent(struct engine *engine, uint64_t grace_ms)
+{
+	log_info("engine", "ending pid %ld of uid %lu, which has not come back", (long)engine->pid,
+		 (unsigned long)engine->tenant->uid);
+	if (pidfd_send_signal(engine->pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH) {
+		log_error("engine", "pid %ld cannot be ended: %s", (long)engine->pid, strerror(errno));
+		engine_forget(engine);
+		return;
+	}
+	engine_detach(engine);
+	leave_service(engine, grace_ms);
+	refuse_waiting(engine, "the service is stopping");
+}
+
+void engine_stop(struct engine *engine, uint64_t drain_ns)
+{
+	engine_lost_let_go(engine);
+	if (engine->kill_reason[0] || engine->is_lost)
+		return;
+	uint64_t grace_ms = drain_ns > UINT64_MAX / 2 ? UINT64_MAX / 2 : milliseconds(drain_ns) + STOP_GRACE_MS;
+	engine->stop_asked = true;
+	if (engine->state == ENGINE_RETURNING) {
+		stop_absent(engine, grace_ms);
+		return;
+	}
+	bool starting = engine->state == ENGINE_STARTING;
+	leave_service(engine, grace_ms);
+	if (starting || engine_send_stop(engine, drain_ns) < 0)
+		engine_kill(engine, "the service stops it");
+	else
+		refuse_waiting(engine, "the service is stopping");
+}
+
+void engine_kill(struct engine *engine, const char *reason)
+{
+	engine_lost_let_go(engine);
+	if (engine->kill_reason[0] || engine->is_lost)
+		return;
+	(void)snprintf(engine->kill_reason, sizeof(engine->kill_reason), "%s", reason);
+	log_write(engine->stop_asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, "engine", "killing pid %ld of uid %lu: %s",
+		  (long)engine->pid, (unsigned long)engine->tenant->uid, reason);
+	leave_service(engine, UINT64_MAX / 2);
+	if (engine->control_poll)
+		(void)uv_poll_stop(engine->control_poll);
+	engine->control_events = 0;
+	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0)
+		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid, strerror(errno));
+	engine_groups_kill(&engine->tenant->supervisor->groups, engine->tenant->uid, engine->pid);
+}
+
+void engine_kill_soon(struct engine *engine, const char *reason)
+{
+	engine_lost_let_go(engine);
+	if (engine->kill_reason[0] || engine->is_lost)
+		return;
+	(void)snprintf(engine->end_reason, sizeof(engine->end_reason), "%s", reason);
+	leave_service(engine, KILL_GRACE_MS);
+}
+
+void engine_control_lost(struct engine *engine, const char *reason)
+{
+	if (engine->control < 0)
+		return;
+	if (!engine->stop_asked)
+		log_debug("engine", "pid %ld of uid %lu: %s", (long)engine->pid, (unsigned long)engine->tenant->uid,
+			  reason);
+	if (engine->state == ENGINE_RETURNING) {
+		engine_return_lost(engine);
+		return;
+	}
+	/* libuv forgets the number when the handle is closed: it must not be the next engine's by then. */
+	close_control_poll(engine);
+	foreign_socket_close(&engine->control);
+	if (engine->kill_reason[0])
+		return;
+	leave_service(engine, STOP_GRACE_MS);
+	if (engine_lost_says(engine))
+		engine_lost_begin(engine);
+}

@@ -1,0 +1,245 @@
+#include "engine/groups.h"
+
+#include "cleanup.h"
+#include "base/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum { NAME_BYTES = 128, VALUE_BYTES = 64, LINE_BYTES = 2 * PATH_MAX };
+
+#define USER_PREFIX "uid-"
+#define ENGINE_PREFIX "engine-"
+#define SERVICE_GROUP "service"
+
+static void file_close(FILE **file)
+{
+	if (*file)
+		(void)fclose(*file);
+}
+
+static void folder_close(DIR **folder)
+{
+	if (*folder)
+		(void)closedir(*folder);
+}
+
+static int put(int folder, const char *path, const char *value)
+{
+	CLEANUP(close_fd) int fd = openat(folder, path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
+}
+
+__attribute__((format(printf, 3, 4))) static void name_format(char *out, size_t size, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	(void)vsnprintf(out, size, format, arguments);
+	va_end(arguments);
+}
+
+/* Where the tree of groups is. Several mounts show the same one. */
+static bool find_mount(char path_out[PATH_MAX])
+{
+	CLEANUP(file_close) FILE *file = fopen("/proc/self/mounts", "re");
+	char line[LINE_BYTES];
+	while (file && fgets(line, sizeof(line), file)) {
+		char *rest = NULL;
+		(void)strtok_r(line, " ", &rest);
+		const char *path = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest);
+		if (!path || !type || strcmp(type, "cgroup2") != 0 || strlen(path) >= PATH_MAX)
+			continue;
+		memcpy(path_out, path, strlen(path) + 1);
+		return true;
+	}
+	return false;
+}
+
+static bool find_own(char path_out[2 * PATH_MAX])
+{
+	char mount[PATH_MAX], line[LINE_BYTES];
+	CLEANUP(file_close) FILE *file = fopen("/proc/self/cgroup", "re");
+	if (!find_mount(mount))
+		return false;
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "0::/", 4) != 0)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		name_format(path_out, 2ul * PATH_MAX, "%s%s", mount, line + 3);
+		return true;
+	}
+	return false;
+}
+
+/* Only the manager of the tree may give a part of it away, and it says so there. */
+static bool is_delegated(int group)
+{
+	static const char *const marks[] = { "user.delegate", "trusted.delegate" };
+	char value[4];
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (fgetxattr(group, marks[i], value, sizeof(value)) == 1 && value[0] == '1')
+			return true;
+	return false;
+}
+
+static bool wants_limits(const struct configuration *configuration)
+{
+	return configuration->user_processes || configuration->user_memory_bytes || configuration->user_cpu_weight;
+}
+
+/* One by one: one that is not there keeps no other from holding. */
+static void enable_limits(struct engine_groups *groups, const struct configuration *configuration)
+{
+	const struct {
+		bool wanted;
+		const char *word, *name;
+	} list[] = {
+		{ configuration->user_processes != 0, "+pids", "processes" },
+		{ configuration->user_memory_bytes != 0, "+memory", "memory_bytes" },
+		{ configuration->user_cpu_weight != 0, "+cpu", "cpu_weight" },
+	};
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
+		if (!list[i].wanted)
+			continue;
+		int r = put(groups->base, "cgroup.subtree_control", list[i].word);
+		groups->has_limits |= r == 0;
+		if (r < 0)
+			log_warning("engine", "isolation.%s does not hold: %s: %s", list[i].name, list[i].word, strerror(-r));
+	}
+}
+
+void engine_groups_open(struct engine_groups *groups, const struct configuration *configuration)
+{
+	char path[2 * PATH_MAX], self[32];
+	*groups = (struct engine_groups)ENGINE_GROUPS_NONE;
+	CLEANUP(close_fd) int base = find_own(path) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (base < 0 || !is_delegated(base)) {
+		if (wants_limits(configuration))
+			log_warning("engine", "no control group was delegated to this service: limits of [isolation] do not hold");
+		return;
+	}
+	name_format(self, sizeof(self), "%ld", (long)getpid());
+	int r = mkdirat(base, SERVICE_GROUP, 0755) < 0 && errno != EEXIST ? -errno : 0;
+	/* A group with limits for those in it may have no processes itself. */
+	if (r == 0)
+		r = put(base, SERVICE_GROUP "/cgroup.procs", self);
+	if (r < 0) {
+		log_warning("engine", "%s was delegated, and cannot be used: %s", path, strerror(-r));
+		return;
+	}
+	groups->base = take_fd(&base);
+	enable_limits(groups, configuration);
+	log_info("engine", "engines have control groups in %s", path);
+}
+
+/* As a group with limits takes no processes, the service manager could not start the next service in it. */
+void engine_groups_close(struct engine_groups *groups)
+{
+	static const char *const words[] = { "-pids", "-memory", "-cpu" };
+	for (size_t i = 0; groups->has_limits && i < sizeof(words) / sizeof(*words); i++)
+		(void)put(groups->base, "cgroup.subtree_control", words[i]);
+	close_fd(&groups->base);
+}
+
+/* Where a controller is not there its file is not, which was logged when it was asked for. */
+static void set_limit(int base, uid_t uid, const char *file, uint64_t value)
+{
+	char path[NAME_BYTES], text[VALUE_BYTES];
+	name_format(path, sizeof(path), USER_PREFIX "%lu/%s", (unsigned long)uid, file);
+	name_format(text, sizeof(text), "%" PRIu64, value);
+	if (value)
+		(void)put(base, path, text);
+}
+
+/* What it has started by itself: the build helper. */
+static void take_children(int base, const char *group, pid_t pid)
+{
+	char path[NAME_BYTES], number[32];
+	name_format(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
+	CLEANUP(file_close) FILE *file = fopen(path, "re");
+	long child;
+	while (file && fscanf(file, "%ld", &child) == 1) { // NOLINT(cert-err34-c): the kernel's own numbers
+		name_format(number, sizeof(number), "%ld", child);
+		(void)put(base, group, number);
+	}
+}
+
+void engine_groups_take(const struct engine_groups *groups, const struct configuration *configuration, uid_t uid, pid_t pid)
+{
+	char path[NAME_BYTES], number[32];
+	if (groups->base < 0)
+		return;
+	name_format(path, sizeof(path), USER_PREFIX "%lu", (unsigned long)uid);
+	(void)mkdirat(groups->base, path, 0755);
+	set_limit(groups->base, uid, "pids.max", configuration->user_processes);
+	set_limit(groups->base, uid, "memory.max", configuration->user_memory_bytes);
+	/* An engine without its build helper, or the other way round, is of no use. */
+	set_limit(groups->base, uid, "memory.oom.group", configuration->user_memory_bytes ? 1 : 0);
+	set_limit(groups->base, uid, "cpu.weight", configuration->user_cpu_weight);
+	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld", (unsigned long)uid, (long)pid);
+	(void)mkdirat(groups->base, path, 0755);
+	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.procs", (unsigned long)uid, (long)pid);
+	name_format(number, sizeof(number), "%ld", (long)pid);
+	int r = put(groups->base, path, number);
+	if (r < 0)
+		log_warning("engine", "pid %ld of uid %lu has no control group: %s", (long)pid, (unsigned long)uid, strerror(-r));
+	else
+		take_children(groups->base, path, pid);
+}
+
+void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid)
+{
+	char path[NAME_BYTES];
+	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.kill", (unsigned long)uid, (long)pid);
+	if (groups->base >= 0)
+		(void)put(groups->base, path, "1");
+}
+
+static DIR *open_folder(int parent, const char *name)
+{
+	CLEANUP(close_fd) int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	if (folder)
+		(void)take_fd(&fd);
+	return folder;
+}
+
+static void tidy_user(int base, const char *user, bool (*is_engine)(const void *context, pid_t pid), const void *context)
+{
+	CLEANUP(folder_close) DIR *folder = open_folder(base, user);
+	const struct dirent *entry;
+	char path[NAME_BYTES];
+	while (folder && (entry = readdir(folder))) {
+		if (strncmp(entry->d_name, ENGINE_PREFIX, sizeof(ENGINE_PREFIX) - 1) != 0)
+			continue;
+		if (is_engine(context, (pid_t)strtol(entry->d_name + sizeof(ENGINE_PREFIX) - 1, NULL, 10)))
+			continue;
+		name_format(path, sizeof(path), "%.40s/%.40s/cgroup.kill", user, entry->d_name);
+		(void)put(base, path, "1");
+		name_format(path, sizeof(path), "%.40s/%.40s", user, entry->d_name);
+		(void)unlinkat(base, path, AT_REMOVEDIR); /* not while something in it has not ended yet: then the next time */
+	}
+}
+
+void engine_groups_tidy(const struct engine_groups *groups, bool (*is_engine)(const void *context, pid_t pid), const void *context)
+{
+	CLEANUP(folder_close) DIR *folder = groups->base < 0 ? NULL : open_folder(groups->base, ".");
+	const struct dirent *entry;
+	while (folder && (entry = readdir(folder))) {
+		if (strncmp(entry->d_name, USER_PREFIX, sizeof(USER_PREFIX) - 1) != 0)
+			continue;
+		tidy_user(groups->base, entry->d_name, is_engine, context);
+		(void)unlinkat(groups->base, entry->d_name, AT_REMOVEDIR); /* not while the user has an engine */
+	}
+}

@@ -1,0 +1,87 @@
+#include "engine/lost.h"
+
+#include "engine/engine.h"
+#include "flight_page.h"
+#include "base/log.h"
+#include "service/supervisor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+
+enum {
+	LINGER_MS = 2000,        /* from its hang-up on; less than it would stay by itself (engine_linger.c) */
+	LINGER_BESIDE_MS = 1000, /* while the next one, which has opened a device, allocates, pins and loads modules */
+};
+
+bool engine_lost_says(const struct engine *engine)
+{
+	const struct flight_page *page = engine->flight ? engine->flight->address : NULL;
+	return page && atomic_load_explicit(&page->fault.known, memory_order_acquire) == FLIGHT_FAULT_DEVICE;
+}
+
+void engine_lost_gone(struct engine *engine)
+{
+	engine->tenant->supervisor->held_count -= engine->is_held;
+	engine->is_held = false;
+}
+
+/* It may have ended by itself. */
+static void end_process(const struct engine *engine)
+{
+	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
+		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid, strerror(errno));
+}
+
+void engine_lost_let_go(struct engine *engine)
+{
+	if (!engine->is_held)
+		return;
+	engine_lost_gone(engine);
+	(void)uv_timer_stop(&engine->deadline);
+	log_info("engine", "letting go of pid %ld of uid %lu, which has ended its work", (long)engine->pid,
+		 (unsigned long)engine->tenant->uid);
+	end_process(engine);
+}
+
+static void on_long_enough(uv_timer_t *timer)
+{
+	engine_lost_let_go(timer->data);
+}
+
+/* Of a tenant whose next engine fails at once, only the latest process is kept. */
+static void hold(struct engine *engine)
+{
+	struct engine *other;
+	TAILQ_FOREACH (other, &engine->tenant->engines, link)
+		engine_lost_let_go(other);
+	engine->is_held = true;
+	engine->tenant->supervisor->held_count++;
+	(void)uv_timer_start(&engine->deadline, on_long_enough, LINGER_MS, 0);
+}
+
+void engine_lost_begin(struct engine *engine)
+{
+	const struct flight_page *page = engine->flight->address;
+	if (engine->stop_asked) {
+		end_process(engine);
+		return;
+	}
+	hold(engine);
+	/* Its clients connect again at once, and sessions that wait need not wait longer: the next engine opens the same devices. */
+	if (engine->sessions_count)
+		tenant_replace_engine(engine->tenant, atomic_load_explicit(&page->open_devices, memory_order_relaxed));
+	engine_move_sessions(engine);
+	engine_settle(engine, 0);
+	engine->is_lost = true;
+	engine_end_sessions(engine);
+}
+
+void engine_lost_is_followed(const struct tenant *tenant)
+{
+	struct engine *engine;
+	TAILQ_FOREACH (engine, &tenant->engines, link)
+		if (engine->is_held && uv_timer_get_due_in(&engine->deadline) > LINGER_BESIDE_MS)
+			(void)uv_timer_start(&engine->deadline, on_long_enough, LINGER_BESIDE_MS, 0);
+}

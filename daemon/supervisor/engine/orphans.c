@@ -1,0 +1,127 @@
+#include "engine/orphans.h"
+
+#include "engine/engine.h"
+#include "base/log.h"
+#include "service/supervisor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHILDREN_MAX = 4096, AGAIN_MS = 20, ROUNDS_AT_END = 200, ROUND_US = 5000 };
+
+static void file_close(FILE **file)
+{
+	if (*file)
+		(void)fclose(*file);
+}
+
+/* How many there are, at most `most`. None also where the kernel does not tell. */
+static unsigned children(pid_t *pids_out, unsigned most)
+{
+	char path[64];
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
+	CLEANUP(file_close) FILE *file = fopen(path, "re");
+	unsigned count = 0;
+	long pid;
+	while (file && count < most && fscanf(file, "%ld", &pid) == 1) // NOLINT(cert-err34-c): the kernel's own numbers
+		pids_out[count++] = (pid_t)pid;
+	return count;
+}
+
+static bool is_engine(const void *context, pid_t pid)
+{
+	const struct supervisor *supervisor = context;
+	pid_t standby = -1;
+	uint64_t since_ns;
+	if (standby_look(supervisor, &standby, &since_ns) != STANDBY_NONE && standby == pid)
+		return true;
+	const struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
+		const struct engine *engine;
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->pid == pid)
+				return true;
+	}
+	return false;
+}
+
+static bool is_known(const struct supervisor *supervisor, pid_t pid)
+{
+	for (unsigned i = 0; i < supervisor->orphans.stranger_count; i++)
+		if (supervisor->orphans.strangers[i] == pid)
+			return true;
+	return is_engine(supervisor, pid);
+}
+
+/* How many are left. A child that was not waited for keeps its number, so no other process can be hit. */
+static unsigned end_round(const struct supervisor *supervisor)
+{
+	static pid_t pids[CHILDREN_MAX];
+	engine_groups_tidy(&supervisor->groups, is_engine, supervisor);
+	if (!supervisor->orphans.are_ours)
+		return 0;
+	unsigned count = children(pids, CHILDREN_MAX), left = 0;
+	for (unsigned i = 0; i < count; i++) {
+		if (is_known(supervisor, pids[i]))
+			continue;
+		left++;
+		(void)kill(pids[i], SIGKILL);
+	}
+	/* After all have been told, or those that are left could go on making others. */
+	for (unsigned i = 0; i < count; i++)
+		if (!is_known(supervisor, pids[i]) && waitpid(pids[i], NULL, WNOHANG) == pids[i])
+			log_debug("engine", "ended pid %ld, which an engine had left behind", (long)pids[i]);
+	return left;
+}
+
+static void on_again(uv_timer_t *timer)
+{
+	orphans_end(timer->data);
+}
+
+/*
+ * Code of a tenant's may leave ended children faster than anything else happens here, until the machine has no process number left. One that
+ * somebody else here waits for is left, and looked behind when that one has been waited for (orphans_end).
+ */
+static void on_child_ended(uv_signal_t *signal, int number)
+{
+	const struct supervisor *supervisor = signal->data;
+	(void)number;
+	for (unsigned i = 0; i < CHILDREN_MAX; i++) {
+		siginfo_t ended = { .si_pid = 0 };
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 || ended.si_pid == 0 ||
+		    is_known(supervisor, ended.si_pid) || waitpid(ended.si_pid, NULL, WNOHANG) != ended.si_pid)
+			return;
+	}
+}
+
+void orphans_init(struct supervisor *supervisor)
+{
+	struct orphans *orphans = &supervisor->orphans;
+	(void)uv_timer_init(&supervisor->loop, &orphans->again);
+	orphans->again.data = supervisor;
+	orphans->stranger_count = children(orphans->strangers, ORPHANS_STRANGERS_MAX);
+	orphans->are_ours = getpid() != 1 && orphans->stranger_count < ORPHANS_STRANGERS_MAX &&
+			    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+	(void)uv_signal_init(&supervisor->loop, &orphans->child_ended);
+	orphans->child_ended.data = supervisor;
+	if (orphans->are_ours)
+		(void)uv_signal_start(&orphans->child_ended, on_child_ended, SIGCHLD);
+	uv_unref((uv_handle_t *)&orphans->child_ended);
+}
+
+void orphans_end(struct supervisor *supervisor)
+{
+	if (end_round(supervisor) > 0)
+		(void)uv_timer_start(&supervisor->orphans.again, on_again, AGAIN_MS, 0);
+}
+
+void orphans_end_now(struct supervisor *supervisor)
+{
+	for (int round = 0; round < ROUNDS_AT_END && end_round(supervisor) > 0; round++)
+		(void)usleep(ROUND_US);
+}

@@ -1,0 +1,307 @@
+#include "engine/process.h"
+
+#include "cleanup.h"
+#include "engine/log.h"
+#include "processors.h"
+#include "switches.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CONTROL_FD = 3, ARGUMENTS_MAX = 60, ENVIRONMENT_MAX = 64 };
+
+/* Everything an engine's environment may have; what a starter of the service set otherwise does not reach it. */
+static const char *const passed_always[] = {
+	"PATH", "LANG", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+	"CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "CUDA_HOME", "SYCLD_DEBUG", SWITCH_BURST, SWITCH_GATE, SWITCH_GRAPH, SWITCH_INLINE,
+	SWITCH_SPILL, SWITCH_WINDOW, PROCESSORS_VARIABLE,
+	"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",
+};
+static const char *const passed_to_own[] = { "HOME", "XDG_CACHE_HOME", "POCL_CACHE_DIR" };
+
+/* Strings that the process is started with; all of them owned. */
+struct strings {
+	char *list[ENVIRONMENT_MAX];
+	unsigned count;
+};
+
+_Static_assert((int)ARGUMENTS_MAX <= (int)ENVIRONMENT_MAX, "one type serves both");
+
+static void strings_free(struct strings *strings)
+{
+	for (unsigned i = 0; i < strings->count; i++)
+		free(strings->list[i]);
+}
+
+__attribute__((format(printf, 2, 3))) static int strings_add(struct strings *strings, const char *format, ...)
+{
+	if (strings->count >= ENVIRONMENT_MAX - 1)
+		return -E2BIG;
+	va_list arguments;
+	va_start(arguments, format);
+	int length = vasprintf(&strings->list[strings->count], format, arguments);
+	va_end(arguments);
+	if (length < 0) {
+		strings->list[strings->count] = NULL;
+		return -ENOMEM;
+	}
+	strings->count++;
+	return 0;
+}
+
+static int pass(struct strings *environment, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *value = getenv(names[i]);
+		if (!value)
+			continue;
+		int r = strings_add(environment, "%s=%s", names[i], value);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* POCL_*; a cache folder of the service's own user is not for a tenant's engine. */
+static int pass_pocl(struct strings *environment)
+{
+	for (char **entry = environ; *entry; entry++) {
+		if (strncmp(*entry, "POCL_", 5) != 0 || !strncmp(*entry, "POCL_CACHE_DIR=", 15))
+			continue;
+		int r = strings_add(environment, "%s", *entry);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int make_environment(const struct engine_launch *launch, struct strings *environment)
+{
+	int r = pass(environment, passed_always, sizeof(passed_always) / sizeof(*passed_always));
+	if (r == 0)
+		r = pass_pocl(environment);
+	if (r == 0 && launch->user_mode)
+		r = pass(environment, passed_to_own, sizeof(passed_to_own) / sizeof(*passed_to_own));
+	/* Vendors' compilers keep caches in the home folder, which a tenant's engine does not have. */
+	if (r == 0 && !launch->user_mode && launch->cache_directory) {
+		r = strings_add(environment, "HOME=%s", launch->cache_directory);
+		if (r == 0)
+			r = strings_add(environment, "XDG_CACHE_HOME=%s", launch->cache_directory);
+	}
+	return r;
+}
+
+static int add_pair(struct strings *arguments, const char *name, const char *value)
+{
+	int r = strings_add(arguments, "%s", name);
+	return r < 0 ? r : strings_add(arguments, "%s", value);
+}
+
+static int add_number(struct strings *arguments, const char *name, unsigned long number)
+{
+	int r = strings_add(arguments, "%s", name);
+	return r < 0 ? r : strings_add(arguments, "%lu", number);
+}
+
+static int add_limits(struct strings *arguments, const struct configuration *configuration)
+{
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++) {
+		if (!configuration->limits[i].given)
+			continue;
+		int r = strings_add(arguments, "--limit");
+		if (r == 0)
+			r = strings_add(arguments, "%s=%llu", configuration_limit_names[i],
+					(unsigned long long)configuration->limits[i].value);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_backend_options(struct strings *arguments, const struct configuration *configuration)
+{
+	for (unsigned i = 0; i < CONFIGURATION_CUDA_OPTIONS; i++) {
+		if (!configuration->cuda[i].given)
+			continue;
+		int r = strings_add(arguments, "--backend-option");
+		if (r == 0)
+			r = strings_add(arguments, "cuda:%s=%s", configuration_cuda_names[i],
+					configuration->cuda[i].value);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int make_arguments(const struct engine_launch *launch, struct strings *arguments)
+{
+	int r = strings_add(arguments, "%s", launch->program);
+	if (r == 0)
+		r = add_number(arguments, "--control-fd", CONTROL_FD);
+	if (r == 0 && launch->standby)
+		r = add_pair(arguments, "--standby", launch->drop ? "any" : "own");
+	if (r == 0 && launch->drop && !launch->standby)
+		r = add_number(arguments, "--uid", launch->uid);
+	if (r == 0 && launch->drop && !launch->standby)
+		r = add_number(arguments, "--gid", launch->gid);
+	if (r == 0 && launch->cache_directory)
+		r = add_pair(arguments, "--cache-dir", launch->cache_directory);
+	if (r == 0 && launch->with_fake)
+		r = strings_add(arguments, "--with-fake");
+	if (r == 0 && launch->warm_devices)
+		r = strings_add(arguments, "--warm=%llx", (unsigned long long)launch->warm_devices);
+	if (r == 0 && launch->configuration->spill)
+		r = strings_add(arguments, "--spill");
+	if (r == 0 && launch->configuration->slice_us != CONFIGURATION_SLICE_US)
+		r = strings_add(arguments, "--slice-us=%llu", (unsigned long long)launch->configuration->slice_us);
+	if (r == 0)
+		r = add_limits(arguments, launch->configuration);
+	return r < 0 ? r : add_backend_options(arguments, launch->configuration);
+}
+
+static int make_actions(posix_spawn_file_actions_t *actions, int control, int log)
+{
+	int r = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(actions, log, STDERR_FILENO);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(actions, log, STDOUT_FILENO);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(actions, control, CONTROL_FD);
+	/* Libraries open descriptors too; none of theirs may reach a tenant. */
+	if (r == 0)
+		r = posix_spawn_file_actions_addclosefrom_np(actions, CONTROL_FD + 1);
+	return -r;
+}
+
+static int make_attributes(posix_spawnattr_t *attributes)
+{
+	sigset_t all;
+	sigset_t none;
+	(void)sigfillset(&all);
+	(void)sigemptyset(&none);
+	int r = posix_spawnattr_setsigdefault(attributes, &all);
+	if (r == 0)
+		r = posix_spawnattr_setsigmask(attributes, &none);
+	if (r == 0)
+		r = posix_spawnattr_setflags(attributes,
+					     POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+	return -r;
+}
+
+static int spawn(const char *program, char *const *arguments, char *const *environment, int control, int log,
+		 pid_t *pid_out)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	int r = -posix_spawn_file_actions_init(&actions);
+	if (r < 0)
+		return r;
+	r = -posix_spawnattr_init(&attributes);
+	if (r < 0) {
+		(void)posix_spawn_file_actions_destroy(&actions);
+		return r;
+	}
+	r = make_actions(&actions, control, log);
+	if (r == 0)
+		r = make_attributes(&attributes);
+	if (r == 0)
+		r = -posix_spawn(pid_out, program, &actions, &attributes, arguments, environment);
+	(void)posix_spawnattr_destroy(&attributes);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	return r;
+}
+
+int engine_process_start(const struct engine_launch *launch, struct engine_process *process_out)
+{
+	CLEANUP(strings_free) struct strings arguments = { .count = 0 };
+	CLEANUP(strings_free) struct strings environment = { .count = 0 };
+	int r = make_arguments(launch, &arguments);
+	if (r == 0)
+		r = make_environment(launch, &environment);
+	if (r < 0)
+		return r;
+
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	CLEANUP(close_fd) int ours = pair[0];
+	CLEANUP(close_fd) int theirs = pair[1];
+	int flags = fcntl(ours, F_GETFL);
+	if (flags < 0 || fcntl(ours, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+
+	CLEANUP(close_fd) int log = -1;
+	CLEANUP(close_fd) int log_theirs = -1;
+	r = engine_log_pair(&log, &log_theirs);
+	if (r < 0)
+		return r;
+
+	pid_t pid = -1;
+	r = spawn(launch->program, arguments.list, environment.list, theirs, log_theirs, &pid);
+	if (r < 0)
+		return r;
+	/* Not reaped yet, so the number is still its own. */
+	int pidfd = pidfd_open(pid, 0);
+	if (pidfd < 0) {
+		r = -errno;
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+		return r;
+	}
+	*process_out = (struct engine_process){ .pid = pid, .pidfd = pidfd, .control = take_fd(&ours), .log = take_fd(&log) };
+	return 0;
+}
+
+void engine_process_kill(struct engine_process *process)
+{
+	if (process->pid > 0) {
+		(void)pidfd_send_signal(process->pidfd, SIGKILL, NULL, 0);
+		(void)waitpid(process->pid, NULL, 0);
+	}
+	close_fd(&process->pidfd);
+	close_fd(&process->control);
+	close_fd(&process->log);
+	process->pid = -1;
+}
+
+int engine_program_find(const char *given, char *path_out, size_t size)
+{
+	/* Made absolute, because the service may leave its folder; a link stays a link. */
+	char here[PATH_MAX] = "";
+	if (given && *given != '/' && !getcwd(here, sizeof(here)))
+		return -errno;
+	if (given) {
+		int length = snprintf(path_out, size, "%s%s%s", here, *here ? "/" : "", given);
+		if (length < 0 || (size_t)length >= size)
+			return -ENAMETOOLONG;
+		return access(path_out, X_OK) < 0 ? -errno : 0;
+	}
+	char self[PATH_MAX];
+	ssize_t count = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (count < 0)
+		return -errno;
+	self[count] = '\0';
+	char *slash = strrchr(self, '/');
+	int length;
+	/* In the build folder beside it; installed in the same tree, wherever that was moved to. */
+	static const char *const places[] = { "sycl-engine", "../libexec/sycld/sycl-engine" };
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
+		length = snprintf(path_out, size, "%.*s/%s", (int)(slash - self), self, places[i]);
+		if (length > 0 && (size_t)length < size && access(path_out, X_OK) == 0)
+			return 0;
+	}
+	length = snprintf(path_out, size, "%s/sycld/sycl-engine", SYCLD_LIBEXECDIR);
+	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}

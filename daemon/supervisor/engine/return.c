@@ -1,0 +1,198 @@
+#include "engine/return.h"
+
+#include "cleanup.h"
+#include "engine/engine.h"
+#include "engine/control.h"
+#include "flight_page.h"
+#include "base/foreign_socket.h"
+#include "base/log.h"
+#include "admin/orders.h"
+#include "base/session_proof.h"
+#include "service/supervisor.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { VERSION_BYTES = 32, WHY_BYTES = 128, SESSIONS_MAX = 4096, RETURNS_MAX = 16 };
+
+struct engine *engine_return_find(struct supervisor *supervisor, pid_t pid)
+{
+	struct tenant *tenant;
+	struct engine *engine;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (engine->state == ENGINE_RETURNING && engine->pid == pid)
+		return engine;
+	return NULL;
+}
+
+bool engine_return_has_page(const struct engine *engine)
+{
+	return engine->tenant->uid == geteuid();
+}
+
+/* Once it has ended, its number may be another process'. */
+static bool has_ended(const struct engine *engine)
+{
+	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
+	return poll(&ended, 1, 0) != 0;
+}
+
+/* Takes the socket. Who connected is of that number: and the engine lives now, so that number was its own all the time. */
+void engine_return_connected(void *context, int connection)
+{
+	struct supervisor *supervisor = context;
+	CLEANUP(foreign_socket_close) int socket = connection;
+	pid_t pid = 0;
+	uid_t uid = 0;
+	gid_t gid = 0;
+	if (supervisor->stopping || packet_socket_peer(socket, &pid, &uid, &gid) < 0)
+		return;
+	struct engine *engine = engine_return_find(supervisor, pid);
+	if (!engine || engine->tenant->uid != uid || engine->is_refused || engine->control >= 0 || has_ended(engine)) {
+		log_debug("engine", "uid %lu, pid %ld is no engine that is waited for", (unsigned long)uid, (long)pid);
+		return;
+	}
+	if (engine_return_has_page(engine))
+		foreign_socket_allow_descriptors(socket);
+	if (engine_attach(engine, take_fd(&socket)) == 0 && engine_send_greeting(engine) < 0)
+		engine_detach(engine);
+}
+
+void engine_return_starved(void *context, int connection)
+{
+	(void)context;
+	foreign_socket_close(&connection);
+}
+
+static void refuse(struct engine *engine, const char *why)
+{
+	log_warning("engine", "pid %ld of uid %lu goes on and is not taken over: %s", (long)engine->pid,
+		    (unsigned long)engine->tenant->uid, why);
+	(void)engine_send_taken(engine, why, -1);
+	engine->is_refused = true;
+	engine_detach(engine);
+	engine_stays_away(engine);
+}
+
+static bool is_token(const struct engine *engine, const ProtobufCBinaryData *token)
+{
+	unsigned different = token->len != sizeof(engine->token);
+	for (size_t i = 0; !different && i < sizeof(engine->token); i++)
+		different |= token->data[i] ^ engine->token[i];
+	return !different;
+}
+
+/* The first part of its return. False: it was refused. */
+static bool take_first(struct engine *engine, const Sycl__V1__EngineReturn *message, struct packet_fds *fds)
+{
+	char why[WHY_BYTES], version[VERSION_BYTES];
+	if (message->protocol != CONTROL_PROTOCOL) {
+		text_copy_printable(version, sizeof(version), message->version);
+		(void)snprintf(why, sizeof(why), "it is of release %s and speaks control protocol %u, this service %u",
+			       version, (unsigned)message->protocol, CONTROL_PROTOCOL);
+		refuse(engine, why);
+		return false;
+	}
+	if (!is_token(engine, &message->token)) {
+		refuse(engine, "it does not know its token");
+		return false;
+	}
+	if (engine_return_has_page(engine) &&
+	    memory_region_map(packet_fds_take(fds, 0), sizeof(struct flight_page), 0, &engine->flight) < 0) {
+		refuse(engine, "its flight page is none");
+		return false;
+	}
+	/* It may serve whom it has. Who comes now is to have what was installed meanwhile. */
+	text_copy_printable(version, sizeof(version), message->version);
+	engine->is_older = strcmp(version, SYCLD_VERSION) != 0;
+	if (engine->is_older)
+		engine_gets_nobody_new(engine);
+	engine->return_begun = true;
+	return true;
+}
+
+/* Did a service write this, of this engine's user, and is it here for the first time? */
+static bool is_genuine(struct engine *engine, const Sycl__V1__SessionHandOff *hand_off)
+{
+	const struct supervisor *supervisor = engine->tenant->supervisor;
+	if (!hand_off || hand_off->uid != engine->tenant->uid || hand_off->session == 0 ||
+	    engine_session(engine, hand_off->session))
+		return false;
+	const struct session_claim claim = {hand_off->session, hand_off->since_ns, hand_off->uid, hand_off->gid,
+					    hand_off->pid};
+	return session_proof(supervisor->succession.secret, &claim) == hand_off->proof;
+}
+
+static bool take_session(struct engine *engine, const Sycl__V1__ReturnedSession *returned)
+{
+	const Sycl__V1__SessionHandOff *hand_off = returned->hand_off;
+	if (engine->sessions_count >= SESSIONS_MAX || !is_genuine(engine, hand_off))
+		return false;
+	struct peer peer = {
+		.pid = (pid_t)hand_off->pid,
+		.uid = hand_off->uid,
+		.gid = hand_off->gid,
+		.pidfd = -1,
+	};
+	if (returned->command)
+		text_copy_printable(peer.command, sizeof(peer.command), returned->command);
+	account_file_recall(engine->tenant->supervisor, hand_off->session, &peer);
+	struct session *session = session_new(hand_off->session, -1, &peer);
+	if (!session)
+		return false;
+	session_back_date(session, hand_off->since_ns);
+	session->phase = returned->open ? SESSION_OPEN : SESSION_HANDSHAKE;
+	engine_session_returned(engine, session);
+	return true;
+}
+
+static void finish(struct engine *engine)
+{
+	struct tenant *tenant = engine->tenant;
+	struct memory_region *flight = engine->flight;
+	CLEANUP(close_fd) int log = -1;
+	int ours = -1;
+	/* Its words were lost with the service before. Without descriptors they stay so. */
+	(void)engine_log_pair(&ours, &log);
+	engine_log_follow(engine, ours);
+	if (engine_send_taken(engine, NULL, log) < 0) {
+		engine_detach(engine);
+		return;
+	}
+	foreign_socket_refuse_descriptors(engine->control);
+	if (!tenant->current && !engine->is_older && !tenant->supervisor->configuration.engine_per_session)
+		tenant->current = engine;
+	log_info("engine", "pid %ld of uid %lu is back; sessions: %u", (long)engine->pid, (unsigned long)tenant->uid,
+		 engine->sessions_count);
+	engine->return_begun = false;
+	orders_engine_returned(engine);
+	engine_became_ready(engine, flight);
+}
+
+void engine_return_lost(struct engine *engine)
+{
+	if (++engine->returns_lost < RETURNS_MAX)
+		engine_detach(engine);
+	else
+		refuse(engine, "it begins to come back again and again");
+}
+
+void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *message, struct packet_fds *fds)
+{
+	if (!engine->return_begun && !take_first(engine, message, fds))
+		return;
+	for (size_t i = 0; i < message->n_sessions; i++)
+		if (!take_session(engine, message->sessions[i])) {
+			refuse(engine, "it speaks of a session that it does not have");
+			return;
+		}
+	if (!message->more)
+		finish(engine);
+	else if (message->n_sessions == 0)
+		refuse(engine, "what it shows does not end");
+}

@@ -1,0 +1,351 @@
+#include "engine/succession.h"
+
+#include "account/account.h"
+#include "account/file.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "engine/engine.h"
+#include "engine/control.h"
+#include "engine/return.h"
+#include "base/log.h"
+#include "admin/orders_file.h"
+#include "base/process_start.h"
+#include "process_uids.h"
+#include "service/supervisor.h"
+#include "base/tenant_identity.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	GRACE_MS = 2000,      /* new sessions of a tenant wait so long for its engine, before another one is started */
+	NUMBERS_AHEAD = 1000, /* of sessions, for each time that the file is written */
+	WHILE_MS = 2000,
+	FAR_SHIFT = 10, /* nanoseconds of which a session takes more */
+	FAR_LEAST = 1 << 20,
+};
+
+static bool is_kept(const struct engine *engine)
+{
+	return engine->has_token && (engine->state == ENGINE_READY || engine->state == ENGINE_RETURNING);
+}
+
+static void keep(const struct engine *engine, struct service_state_engine *entry)
+{
+	*entry = (struct service_state_engine){
+		.uid = engine->tenant->uid,
+		.pid = (uint32_t)engine->pid,
+		.start_ticks = engine->start_ticks,
+		.since_ns = engine->since_ns,
+		.since_unix_seconds = engine->since_unix_seconds,
+		.current = engine->tenant->current == engine,
+		.refused = engine->is_refused,
+	};
+	memcpy(entry->token, engine->token, sizeof(entry->token));
+}
+
+static void keep_engines(const struct supervisor *supervisor, struct service_state *state)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (is_kept(engine) && state->engine_count < SERVICE_STATE_ENTRIES_MAX)
+		keep(engine, &state->engines[state->engine_count++]);
+}
+
+static void keep_accounts(const struct supervisor *supervisor, struct service_state *state)
+{
+	const struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
+		if (account_is_empty(&tenant->account) || state->account_count == SERVICE_STATE_ENTRIES_MAX)
+			continue;
+		struct service_state_account *account = &state->accounts[state->account_count++];
+		*account = tenant->account;
+		account->uid = tenant->uid;
+		account->unknown = tenant->is_unknown;
+	}
+}
+
+static void on_while_over(uv_timer_t *timer)
+{
+	if (account_file_save(timer->data) < 0)
+		(void)uv_timer_start(timer, on_while_over, WHILE_MS, 0);
+	succession_changed(timer->data);
+}
+
+static void tell_once(struct supervisor *supervisor, int r)
+{
+	struct succession *succession = &supervisor->succession;
+	if (r < 0 && !succession->has_failed)
+		log_warning("service", "what the next service has to know cannot be written to %s: %s",
+			    supervisor->directory.path, strerror(-r));
+	if (r == 0 && succession->has_failed)
+		log_info("service", "what the next service has to know is written to %s again",
+			 supervisor->directory.path);
+	succession->has_failed = r < 0;
+}
+
+/* 0 or a negative errno: then it is tried again in a while, and what was reserved before is all that is. */
+static int write_state(struct supervisor *supervisor, uint64_t sessions_before)
+{
+	struct succession *succession = &supervisor->succession;
+	if (!succession->is_open)
+		return -EBADF;
+	struct service_state state = {.sessions_before = sessions_before};
+	memcpy(state.secret, succession->secret, sizeof(state.secret));
+	state.engines = calloc(supervisor->engine_count + 1u, sizeof(*state.engines));
+	state.accounts = calloc(supervisor->tenant_count + 1u, sizeof(*state.accounts));
+	int r = -ENOMEM;
+	if (state.engines && state.accounts) {
+		keep_engines(supervisor, &state);
+		keep_accounts(supervisor, &state);
+		r = service_state_save(supervisor->directory.fd, &state);
+	}
+	service_state_fini(&state);
+	tell_once(supervisor, r);
+	if (r < 0) {
+		(void)uv_timer_start(&succession->while_over, on_while_over, WHILE_MS, 0);
+		return r;
+	}
+	succession->sessions_before = sessions_before;
+	succession->is_far = false;
+	return 0;
+}
+
+void succession_changed(struct supervisor *supervisor)
+{
+	(void)write_state(supervisor, supervisor->succession.sessions_before);
+}
+
+void succession_changes(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	if (succession->is_open && !uv_is_active((uv_handle_t *)&succession->while_over))
+		(void)uv_timer_start(&succession->while_over, on_while_over, WHILE_MS, 0);
+}
+
+void succession_engine_ready(struct engine *engine)
+{
+	/* One that came back has what it needs. */
+	if (!engine->has_token) {
+		engine->has_token =
+			getrandom(engine->token, sizeof(engine->token), 0) == (ssize_t)sizeof(engine->token) &&
+			process_start_ticks(engine->pid, &engine->start_ticks) == 0 &&
+			engine_send_identity(engine, engine->tenant->supervisor->succession.path) == 0;
+		if (!engine->has_token)
+			log_warning("engine", "pid %ld of uid %lu will not come back after a restart of the service",
+				    (long)engine->pid, (unsigned long)engine->tenant->uid);
+	}
+	succession_changed(engine->tenant->supervisor);
+}
+
+/*
+ * A number that no service gives which goes on from what is in the file, nor one that had to go far at another time: units of
+ * the clock in which none gives two. Small enough for whoever reads JSON's numbers as floating point.
+ */
+static uint64_t far_number(uint64_t number)
+{
+	struct timespec now = {.tv_sec = 0};
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	uint64_t by_clock = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) >> FAR_SHIFT;
+	return by_clock > number + FAR_LEAST ? by_clock : number + FAR_LEAST;
+}
+
+uint64_t succession_session_number(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	uint64_t number = supervisor->last_session + 1;
+	/* Written ahead, so that no number is given twice, however this service ends. */
+	if (number < succession->sessions_before || write_state(supervisor, number + NUMBERS_AHEAD) == 0 ||
+	    succession->is_far)
+		return number;
+	succession->is_far = true;
+	supervisor->last_session = far_number(number) - 1;
+	return supervisor->last_session + 1;
+}
+
+/* Is this the process that is meant, and alive? Its pidfd, or a negative errno. */
+static int open_process(const struct service_state_engine *entry)
+{
+	uint64_t ticks = 0;
+	pid_t pid = (pid_t)entry->pid;
+	if (pid <= 1)
+		return -ESRCH;
+	CLEANUP(close_fd) int pidfd = pidfd_open(pid, 0);
+	if (pidfd < 0)
+		return -errno;
+	int r = process_start_ticks(pid, &ticks);
+	if (r == 0)
+		r = process_has_uid(pid, entry->uid);
+	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+	if (r == 0 && (ticks != entry->start_ticks || poll(&ended, 1, 0) != 0))
+		r = -ESRCH;
+	return r < 0 ? r : take_fd(&pidfd);
+}
+
+static void expect(struct supervisor *supervisor, const struct service_state_engine *entry)
+{
+	struct refusal refusal;
+	struct engine *engine = NULL;
+	if ((!supervisor->privileged && entry->uid != geteuid()) || engine_return_find(supervisor, (pid_t)entry->pid))
+		return;
+	CLEANUP(close_fd) int pidfd = open_process(entry);
+	if (pidfd < 0) {
+		log_info("engine", "pid %lu of uid %lu has ended while no service ran", (unsigned long)entry->pid,
+			 (unsigned long)entry->uid);
+		return;
+	}
+	struct tenant *tenant = tenant_get(supervisor, entry->uid, &refusal);
+	if (!tenant || engine_expect(tenant, (pid_t)entry->pid, pidfd, GRACE_MS, &engine) < 0) {
+		log_error("engine", "pid %lu of uid %lu goes on, and cannot be waited for", (unsigned long)entry->pid,
+			  (unsigned long)entry->uid);
+		return;
+	}
+	(void)take_fd(&pidfd);
+	engine->has_token = true;
+	memcpy(engine->token, entry->token, sizeof(engine->token));
+	engine->start_ticks = entry->start_ticks;
+	uint64_t now_ns = clock_now_ns();
+	engine->since_ns = entry->since_ns < now_ns ? entry->since_ns : now_ns;
+	engine->since_unix_seconds = entry->since_unix_seconds;
+	(void)tenant_identify(tenant, &refusal); /* its share, when it is back */
+	if (entry->refused) {
+		engine->is_refused = true;
+		engine_stays_away(engine);
+		return;
+	}
+	if (entry->current && !tenant->current && !supervisor->configuration.engine_per_session)
+		tenant->current = engine;
+	log_info("engine", "pid %lu of uid %lu goes on: waiting for it", (unsigned long)entry->pid,
+		 (unsigned long)entry->uid);
+}
+
+static void restore_account(struct supervisor *supervisor, const struct service_state_account *account)
+{
+	if (!supervisor->privileged && account->uid != geteuid())
+		return;
+	struct tenant *tenant = tenant_restore(supervisor, account->uid);
+	if (!tenant)
+		return;
+	tenant->account = *account;
+	tenant->is_unknown = account->unknown;
+}
+
+static void use(struct supervisor *supervisor, const struct service_state *state)
+{
+	struct succession *succession = &supervisor->succession;
+	memcpy(succession->secret, state->secret, sizeof(succession->secret));
+	succession->sessions_before = state->sessions_before;
+	supervisor->last_session = state->sessions_before ? state->sessions_before - 1 : 0;
+	for (uint32_t i = 0; i < state->engine_count; i++)
+		expect(supervisor, &state->engines[i]);
+	for (uint32_t i = 0; i < state->account_count; i++)
+		restore_account(supervisor, &state->accounts[i]);
+}
+
+/* Which numbers were given before is not known: begin where none can have been. */
+static void set_aside(struct supervisor *supervisor, const char *why)
+{
+	log_warning("service", "what the last service left in %s is not used (%s): its engines go on by themselves",
+		    supervisor->directory.path, why);
+	int r = service_state_set_aside(supervisor->directory.fd);
+	if (r < 0)
+		log_warning("service", "nor can it be set aside: %s", strerror(-r));
+	supervisor->last_session = far_number(0) - 1;
+}
+
+static int begin(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	struct service_state state = {.engines = NULL};
+	int r = service_state_load(supervisor->directory.fd, &state);
+	switch (r) {
+	case 0:
+		use(supervisor, &state);
+		service_state_fini(&state);
+		return 0;
+	case -ENOENT:
+		break;
+	case -EBADMSG:
+		set_aside(supervisor, "it is damaged");
+		break;
+	case -EPERM:
+		set_aside(supervisor, "it is not this user's alone");
+		break;
+	case -EPROTONOSUPPORT:
+		set_aside(supervisor, "it is of another release");
+		break;
+	default:
+		/* It may be as it should: without it, or over it, engines would be lost that another start finds. */
+		log_error("service", "what the last service left in %s cannot be read: %s", supervisor->directory.path,
+			  strerror(-r));
+		return r;
+	}
+	succession->sessions_before = supervisor->last_session + 1;
+	return getrandom(succession->secret, sizeof(succession->secret), 0) == (ssize_t)sizeof(succession->secret)
+		       ? 0
+		       : -EIO;
+}
+
+static int listen_for_engines(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	/* An engine has its tenant's uid. Who it is says the kernel. */
+	int r = listener_bind(succession->path, SOCK_SEQPACKET, supervisor->privileged ? 0666 : 0600,
+			      &succession->listener);
+	if (r < 0)
+		return r;
+	succession->listener.connected = engine_return_connected;
+	succession->listener.starved = engine_return_starved;
+	succession->listener.context = supervisor;
+	return listener_start(&succession->listener, &supervisor->loop);
+}
+
+int succession_open(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	(void)snprintf(succession->path, sizeof(succession->path), "%s/" ENGINE_SOCKET_NAME,
+		       supervisor->directory.path);
+	int r = begin(supervisor);
+	if (r == 0)
+		r = account_file_load(supervisor);
+	if (r == 0)
+		r = orders_file_load(supervisor);
+	if (r < 0)
+		return r;
+	r = listen_for_engines(supervisor);
+	if (r < 0) {
+		log_warning("service", "engines cannot come back, and end with their sessions: %s", strerror(-r));
+		return 0;
+	}
+	(void)uv_timer_init(&supervisor->loop, &succession->while_over);
+	succession->while_over.data = supervisor;
+	succession->is_open = true;
+	succession_changed(supervisor);
+	return 0;
+}
+
+void succession_close(struct supervisor *supervisor)
+{
+	struct succession *succession = &supervisor->succession;
+	if (!succession->is_open) {
+		account_file_fini(&succession->groups);
+		return;
+	}
+	(void)write_state(supervisor, supervisor->last_session + 1);
+	(void)account_file_save(supervisor);
+	account_file_fini(&succession->groups);
+	succession->is_open = false;
+	listener_forget(&succession->listener);
+	listener_close(&succession->listener);
+	uv_close((uv_handle_t *)&succession->while_over, NULL);
+}

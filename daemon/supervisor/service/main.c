@@ -1,0 +1,132 @@
+/* sycld: the supervisor. What can fail is done before it detaches, so that the starter learns of it. */
+#include "cleanup.h"
+#include "base/configuration.h"
+#include "base/listener.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "base/process_state.h"
+#include "processors.h"
+#include "base/runtime_directory.h"
+#include "division/share_names.h"
+#include "service/supervisor.h"
+#include "switches.h"
+#include "service/user_question.h"
+
+#include <systemd/sd-daemon.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MESSAGE_BYTES = PATH_MAX + 512 };
+
+static int complain(const char *message, int status)
+{
+	log_error("service", "%s", message);
+	return status;
+}
+
+static int detach(const struct runtime_directory *directory)
+{
+	CLEANUP(close_fd) int log = runtime_directory_open_log(directory);
+	return log < 0 ? log : process_state_detach(log);
+}
+
+/* The folder, its lock and the socket; 0, or the exit status. */
+static int claim(const struct options *options, int passed, struct runtime_directory *directory,
+		 struct listener *listener, char *path, size_t path_bytes)
+{
+	char message[MESSAGE_BYTES];
+	if (runtime_directory_open(options->runtime_directory, options->user, directory, message, sizeof(message)) < 0)
+		return complain(message, EXIT_FAILURE);
+	int r = runtime_directory_lock(directory, options->listen_fd >= 0 ? options->listen_fd + 1 : -1);
+	if (r == -EBUSY) {
+		(void)snprintf(message, sizeof(message), "another service runs in %s", directory->path);
+		return complain(message, EXIT_BUSY);
+	}
+	if (r < 0) {
+		(void)snprintf(message, sizeof(message), "the lock of %s: %s", directory->path, strerror(-r));
+		return complain(message, EXIT_FAILURE);
+	}
+	(void)snprintf(path, path_bytes, "%s/" SESSION_SOCKET_NAME, directory->path);
+	r = listener_acquire(passed, options->listen_fd, path, options->user ? 0600 : 0666, listener, message,
+			     sizeof(message));
+	return r < 0 ? complain(message, EXIT_FAILURE) : 0;
+}
+
+/* Engines read them, too, but could not report an error. */
+static void check_switches(void)
+{
+	static const char *const names[] = { SWITCH_BURST, SWITCH_GATE, SWITCH_GRAPH, SWITCH_INLINE, SWITCH_SPILL, SWITCH_WINDOW };
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *text = getenv(names[i]);
+		if (!switch_text_is_good(text))
+			log_warning("service", "%s is neither 0 nor 1 in the environment: it stays %s", names[i],
+				    strcmp(names[i], SWITCH_SPILL) == 0 ? "off" : "on");
+	}
+	const char *processors = getenv(PROCESSORS_VARIABLE);
+	uint32_t count = 0;
+	if (processors && *processors && !processors_parse(processors, &count))
+		log_warning("service", PROCESSORS_VARIABLE " is no number from 1 to %u in the environment: processors are counted",
+			    PROCESSORS_MOST);
+}
+
+/* A running service would only warn of these; a check takes them for errors. */
+static int check_configuration(const struct options *options)
+{
+	char message[MESSAGE_BYTES], missing[USER_TROUBLE_BYTES];
+	struct configuration configuration;
+	if (configuration_load(options->configuration, options->user, &configuration, message, sizeof(message)) < 0)
+		return complain(message, EXIT_CONFIGURATION);
+	if (share_names_missing(&configuration.shares, missing, sizeof(missing)) == 0)
+		return EXIT_SUCCESS;
+	(void)snprintf(message, sizeof(message), "[shares] has names that the user database does not know: %s", missing);
+	return complain(message, EXIT_CONFIGURATION);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	switch (options_parse(argc, argv, &options)) {
+	case OPTIONS_DONE:
+		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	case OPTIONS_BAD:
+		return EXIT_USAGE;
+	default:
+		break;
+	}
+	if (options.check_only)
+		return check_configuration(&options);
+	if (process_state_reset() < 0)
+		return EXIT_FAILURE;
+	log_init();
+	check_switches();
+	int passed = sd_listen_fds(1);
+	if (passed < 0)
+		return complain("the service manager's environment makes no sense", EXIT_FAILURE);
+	if (options.detach)
+		process_state_close_foreign(passed ? SD_LISTEN_FDS_START : options.listen_fd);
+
+	char message[MESSAGE_BYTES];
+	struct configuration configuration;
+	static char absolute[PATH_MAX]; /* it is read again when the service has left this folder */
+	if (options.configuration && realpath(options.configuration, absolute))
+		options.configuration = absolute;
+	if (configuration_load(options.configuration, options.user, &configuration, message, sizeof(message)) < 0)
+		return complain(message, EXIT_CONFIGURATION);
+
+	struct runtime_directory directory = RUNTIME_DIRECTORY_INIT;
+	struct listener listener = { .fd = -1 };
+	char path[sizeof(directory.path) + sizeof("/" SESSION_SOCKET_NAME)];
+	int status = claim(&options, passed, &directory, &listener, path, sizeof(path));
+	if (status)
+		return status;
+	if (options.detach) {
+		int r = detach(&directory);
+		if (r < 0)
+			return complain(strerror(-r), EXIT_FAILURE);
+	}
+	return supervisor_run(&options, &configuration, &directory, &listener);
+}

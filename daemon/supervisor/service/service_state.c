@@ -1,0 +1,129 @@
+#include "service/service_state.h"
+
+#include "cleanup.h"
+#include "base/kept_file.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATE_NAME     "engines"
+#define STATE_BAD_NAME "engines.bad"
+#define STATE_MAGIC    0x6574617473637973ull /* "syscstate", its beginning */
+#define STATE_FORMAT   1u
+
+/* Then the engines, then the accounts. In this machine's byte order: it never leaves it. */
+struct head {
+	uint64_t magic;
+	uint32_t format;
+	uint32_t reserved;
+	uint64_t checksum; /* of all of the file, with 0 here: against damage, not against people */
+	uint64_t sessions_before;
+	uint8_t secret[SERVICE_SECRET_BYTES];
+	uint32_t engine_count;
+	uint32_t account_count;
+};
+
+static_assert(sizeof(struct head) == 56, "part of the layout");
+
+static size_t size_of(uint32_t engines, uint32_t accounts)
+{
+	return sizeof(struct head) + engines * sizeof(struct service_state_engine) +
+	       accounts * sizeof(struct service_state_account);
+}
+
+void service_state_fini(struct service_state *state)
+{
+	free(state->engines);
+	free(state->accounts);
+	*state = (struct service_state){.engines = NULL};
+}
+
+static int check(uint8_t *bytes, size_t size, struct head *head_out)
+{
+	struct head head = {.magic = 0};
+	memcpy(&head, bytes, sizeof(head));
+	uint64_t checksum = head.checksum;
+	if (head.magic != STATE_MAGIC)
+		return -EBADMSG;
+	if (head.format != STATE_FORMAT)
+		return -EPROTONOSUPPORT;
+	if (head.engine_count > SERVICE_STATE_ENTRIES_MAX || head.account_count > SERVICE_STATE_ENTRIES_MAX ||
+	    size != size_of(head.engine_count, head.account_count))
+		return -EBADMSG;
+	memset(bytes + offsetof(struct head, checksum), 0, sizeof(checksum));
+	if (kept_file_checksum(bytes, size) != checksum)
+		return -EBADMSG;
+	*head_out = head;
+	return 0;
+}
+
+/* A copy of `count` entries; an array of none is one of some size, too. */
+static void *copy(const uint8_t *bytes, uint32_t count, size_t each)
+{
+	void *entries = calloc(count + 1u, each);
+	if (entries)
+		memcpy(entries, bytes, count * each);
+	return entries;
+}
+
+int service_state_load(int folder, struct service_state *state_out)
+{
+	CLEANUP(free_pointer) uint8_t *bytes = NULL;
+	size_t size = 0;
+	struct head head = {.magic = 0};
+	int r = kept_file_read(folder, STATE_NAME, sizeof(head), size_of(SERVICE_STATE_ENTRIES_MAX, SERVICE_STATE_ENTRIES_MAX),
+			       &bytes, &size);
+	if (r < 0 || !bytes)
+		return r < 0 ? r : -EBADMSG;
+	r = check(bytes, size, &head);
+	if (r < 0)
+		return r;
+	struct service_state state = {
+		.sessions_before = head.sessions_before,
+		.engine_count = head.engine_count,
+		.account_count = head.account_count,
+	};
+	memcpy(state.secret, head.secret, sizeof(state.secret));
+	state.engines = copy(bytes + size_of(0, 0), head.engine_count, sizeof(*state.engines));
+	state.accounts = copy(bytes + size_of(head.engine_count, 0), head.account_count, sizeof(*state.accounts));
+	if (!state.engines || !state.accounts) {
+		service_state_fini(&state);
+		return -ENOMEM;
+	}
+	*state_out = state;
+	return 0;
+}
+
+int service_state_save(int folder, const struct service_state *state)
+{
+	size_t size = size_of(state->engine_count, state->account_count);
+	CLEANUP(free_pointer) uint8_t *bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	struct head head = {
+		.magic = STATE_MAGIC,
+		.format = STATE_FORMAT,
+		.sessions_before = state->sessions_before,
+		.engine_count = state->engine_count,
+		.account_count = state->account_count,
+	};
+	memcpy(head.secret, state->secret, sizeof(head.secret));
+	memcpy(bytes, &head, sizeof(head));
+	if (state->engine_count)
+		memcpy(bytes + size_of(0, 0), state->engines, state->engine_count * sizeof(*state->engines));
+	if (state->account_count)
+		memcpy(bytes + size_of(state->engine_count, 0), state->accounts,
+		       state->account_count * sizeof(*state->accounts));
+	head.checksum = kept_file_checksum(bytes, size);
+	memcpy(bytes, &head, sizeof(head));
+	return kept_file_replace(folder, STATE_NAME, bytes, size);
+}
+
+int service_state_set_aside(int folder)
+{
+	(void)unlinkat(folder, STATE_BAD_NAME, 0);
+	return renameat(folder, STATE_NAME, folder, STATE_BAD_NAME) < 0 ? -errno : 0;
+}

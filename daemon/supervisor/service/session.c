@@ -1,0 +1,62 @@
+#include "service/session.h"
+
+#include "cleanup.h"
+#include "clock.h"
+#include "base/foreign_socket.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define SECOND_NS 1000000000ull
+
+struct session *session_new(uint64_t id, int socket, const struct peer *peer)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	if (!session)
+		return NULL;
+	session->id = id;
+	session->socket = socket;
+	session->peer = *peer;
+	session->since_ns = clock_now_ns();
+	session->since_unix_seconds = (uint64_t)time(NULL);
+	return session;
+}
+
+void session_back_date(struct session *session, uint64_t since_ns)
+{
+	if (since_ns >= session->since_ns)
+		return;
+	session->since_unix_seconds -= (session->since_ns - since_ns) / SECOND_NS;
+	session->since_ns = since_ns;
+}
+
+bool session_is_untouched(const struct session *session)
+{
+	char byte;
+	return session->socket >= 0 &&
+	       recv(session->socket, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+bool session_has_hung_up(const struct session *session)
+{
+	struct pollfd ends[] = {{.fd = session->socket, .events = POLLRDHUP}, {.fd = session->peer.pidfd, .events = POLLIN}};
+	return poll(ends, 2, 0) > 0;
+}
+
+void session_let_go(struct session *session)
+{
+	foreign_socket_close(&session->socket);
+	close_fd(&session->peer.pidfd);
+}
+
+struct session *session_free(struct session *session)
+{
+	if (!session)
+		return NULL;
+	session_let_go(session);
+	session_figures_fini(&session->figures);
+	free(session);
+	return NULL;
+}

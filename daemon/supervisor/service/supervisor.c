@@ -1,0 +1,454 @@
+#include "service/supervisor.h"
+
+#include "cleanup.h"
+#include "clock.h"
+#include "engine/engine.h"
+#include "engine/control.h"
+#include "engine/process.h"
+#include "base/foreign_socket.h"
+#include "base/log.h"
+#include "admin/orders.h"
+#include "base/peer.h"
+#include "base/refusal.h"
+#include "division/share_names.h"
+#include "base/tenant_arrivals.h"
+#include "base/tenant_forget.h"
+#include "service/user_lookup.h"
+#include "base/user_namespace.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MILLISECOND_NS 1000000ull
+#define SECOND_NS 1000000000ull
+
+enum { STOP_MARGIN_MS = 5000, MESSAGE_BYTES = PATH_MAX + 512 };
+
+static void end_loop(struct supervisor *supervisor)
+{
+	uv_stop(&supervisor->loop);
+}
+
+static void status_changed(struct supervisor *supervisor)
+{
+	notify_status(&supervisor->notify, supervisor->session_count, supervisor->engine_count);
+}
+
+static void stop(struct supervisor *supervisor, uint64_t drain_ns);
+
+/* They have sessions as a rule, which are not known here. */
+static bool has_absent_engines(const struct supervisor *supervisor)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH(tenant, &supervisor->tenants, link)
+	TAILQ_FOREACH(engine, &tenant->engines, link)
+	if (engine->state == ENGINE_RETURNING)
+		return true;
+	return false;
+}
+
+static void check_idle(struct supervisor *supervisor);
+
+/* Idle: give the address up first, so that whoever connects meanwhile is either served here or starts another one. */
+static void on_idle(uv_timer_t *timer)
+{
+	struct supervisor *supervisor = timer->data;
+	if (has_absent_engines(supervisor)) {
+		check_idle(supervisor);
+		return;
+	}
+	if (listener_retire(&supervisor->listener)) {
+		int r = listener_reopen(&supervisor->listener);
+		if (r == 0)
+			return;
+		log_error("listener", "cannot listen again: %s", strerror(-r));
+	}
+	log_info("service", "idle: ending");
+	stop(supervisor, 0);
+}
+
+static void check_idle(struct supervisor *supervisor)
+{
+	uint64_t idle_ns = supervisor->options.exit_idle_ns;
+	if (idle_ns == 0 || supervisor->stopping)
+		return;
+	if (supervisor->session_count)
+		(void)uv_timer_stop(&supervisor->idle);
+	else
+		(void)uv_timer_start(&supervisor->idle, on_idle, idle_ns / MILLISECOND_NS, 0);
+}
+
+void supervisor_session_began(struct supervisor *supervisor)
+{
+	supervisor->session_count++;
+	check_idle(supervisor);
+	status_changed(supervisor);
+}
+
+void supervisor_session_ended(struct supervisor *supervisor)
+{
+	supervisor->session_count--;
+	check_idle(supervisor);
+	status_changed(supervisor);
+}
+
+static bool has_processes(const struct supervisor *supervisor)
+{
+	return supervisor->engine_count || supervisor->keeper.standby;
+}
+
+bool supervisor_has_all_engines(const struct supervisor *supervisor)
+{
+	return supervisor->engine_count - supervisor->held_count >= supervisor->configuration.engines;
+}
+
+void supervisor_engine_ended(struct supervisor *supervisor)
+{
+	status_changed(supervisor);
+	if (!supervisor->stopping)
+		arrivals_continue(supervisor);
+	if (supervisor->stopping && !has_processes(supervisor))
+		end_loop(supervisor);
+}
+
+static void refuse(int socket, enum sycl_status code, const char *text)
+{
+	refuse_client(socket, code, text);
+}
+
+static void on_starved(void *context, int socket)
+{
+	(void)context;
+	refuse(socket, STATUS_QUOTA, "the service has no descriptors left");
+}
+
+/* Takes the socket. */
+static void on_connected(void *context, int connection)
+{
+	struct supervisor *supervisor = context;
+	CLEANUP(foreign_socket_close) int socket = connection;
+	if (supervisor->stopping) {
+		refuse(take_fd(&socket), STATUS_CONNECTION_LOST, "the service is stopping");
+		return;
+	}
+	struct peer peer;
+	int r = peer_identify(socket, &peer);
+	if (r < 0) {
+		refuse(take_fd(&socket), r == -ESRCH ? STATUS_CONNECTION_LOST : STATUS_QUOTA,
+		       r == -ESRCH ? "the process that connected cannot be identified"
+				   : "the service has no descriptors left");
+		return;
+	}
+	CLEANUP(close_fd) int pidfd = peer.pidfd;
+	if (!supervisor->privileged && peer.uid != geteuid()) {
+		char text[128];
+		(void)snprintf(text, sizeof(text), "this service serves uid %lu only, and uid %lu has connected",
+			       (unsigned long)geteuid(), (unsigned long)peer.uid);
+		refuse(take_fd(&socket), STATUS_RUNTIME, text);
+		return;
+	}
+	struct refusal refusal;
+	struct tenant *tenant = tenant_get(supervisor, peer.uid, &refusal);
+	if (!tenant) {
+		refuse(take_fd(&socket), refusal.code, refusal.text);
+		return;
+	}
+	struct session *session = session_new(succession_session_number(supervisor), socket, &peer);
+	if (!session) {
+		tenant_review(tenant);
+		refuse(take_fd(&socket), STATUS_MEMORY_ALLOCATION, "the service has no memory");
+		return;
+	}
+	supervisor->last_session++;
+	(void)take_fd(&socket);
+	(void)take_fd(&pidfd);
+	log_debug("session", "%llu from uid %lu, pid %ld (%s)", (unsigned long long)session->id,
+		  (unsigned long)peer.uid, (long)peer.pid, peer.command);
+	tenant_place(tenant, session);
+	tenant_review(tenant);
+	succession_changes(supervisor);
+	status_changed(supervisor);
+}
+
+static void on_stop_deadline(uv_timer_t *timer)
+{
+	struct supervisor *supervisor = timer->data;
+	log_error("service", "%u engines do not end: leaving them", supervisor->engine_count);
+	end_loop(supervisor);
+}
+
+static void stop_engines(struct supervisor *supervisor, uint64_t drain_ns)
+{
+	struct tenant *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
+		struct engine *engine, *next;
+		for (engine = TAILQ_FIRST(&tenant->engines); engine; engine = next) {
+			next = TAILQ_NEXT(engine, link); /* one that cannot be ended goes at once */
+			engine_stop(engine, drain_ns);
+		}
+	}
+}
+
+/* Nobody new. False: that was so before. */
+static bool close_address(struct supervisor *supervisor)
+{
+	if (supervisor->stopping)
+		return false;
+	supervisor->stopping = true;
+	log_info("service", "stopping: sessions %u, engines %u", supervisor->session_count, supervisor->engine_count);
+	(void)listener_retire(&supervisor->listener);
+	listener_close(&supervisor->listener);
+	arrivals_refuse(supervisor, "the service is stopping");
+	notify_stopping();
+	return true;
+}
+
+/* For the next service, or for their last session: engines go on, and see the hang-up. */
+static void leave(struct supervisor *supervisor)
+{
+	(void)close_address(supervisor);
+	end_loop(supervisor);
+}
+
+/* Accept nobody, let the engines end their sessions within `drain_ns`, then end. A second time: end at once. */
+static void stop(struct supervisor *supervisor, uint64_t drain_ns)
+{
+	(void)close_address(supervisor);
+	stop_engines(supervisor, drain_ns);
+	standby_stop(supervisor);
+	if (!has_processes(supervisor))
+		end_loop(supervisor);
+	else
+		(void)uv_timer_start(&supervisor->stop_deadline, on_stop_deadline,
+				     drain_ns / MILLISECOND_NS + STOP_MARGIN_MS, 0);
+}
+
+static void on_terminate(uv_signal_t *handle, int number)
+{
+	struct supervisor *supervisor = handle->data;
+	log_info("service", "signal %d (%s)", number, strsignal(number));
+	bool again = supervisor->stopping;
+	if (supervisor->configuration.leave_engines && !again && supervisor->configuration.drain_ns)
+		leave(supervisor);
+	else
+		stop(supervisor, again ? 0 : supervisor->configuration.drain_ns);
+}
+
+/* Another one of its kind follows at once, and will have the engines. */
+static void on_hand_over(uv_signal_t *handle, int number)
+{
+	(void)number;
+	log_info("service", "handing over");
+	leave(handle->data);
+}
+
+static void on_reload(uv_signal_t *handle, int number)
+{
+	(void)number;
+	struct supervisor *supervisor = handle->data;
+	char message[MESSAGE_BYTES];
+	notify_reloading();
+	struct configuration before = supervisor->configuration;
+	int r = configuration_load(supervisor->options.configuration, supervisor->options.user,
+				   &supervisor->configuration, message, sizeof(message));
+	if (r < 0)
+		log_error("configuration", "%s; what was read before stays", message);
+	else
+		log_info("configuration", "read again; holds for engines started from now on, limits and shares for all");
+	if (r == 0) {
+		orders_reloaded(supervisor, &before);
+		share_names_review(supervisor);
+		standby_renew(supervisor);
+	}
+	notify_reloaded();
+}
+
+/* A new user has no ~/.cache yet. */
+static void make_parent(const char *path)
+{
+	char parent[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	size_t length = slash ? (size_t)(slash - path) : 0;
+	if (length == 0 || length >= sizeof(parent))
+		return;
+	memcpy(parent, path, length);
+	parent[length] = '\0';
+	(void)mkdir(parent, 0700); /* whether it is there now is seen by whoever opens the folder */
+}
+
+/* Where engines keep what they built; made if missing. None is no error. */
+static void find_cache(struct supervisor *supervisor)
+{
+	const char *given = supervisor->options.cache_directory;
+	const char *managed = getenv("CACHE_DIRECTORY");
+	const char *xdg = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	bool own = supervisor->options.user || geteuid() != 0;
+	char *path = supervisor->cache_path;
+	size_t size = sizeof(supervisor->cache_path);
+	int length = 0;
+	if (given)
+		length = snprintf(path, size, "%s", given);
+	else if (!own && managed && *managed == '/')
+		length = snprintf(path, size, "%s", managed);
+	else if (!own)
+		length = snprintf(path, size, "%s", SYCLD_CACHEDIR "/sycld");
+	else if (xdg && *xdg == '/')
+		length = snprintf(path, size, "%s/sycld", xdg);
+	else if (home && *home == '/')
+		length = snprintf(path, size, "%s/.cache/sycld", home);
+	if (length <= 0 || (size_t)length >= size || *path != '/') {
+		*path = '\0';
+		return;
+	}
+	if (own && !given)
+		make_parent(path);
+	CLEANUP(close_fd) int fd = directory_open_private(path, geteuid(), getegid());
+	if (fd < 0) {
+		log_warning("service", "nothing that engines build is kept: %s: %s", path, strerror(-fd));
+		*path = '\0';
+	} else if (!own) {
+		(void)fchmod(fd, 0755); /* tenants' engines must reach their own folders in it */
+	}
+}
+
+static int watch_signal(struct supervisor *supervisor, uv_signal_t *handle, uv_signal_cb callback, int number)
+{
+	int r = uv_signal_init(&supervisor->loop, handle);
+	handle->data = supervisor;
+	return r < 0 ? r : uv_signal_start(handle, callback, number);
+}
+
+static int start(struct supervisor *supervisor)
+{
+	uv_loop_t *loop = &supervisor->loop;
+	(void)log_open(loop);
+	(void)uv_timer_init(loop, &supervisor->idle);
+	(void)uv_timer_init(loop, &supervisor->stop_deadline);
+	supervisor->idle.data = supervisor;
+	supervisor->stop_deadline.data = supervisor;
+	arrivals_init(supervisor);
+	standby_init(supervisor);
+	orphans_init(supervisor);
+	engine_groups_open(&supervisor->groups, &supervisor->configuration);
+	sharing_init(supervisor);
+	trace_init(supervisor);
+	int r = unsettled_open(supervisor);
+	if (r == 0)
+		r = watch_signal(supervisor, &supervisor->terminate, on_terminate, SIGTERM);
+	if (r == 0)
+		r = watch_signal(supervisor, &supervisor->interrupt, on_terminate, SIGINT);
+	if (r == 0)
+		r = watch_signal(supervisor, &supervisor->reload, on_reload, SIGHUP);
+	if (r == 0)
+		r = watch_signal(supervisor, &supervisor->hand_over, on_hand_over, SIGUSR2);
+	if (r == 0)
+		r = user_lookups_open(&supervisor->loop);
+	if (r == 0)
+		share_names_review(supervisor);
+	/* Before the first client is accepted: its engine may be there already. */
+	if (r == 0)
+		r = succession_open(supervisor);
+	if (r == 0)
+		orphans_end(supervisor); /* of engines that ended while no service ran */
+	if (r == 0)
+		r = admin_open(supervisor);
+	if (r == 0)
+		r = listener_start(&supervisor->listener, loop);
+	return r;
+}
+
+static void close_handle(uv_handle_t *handle, void *context)
+{
+	(void)context;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+/* After the loop was stopped: engines that are left go on by themselves. */
+static void finish(struct supervisor *supervisor)
+{
+	if (!supervisor->stopping)
+		(void)listener_retire(&supervisor->listener);
+	listener_close(&supervisor->listener);
+	arrivals_refuse(supervisor, "the service is stopping");
+	user_lookups_close();
+	succession_close(supervisor);
+	report_drop_all(supervisor);
+	admin_close(supervisor);
+	orphans_end_now(supervisor); /* while it is known which engines go on */
+	struct tenant *tenant;
+	struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		while ((engine = TAILQ_FIRST(&tenant->engines))) {
+			TAILQ_REMOVE(&tenant->engines, engine, link);
+			engine_abandon(engine);
+		}
+	tenants_free(supervisor);
+	trace_forget(supervisor);
+	unsettled_close(supervisor);
+	standby_abandon(supervisor);
+	uv_walk(&supervisor->loop, close_handle, NULL);
+	(void)uv_run(&supervisor->loop, UV_RUN_DEFAULT);
+	int r = uv_loop_close(&supervisor->loop);
+	if (r < 0)
+		log_error("service", "the loop still has handles");
+	engine_groups_close(&supervisor->groups);
+	decode_arena_fini(&supervisor->arena);
+	log_finish();
+	runtime_directory_close(&supervisor->directory);
+}
+
+int supervisor_run(const struct options *options, const struct configuration *configuration,
+		   const struct runtime_directory *directory, const struct listener *listener)
+{
+	static struct supervisor supervisor; /* libuv keeps pointers into it */
+	supervisor = (struct supervisor){
+		.options = *options,
+		.configuration = *configuration,
+		.directory = *directory,
+		.listener = *listener,
+		.privileged = geteuid() == 0 && !options->user,
+		.outsiders = user_namespace_outsiders(USER_NAMESPACE_MAP, USER_NAMESPACE_OVERFLOW),
+		.since_ns = clock_now_ns(),
+		.since_unix_seconds = (uint64_t)time(NULL),
+	};
+	TAILQ_INIT(&supervisor.tenants);
+	TAILQ_INIT(&supervisor.inquiries);
+	supervisor.listener.connected = on_connected;
+	supervisor.listener.starved = on_starved;
+	supervisor.listener.context = &supervisor;
+	(void)snprintf(supervisor.session_path, sizeof(supervisor.session_path), "%s", listener->path);
+	supervisor.listener.path = supervisor.session_path;
+
+	int r = engine_program_find(options->engine, supervisor.engine_program, sizeof(supervisor.engine_program));
+	if (r < 0) {
+		log_error("service", "the engine's program %s: %s", options->engine ? options->engine : "",
+			  strerror(-r));
+		return EXIT_FAILURE;
+	}
+	find_cache(&supervisor);
+	r = decode_arena_init(&supervisor.arena, DECODE_BYTES_MAX);
+	if (r == 0)
+		r = uv_loop_init(&supervisor.loop);
+	if (r < 0) {
+		log_error("service", "%s", strerror(-r));
+		return EXIT_FAILURE;
+	}
+	r = start(&supervisor);
+	if (r == 0) {
+		notify_ready(&supervisor.notify, &supervisor.loop);
+		log_info("service", "sycld %s serves %s at %s", SYCLD_VERSION,
+			 supervisor.privileged ? "every user" : "its own user", supervisor.session_path);
+		check_idle(&supervisor);
+		(void)uv_run(&supervisor.loop, UV_RUN_DEFAULT);
+	}
+	finish(&supervisor);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

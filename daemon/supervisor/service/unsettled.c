@@ -1,0 +1,206 @@
+#include "service/unsettled.h"
+
+#include "cleanup.h"
+#include "clock.h"
+#include "engine/engine.h"
+#include "base/log.h"
+#include "base/refusal.h"
+#include "service/supervisor.h"
+#include "base/tenant_arrivals.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+	LEAST_OF_ONE = 256,   /* sessions of one tenant, in any case */
+	LEAST_OF_ALL = 512,
+	DESCRIPTORS_EACH = 2, /* the socket and the process */
+	PART_OF_ONE = 8,      /* of the service's descriptors one tenant's may take one in so many, */
+	PART_OF_ALL = 2,      /* and all tenants' together */
+	ENDED_PER_TURN = 64,
+	LOOK_MS = 1000,
+};
+
+/*
+ * All that a tenant may have come at once when its engine takes long to start or was lost with a device: then they should
+ * wait, not be refused. Yet one user must not take the descriptors that the others' connections need, nor all together those
+ * that engines and askers need.
+ */
+static unsigned part_of_descriptors(unsigned part, unsigned least)
+{
+	struct rlimit files;
+	rlim_t room = 0;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+		room = files.rlim_cur / DESCRIPTORS_EACH / part;
+	if (room > UINT32_MAX)
+		room = UINT32_MAX;
+	return room > least ? (unsigned)room : least;
+}
+
+static unsigned most_of_one(const struct supervisor *supervisor)
+{
+	unsigned most = part_of_descriptors(supervisor->privileged ? PART_OF_ONE : PART_OF_ALL, LEAST_OF_ONE);
+	unsigned sessions = supervisor->configuration.sessions_per_tenant;
+	if (most > sessions)
+		most = sessions;
+	return most > LEAST_OF_ONE ? most : LEAST_OF_ONE;
+}
+
+/* Is there, or was there, an engine that could open it? What else waits for that is told by the engine's own deadlines. */
+static uint64_t due_ns(const struct session *session)
+{
+	const struct configuration *configuration = &session->tenant->supervisor->configuration;
+	uint64_t start_ns = session->phase == SESSION_WAITING ? configuration->engine_start_ns : 0;
+	return session->unsettled_since_ns + start_ns + configuration->handshake_ns;
+}
+
+/* The client is told. A session that its engine has got stays in the list until the engine says what became of it. */
+static void give_up(struct session *session, const char *text)
+{
+	struct engine *engine = session->engine;
+	log_debug("session", "%llu of uid %lu, pid %ld: %s", (unsigned long long)session->id,
+		  (unsigned long)session->peer.uid, (long)session->peer.pid, text);
+	if (!engine) {
+		tenant_drop_arrival(session->tenant, session, text);
+		return;
+	}
+	if (session->phase == SESSION_WAITING) {
+		engine_drop_waiting(engine, session, text);
+		engine_check_idle(engine);
+		return;
+	}
+	unsettled_remove(session);
+	refuse_client(take_fd(&session->socket), STATUS_CONNECTION_LOST, text);
+	session->phase = SESSION_OVER;
+	session_let_go(session);
+}
+
+/* One at a time: what is done about one may end others, whose events must not be looked at then. */
+static void on_ended(uv_poll_t *poll, int status, int events)
+{
+	struct supervisor *supervisor = poll->data;
+	struct epoll_event event;
+	(void)status;
+	(void)events;
+	for (int i = 0; i < ENDED_PER_TURN && epoll_wait(supervisor->unsettled.processes, &event, 1, 0) == 1; i++)
+		give_up(event.data.ptr, "the process that connected has ended");
+}
+
+static void on_look(uv_timer_t *timer)
+{
+	struct supervisor *supervisor = timer->data;
+	uint64_t now_ns = clock_now_ns();
+	struct session *session, *next;
+	for (session = TAILQ_FIRST(&supervisor->unsettled.sessions); session; session = next) {
+		next = TAILQ_NEXT(session, unsettled);
+		if (due_ns(session) <= now_ns)
+			give_up(session, "the engine of this user does not take the session in time");
+	}
+}
+
+int unsettled_open(struct supervisor *supervisor)
+{
+	struct unsettled *unsettled = &supervisor->unsettled;
+	TAILQ_INIT(&unsettled->sessions);
+	CLEANUP(close_fd) int processes = epoll_create1(EPOLL_CLOEXEC);
+	if (processes < 0)
+		return -errno;
+	int r = uv_poll_init(&supervisor->loop, &unsettled->poll, processes);
+	if (r < 0)
+		return r;
+	unsettled->processes = take_fd(&processes);
+	unsettled->poll.data = supervisor;
+	unsettled->is_open = true;
+	(void)uv_timer_init(&supervisor->loop, &unsettled->deadline);
+	unsettled->deadline.data = supervisor;
+	return uv_poll_start(&unsettled->poll, UV_READABLE, on_ended);
+}
+
+void unsettled_close(struct supervisor *supervisor)
+{
+	struct unsettled *unsettled = &supervisor->unsettled;
+	if (!unsettled->is_open)
+		return;
+	unsettled->is_open = false;
+	uv_close((uv_handle_t *)&unsettled->poll, NULL);
+	uv_close((uv_handle_t *)&unsettled->deadline, NULL);
+	close_fd(&unsettled->processes);
+}
+
+void unsettled_add(struct tenant *tenant, struct engine *engine, struct session *session)
+{
+	struct unsettled *unsettled = &tenant->supervisor->unsettled;
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = session };
+	session->tenant = tenant;
+	session->engine = engine;
+	session->is_unsettled = true;
+	session->unsettled_since_ns = clock_now_ns();
+	TAILQ_INSERT_TAIL(&unsettled->sessions, session, unsettled);
+	tenant->unsettled_count++;
+	/* Without memory for it the deadline is what ends it. */
+	(void)epoll_ctl(unsettled->processes, EPOLL_CTL_ADD, session->peer.pidfd, &event);
+	if (unsettled->count++ == 0)
+		(void)uv_timer_start(&unsettled->deadline, on_look, LOOK_MS, LOOK_MS);
+}
+
+void unsettled_handed_on(struct session *session)
+{
+	if (session->is_unsettled)
+		session->unsettled_since_ns = clock_now_ns();
+}
+
+void unsettled_remove(struct session *session)
+{
+	if (!session->is_unsettled)
+		return;
+	struct tenant *tenant = session->tenant;
+	struct unsettled *unsettled = &tenant->supervisor->unsettled;
+	session->is_unsettled = false;
+	TAILQ_REMOVE(&unsettled->sessions, session, unsettled);
+	tenant->unsettled_count--;
+	/* The engine has this descriptor too: closing ours alone would leave it in there. */
+	(void)epoll_ctl(unsettled->processes, EPOLL_CTL_DEL, session->peer.pidfd, NULL);
+	if (--unsettled->count == 0)
+		(void)uv_timer_stop(&unsettled->deadline);
+}
+
+static const struct tenant *with_most(const struct supervisor *supervisor)
+{
+	const struct tenant *most = NULL, *tenant;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		if (!most || tenant->unsettled_count > most->unsettled_count)
+			most = tenant;
+	return most;
+}
+
+/* The user with the most of them makes room. */
+static bool make_room(struct tenant *tenant)
+{
+	struct supervisor *supervisor = tenant->supervisor;
+	const struct tenant *most = with_most(supervisor);
+	struct session *session;
+	if (most->unsettled_count <= tenant->unsettled_count + 1)
+		return false;
+	TAILQ_FOREACH (session, &supervisor->unsettled.sessions, unsettled)
+		if (session->tenant == most)
+			break;
+	give_up(session, "the service has no room for so many that connect at one time");
+	return true;
+}
+
+bool unsettled_may_add(struct tenant *tenant, struct refusal *refusal_out)
+{
+	const char *text = NULL;
+	if (tenant->unsettled_count >= most_of_one(tenant->supervisor))
+		text = "too many processes of this user connect at one time";
+	else if (tenant->supervisor->unsettled.count >= part_of_descriptors(PART_OF_ALL, LEAST_OF_ALL) && !make_room(tenant))
+		text = "too many processes connect at one time";
+	if (!text)
+		return true;
+	refusal_out->code = STATUS_QUOTA;
+	(void)snprintf(refusal_out->text, sizeof(refusal_out->text), "%s", text);
+	return false;
+}

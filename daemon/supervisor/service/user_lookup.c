@@ -1,0 +1,171 @@
+#include "service/user_lookup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+struct user_lookup {
+	STAILQ_ENTRY(user_lookup) link; /* of `asked` or `answered`; in none while a thread has it */
+	struct user_question question;
+	struct user_answer answer;
+	user_lookup_answered *call;
+	void *context; /* NULL: it was dropped */
+};
+
+STAILQ_HEAD(user_lookup_list, user_lookup);
+
+/* For threads that may outlive the service's state: here for as long as the process is. */
+static struct {
+	pthread_mutex_t mutex; /* of all but `tell` */
+	struct user_lookup_list asked, answered;
+	unsigned threads, count; /* count: also those that a thread has, and those whose answer nobody has taken */
+	bool is_open;
+	uv_async_t tell;
+} lookups = {
+	.mutex = PTHREAD_MUTEX_INITIALIZER,
+	.asked = STAILQ_HEAD_INITIALIZER(lookups.asked),
+	.answered = STAILQ_HEAD_INITIALIZER(lookups.answered),
+};
+
+/* The next one, or NULL: then the thread is not counted any more. */
+static struct user_lookup *next_asked(void)
+{
+	(void)pthread_mutex_lock(&lookups.mutex);
+	struct user_lookup *lookup = STAILQ_FIRST(&lookups.asked);
+	if (lookup)
+		STAILQ_REMOVE_HEAD(&lookups.asked, link);
+	else
+		lookups.threads--;
+	(void)pthread_mutex_unlock(&lookups.mutex);
+	return lookup;
+}
+
+static void say_answered(struct user_lookup *lookup)
+{
+	(void)pthread_mutex_lock(&lookups.mutex);
+	STAILQ_INSERT_TAIL(&lookups.answered, lookup, link);
+	if (lookups.is_open)
+		(void)uv_async_send(&lookups.tell);
+	(void)pthread_mutex_unlock(&lookups.mutex);
+}
+
+static void *work(void *unused)
+{
+	struct user_lookup *lookup;
+	(void)unused;
+	while ((lookup = next_asked())) {
+		user_question_answer(&lookup->question, &lookup->answer);
+		say_answered(lookup);
+	}
+	return NULL;
+}
+
+/* Signals are the loop's: one that ends a wait there must not come here. */
+static int start_thread(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	(void)sigfillset(&all);
+	int r = pthread_attr_init(&attributes);
+	if (r != 0)
+		return -r;
+	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&thread, &attributes, work, NULL);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	(void)pthread_attr_destroy(&attributes);
+	return -r;
+}
+
+static struct user_lookup *take_answered(void)
+{
+	(void)pthread_mutex_lock(&lookups.mutex);
+	struct user_lookup *lookup = STAILQ_FIRST(&lookups.answered);
+	if (lookup) {
+		STAILQ_REMOVE_HEAD(&lookups.answered, link);
+		lookups.count--;
+	}
+	(void)pthread_mutex_unlock(&lookups.mutex);
+	return lookup;
+}
+
+static void on_answered(uv_async_t *tell)
+{
+	struct user_lookup *lookup;
+	(void)tell;
+	while ((lookup = take_answered())) {
+		if (lookup->context)
+			lookup->call(lookup->context, &lookup->answer);
+		free(lookup);
+	}
+}
+
+int user_lookups_open(uv_loop_t *loop)
+{
+	int r = uv_async_init(loop, &lookups.tell, on_answered);
+	if (r < 0)
+		return r;
+	(void)pthread_mutex_lock(&lookups.mutex);
+	lookups.is_open = true;
+	(void)pthread_mutex_unlock(&lookups.mutex);
+	return 0;
+}
+
+static void empty(struct user_lookup_list *list)
+{
+	struct user_lookup *lookup;
+	while ((lookup = STAILQ_FIRST(list))) {
+		STAILQ_REMOVE_HEAD(list, link);
+		lookups.count--;
+		free(lookup);
+	}
+}
+
+void user_lookups_close(void)
+{
+	(void)pthread_mutex_lock(&lookups.mutex);
+	bool was_open = lookups.is_open;
+	lookups.is_open = false;
+	empty(&lookups.asked);
+	empty(&lookups.answered);
+	(void)pthread_mutex_unlock(&lookups.mutex);
+	if (was_open)
+		uv_close((uv_handle_t *)&lookups.tell, NULL);
+}
+
+int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered, void *context,
+		      struct user_lookup **lookup_out)
+{
+	struct user_lookup *lookup = calloc(1, sizeof(*lookup));
+	if (!lookup)
+		return -ENOMEM;
+	lookup->question = *question;
+	lookup->call = answered;
+	lookup->context = context;
+	(void)pthread_mutex_lock(&lookups.mutex);
+	int r = lookups.is_open && lookups.count < USER_LOOKUPS_MAX ? 0 : -EAGAIN;
+	if (r == 0 && lookups.threads < USER_LOOKUP_THREADS && start_thread() == 0)
+		lookups.threads++;
+	if (lookups.threads == 0)
+		r = -EAGAIN;
+	if (r == 0) {
+		STAILQ_INSERT_TAIL(&lookups.asked, lookup, link);
+		lookups.count++;
+	}
+	(void)pthread_mutex_unlock(&lookups.mutex);
+	if (r < 0)
+		free(lookup);
+	else
+		*lookup_out = lookup;
+	return r;
+}
+
+struct user_lookup *user_lookup_drop(struct user_lookup *lookup)
+{
+	if (lookup)
+		lookup->context = NULL; /* which is the loop's alone */
+	return NULL;
+}

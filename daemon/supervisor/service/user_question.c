@@ -1,0 +1,109 @@
+#include "service/user_question.h"
+
+#include "division/share_names.h"
+#include "base/user_database.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GROUPS_MAX = 256, NAME_BYTES = 512, GID_NOGROUP = 65534 };
+
+/* What is being found out. */
+struct asked {
+	const struct user_question *question;
+	struct user_answer *answer;
+	char name[NAME_BYTES]; /* "": there is none */
+	gid_t groups[GROUPS_MAX];
+	int group_count; /* -1: not asked for yet */
+};
+
+bool user_question_has_names(const struct configuration_shares *shares)
+{
+	for (unsigned i = 0; i < shares->count; i++)
+		if (shares->entries[i].whose != SHARE_OF_UID)
+			return true;
+	return false;
+}
+
+bool user_question_needs_database(const struct user_question *question)
+{
+	return !question->is_own || user_question_has_names(&question->shares);
+}
+
+/* Who cannot be looked up has no share by name: that is not what was configured, and has to be known. The first one is told. */
+static void complain(struct asked *asked, const char *what, const char *name, int error)
+{
+	if (error < 0 && error != -ENOENT && !asked->answer->trouble[0])
+		(void)snprintf(asked->answer->trouble, sizeof(asked->answer->trouble),
+			       "%s%s cannot be looked up for uid %lu, and gives it no share: %s", what, name,
+			       (unsigned long)asked->question->uid, strerror(-error));
+}
+
+static void ask_user(struct asked *asked)
+{
+	const struct user_question *question = asked->question;
+	struct user_answer *answer = asked->answer;
+	gid_t gid = GID_NOGROUP;
+	int r = 0;
+	if (user_question_needs_database(question))
+		r = user_database_user(question->uid, asked->name, sizeof(asked->name), &gid);
+	complain(asked, "the user", "", r);
+	answer->is_known = question->is_own || r == 0;
+	answer->has_failed = !question->is_own && r < 0 && r != -ENOENT;
+	answer->gid = question->is_own ? question->own_gid : gid;
+}
+
+static void ask_groups(struct asked *asked)
+{
+	if (asked->group_count >= 0)
+		return;
+	asked->group_count = asked->name[0] ? GROUPS_MAX : 0;
+	/* Of more groups those that found room count. */
+	if (asked->name[0] && getgrouplist(asked->name, asked->answer->gid, asked->groups, &asked->group_count) < 0)
+		asked->group_count = GROUPS_MAX;
+}
+
+static bool has_group(struct asked *asked, const char *name)
+{
+	gid_t gid = 0;
+	int r = user_database_group(name, &gid);
+	if (r < 0) {
+		complain(asked, "group ", name, r);
+		return false;
+	}
+	if (gid == asked->answer->gid)
+		return true;
+	ask_groups(asked);
+	for (int i = 0; i < asked->group_count; i++)
+		if (asked->groups[i] == gid)
+			return true;
+	return false;
+}
+
+static bool is_of(struct asked *asked, const struct configuration_share_entry *entry)
+{
+	if (entry->whose == SHARE_OF_UID)
+		return entry->uid == asked->question->uid;
+	if (entry->whose == SHARE_OF_USER)
+		return asked->name[0] && strcmp(entry->name, asked->name) == 0;
+	return has_group(asked, entry->name);
+}
+
+void user_question_answer(const struct user_question *question, struct user_answer *answer_out)
+{
+	const struct configuration_shares *shares = &question->shares;
+	struct asked asked = {.question = question, .answer = answer_out, .group_count = -1};
+	*answer_out = (struct user_answer){.gid = GID_NOGROUP};
+	if (question->is_of_names) {
+		answer_out->missing = share_names_missing(shares, answer_out->trouble, sizeof(answer_out->trouble));
+		return;
+	}
+	ask_user(&asked);
+	/* The user first, whatever the order is; then groups. */
+	for (int of_group = 0; of_group <= 1 && !answer_out->share.given; of_group++)
+		for (unsigned i = 0; i < shares->count && !answer_out->share.given; i++)
+			if ((shares->entries[i].whose == SHARE_OF_GROUP) == of_group && is_of(&asked, &shares->entries[i]))
+				answer_out->share = shares->entries[i].share;
+}
